@@ -9,7 +9,7 @@ from accountants.errors import ConditionViolated
 from accountants.guarantee import Guarantee, Refusal, Setting
 from accountants.rule import Case, Effort
 from accountants.theorems import RULES
-from accountants.theorems.minimum import least
+from accountants.theorems.joined import least
 
 if TYPE_CHECKING:
     from accountants.curve import Curve

@@ -35,18 +35,19 @@ class Runner:
             )
         hello = self._answer()
         if hello is None:
+            self.close()
             said = self._log.read_text(encoding="utf-8").strip().splitlines()
             raise Unavailable(f"does not start: {said[-1][:160] if said else 'no reason given'}")
         self.version: str = hello["version"]
 
     def ask(self, case: Case, accountant: str, *, seconds: int, megabytes: int) -> dict[str, Any]:
-        """The measured answer, or why there is none."""
+        """The measured answer, or why there is none: `killed` if it was ended from outside."""
         request = {**case.body(), "accountant": accountant, "seconds": seconds, "megabytes": megabytes}
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
-        return self._answer() or {"refused": "its runner ended"}
+        return self._answer() or {"killed": "its runner ended"}
 
     def close(self) -> None:
         """Let the runner end."""
@@ -57,6 +58,9 @@ class Runner:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
     def _answer(self) -> dict[str, Any] | None:
         assert self._process.stdout is not None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+RUNNERS = Path(__file__).parent / "runners"
 INSTALL_SECONDS = 600
 ARITHMETIC = ("numpy==2.4.6", "scipy==1.17.1")
 """The versions this project is locked to."""
@@ -43,7 +44,7 @@ class Peer:
     @property
     def fingerprint(self) -> str:
         """Changes when what is installed or how it is asked does; for this project, when its mathematics does."""
-        files = [Path(__file__).parent / "runners" / f"{self.name.replace('-', '_')}.py"]
+        files = [RUNNERS / "loop.py", RUNNERS / f"{self.module.rpartition('.')[2]}.py"]
         files += [] if self.packages else [*ROOT.glob("accountants/**/*.py"), *ROOT.glob("calibrators/*.py")]
         digest = hashlib.sha256(json.dumps([self.packages, self.bare]).encode())
         for file in sorted(files):

@@ -80,8 +80,11 @@ class Session:
                 return
             said = runner.ask(case, accountant.name, seconds=limits.seconds, megabytes=limits.megabytes)
             known = {"accountant": accountant.name, "version": runner.version, "date": self.date}
-            row = Row.of(said, case=case.id, group=case.group, **known)
-            self.store.put(key, row)
+            row = Row.of(said, case=case.id, group=case.group, load=os.getloadavg()[0], **known)
+            if "killed" in said:
+                del self._runners[peer.name]  # it may be gone; the next question starts another
+            else:
+                self.store.put(key, row)
         if row.outcome == "over":
             self._over.setdefault(accountant.name, []).append(case)
         yield row

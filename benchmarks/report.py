@@ -27,9 +27,11 @@ INTRODUCTION = """## Beside peers
 Poisson-subsampled Gaussian mechanisms, add-or-remove-one, noise multiplier σ over the clipping norm. Each question was
 put to each accountant in turn, in a fresh fork of a process that had imported that peer and nothing else.
 
-- **CPU** is process time of the best of up to five calls (one, if the first took over half a second); imports are not
-  in it. **First call** is the first in its process, with whatever it warms up. **Peak memory** is the process's,
-  imports and interpreter included.
+- **CPU** is process time of one call, in the best of a few runs of a tenth of a second or more; where the first call
+  took over half a second it is the only one. Imports are not in it. **First call** is the first in its process, with
+  whatever it warms up. **Peak memory** is the process's, imports and interpreter included.
+- {loads}CPU time is longer on a busy machine than on an idle one; those who answer one case one after
+  the other share its moods.
 - A question may take {limits}, all its calls together; beyond, the row says **over the limit**, and
   longer runs of the same mechanism are not tried. Such rows enter no mean.
 - **Error** is how far a value lies outside our certified interval, relative to its nearer end; *inside* means that the
@@ -73,6 +75,7 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
             dates=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "no date",
             machine=document.machine(),
             limits=limits,
+            loads=_loads(rows),
             accountants=tables.as_markdown(("accountant", "version", "what it computes"), _accountants(rows)),
             pending=f"**{pending} questions are not measured yet.**\n" if pending else "",
         ),
@@ -87,6 +90,11 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
             parts += ["\nCPU over ours, and error:\n", tables.as_markdown(*tables.matrix(of))]
     parts.append("\nEvery row whole, with times and memory, stands in `benchmarks/rows.csv`.")
     return "\n".join(parts)
+
+
+def _loads(rows: Sequence[Row]) -> str:
+    loads = [row.load for row in rows if row.load is not None]
+    return f"The load average was {min(loads):.1f} to {max(loads):.1f}. " if loads else ""
 
 
 def _accountants(rows: Sequence[Row]) -> list[tuple[str, str, str]]:

@@ -36,13 +36,15 @@ class Row:
     reason: str = ""
     version: str = ""
     date: str = ""
+    load: float | None = None
 
     @classmethod
     def of(cls, said: dict[str, Any], **known: Any) -> Row:
         """From a runner's answer."""
-        for outcome in ("over", "refused", "absent"):
-            if outcome in said:
-                return cls(outcome=outcome, reason=said[outcome], **known)
+        outcomes: dict[str, Outcome] = {"over": "over", "refused": "refused", "absent": "absent", "killed": "refused"}
+        for name, outcome in outcomes.items():
+            if name in said:
+                return cls(outcome=outcome, reason=said[name], **known)
         return cls(outcome="answered", **said, **known)
 
 

@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -34,7 +35,7 @@ CLOSED: dict[str, Any] = {name: value for name, value in CACHED.items() if name 
 HEAVY: dict[str, Any] = {name: value for name, value in CACHED.items() if name not in ("batch_size", "rounds")}
 CONNECTIONS = (1, 4, 16)
 EACH = 400
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 HEAD = ("what is asked", "connections", "beside", "requests/s", "p50", "p99", "service CPU a request", "answered")
 TEXT = """## The service under load
 
@@ -55,7 +56,7 @@ def service() -> Iterator[int]:
     """The service on a free port, until the end.
 
     Raises:
-        RuntimeError: it is not ready within a minute.
+        RuntimeError: it is not ready within two minutes.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -136,6 +137,7 @@ def measure(port: int) -> tuple[list[tuple[str, int, bool, load.Load, float]], i
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the section."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the service must not outlive this
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description=__doc__)
     parser.add_argument("--date", default=datetime.now(tz=UTC).date().isoformat(), help="the date to write down")
     date = parser.parse_args(arguments).date

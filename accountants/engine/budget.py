@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accountants.engine.spectrum import Limits
+from accountants.engine.lattice_plan import Limits
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ def log_delta(
     Raises:
         Refused: no such certificate within the budget.
     """
+    _demand_number(epsilon)
     parts = compiled(laws)
     if not parts:
         return _of_nothing(epsilon)
@@ -97,6 +98,7 @@ def epsilon(
     Raises:
         Refused: no such certificate within the budget.
     """
+    _demand_number(log_delta)
     parts = compiled(laws)
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
@@ -112,6 +114,11 @@ def epsilon(
         return Answer(_certified(solved, root, here, log_delta), width_of(here))
 
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
+
+
+def _demand_number(value: float) -> None:
+    if math.isnan(value):
+        raise ValueError("not a number")
 
 
 def _supremum(parts: Sequence[Part]) -> float:

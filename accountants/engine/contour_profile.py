@@ -76,10 +76,10 @@ class ContourProfile:
         """log δ(ε) and its derivative in ε from the same nodes, for root searches; nothing is certified.
 
         Raises:
-            Refused: the sum is not positive.
+            Refused: the sum is not positive, or does not fall.
         """
         value, slope, _ = self.nodes.sums(epsilon)
-        if not value > 0.0:
+        if not (value > 0.0 and slope < 0.0):
             raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(value), slope / value
 

@@ -17,8 +17,8 @@ stays a relative error of H: differences of neighbouring tails are never charged
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 BoolArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
 
 
-class LatticeLaw(NamedTuple):
+@dataclass(frozen=True)
+class LatticeLaw:
     """A law of losses on offset + multiples of a unit: increasing indices, log masses, and an infinite loss.
 
     The masses and the infinite one sum to 1 + `excess`.
     """
 
-    index: IntArray  # type: ignore[assignment]
+    index: IntArray
     log_mass: FloatArray
     log_atom: float
     excess: float = 0.0
@@ -144,8 +145,8 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
     survival = np.maximum.accumulate(survival[::-1])[::-1]
     distribution = np.minimum.accumulate(_lower_distribution(left, below_p, below_q))
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
-    excess = max(math.expm1(float(survival[0])), 0.0)
-    return assembled(right.index[1:], survival, left.index[1:], distribution, 0, log_atom)._replace(excess=excess)
+    steps = Steps(right.index[1:], survival, left.index[1:], distribution)
+    return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
 
 
 def _spread(log_larger: float, log_smaller: float) -> float:
@@ -183,21 +184,23 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
     return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(relative) - rounding(p[:-1])))
 
 
-def assembled(
-    right: IntArray,
-    survival: FloatArray,
-    left: IntArray,
-    distribution: FloatArray,
-    middle: int,
-    log_atom: float,
-) -> LatticeLaw:
-    """The law with P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i; what remains is at `middle`."""
-    above = difference(survival, np.append(survival[1:], log_atom))
-    below = difference(distribution, np.append(distribution[1:], -np.inf))
-    rest = log1m_exp(np.minimum(np.logaddexp(survival[:1], distribution[:1]), 0.0))
-    index = np.concatenate((-left[::-1], [middle], right))
-    log_mass = np.concatenate((below[::-1], rest, above))
-    held = np.isfinite(log_mass)
-    if not held.any():
-        return LatticeLaw(np.zeros(1, dtype=np.int64), np.full(1, -np.inf), log_atom)
-    return LatticeLaw(index[held], log_mass[held], log_atom)
+@dataclass(frozen=True)
+class Steps:
+    """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i, outwards from the middle."""
+
+    right: IntArray
+    survival: FloatArray
+    left: IntArray
+    distribution: FloatArray
+
+    def law(self, middle: int, log_atom: float) -> LatticeLaw:
+        """Their law; what remains of one is at `middle`."""
+        above = difference(self.survival, np.append(self.survival[1:], log_atom))
+        below = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
+        rest = log1m_exp(np.minimum(np.logaddexp(self.survival[:1], self.distribution[:1]), 0.0))
+        index = np.concatenate((-self.left[::-1], [middle], self.right))
+        log_mass = np.concatenate((below[::-1], rest, above))
+        held = np.isfinite(log_mass)
+        if not held.any():
+            return LatticeLaw(np.zeros(1, dtype=np.int64), np.full(1, -np.inf), log_atom)
+        return LatticeLaw(index[held], log_mass[held], log_atom)

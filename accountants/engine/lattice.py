@@ -18,7 +18,8 @@ import numpy as np
 
 from accountants.curve import Pair
 from accountants.engine.budget import Budget
-from accountants.engine.product import ComposedProfile, Part
+from accountants.engine.product import ComposedProfile
+from accountants.engine.survey import Part
 from accountants.errors import BeyondBudget
 from accountants.profiles import ZeroProfile
 

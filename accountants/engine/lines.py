@@ -58,15 +58,17 @@ class Lines:
         """Lines at the given thresholds, made monotone by lowering."""
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
-        return cls(
-            right.index,
-            left.index,
-            np.maximum(np.minimum.accumulate(p), log_atom),
-            np.maximum.accumulate(q[::-1])[::-1],
-            np.maximum.accumulate(below_p[::-1])[::-1],
-            np.minimum.accumulate(below_q),
-            log_atom,
-        )
+        q = np.maximum.accumulate(q[::-1])[::-1]
+        below_p = np.maximum.accumulate(below_p[::-1])[::-1]
+        # Neither law has more than one in all.
+        p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
+        below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
+        # Where one law has nothing left beyond a threshold, one line is the best of all from there on. The last line is
+        # that one in any case: what lies beyond it counts with the last cell.
+        p[-1] = -np.inf
+        q = np.where(p <= log_atom, -np.inf, q)
+        below_q = np.where(np.isneginf(below_p), np.max(below_q, where=np.isneginf(below_p), initial=-np.inf), below_q)
+        return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> Lines:
         """Fewer thresholds; at least one stays on each side."""

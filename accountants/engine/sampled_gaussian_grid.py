@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _HEIGHTS = 5
 _FEW = 64
+_EXPONENTS = 6000 * UNIT_ROUNDOFF
+"""Relative error of exponentials whose exponents, of up to 700, err by a few units each."""
 
 
 class Rule(Protocol):
@@ -175,7 +177,7 @@ class SampledGaussianGrid:
         error = self.rule.decay_error(tilt, log_moment, heights)
         if self.count < _FEW:
             # A power this low must be small itself: relative accuracy, of B.
-            log_mean = np.log(np.exp(total) @ weights * (1.0 + rounding) + error + 1e-300)
+            log_mean = np.log(np.exp(total) @ weights * (1.0 + rounding + _EXPONENTS) + error + 1e-300)
         else:
             # A high power hangs on 1 − B: absolute accuracy, of B − 1.
             excess = np.expm1(total) @ weights

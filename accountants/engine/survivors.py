@@ -11,8 +11,8 @@ from scipy.fft import rfft
 from accountants.engine.discretise import BoolArray
 
 if TYPE_CHECKING:
-    from accountants.engine.spectrum import Line
     from accountants.engine.tilted import IntArray
+    from accountants.engine.tilted_line import TiltedLine
     from accountants.special import FloatArray
 
 _LEFT_OUT = 3.0
@@ -24,7 +24,7 @@ def wrapped(index: IntArray, weights: FloatArray, size: int) -> FloatArray:
     return np.asarray(np.bincount(index % size, weights=weights, minlength=size), dtype=np.float64)
 
 
-def survivors(line: Line, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:
+def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:
     """Frequencies whose |φ^T| is not proved below e^−depth, and a bound of Σ |φ^T| over the others.
 
     None if there are more than `most`. With φ_B the part of φ on a window that holds all but w of the mass,
@@ -36,9 +36,10 @@ def survivors(line: Line, blocks: int, ratio: int, depth: float, most: float) ->
     reach = np.pi / (blocks * unit)
     log_bound = np.zeros(blocks // 2 + 1)
     quadratic = quartic = 0.0
-    for count, index, weights, _, _ in line.parts():
-        inside, outside = _window(index, weights, min(_LEFT_OUT / (count * len(line.laws.laws)), 0.25))
-        distance, inner = index[inside] * unit, weights[inside]
+    for law in line.parts():
+        count, index = law.count, law.index
+        inside, outside = _window(index, law.weights, min(_LEFT_OUT / (count * len(line.laws.laws)), 0.25))
+        distance, inner = index[inside] * unit, law.weights[inside]
         plain = rfft(wrapped(index[inside], inner, blocks))
         slope = rfft(wrapped(index[inside], inner * distance, blocks))
         second = float(inner @ distance**2)

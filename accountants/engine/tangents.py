@@ -14,11 +14,12 @@ have c_k near zero, with enough mass in the neighbouring cells to make up for it
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from accountants.engine.discretise import LatticeLaw, SideTails, assembled, log, ratio, rounding
+from accountants.engine.discretise import LatticeLaw, SideTails, Steps, log, ratio, rounding
 from accountants.engine.ends import joined
 from accountants.engine.lines import NOWHERE, Cells, Lines
 from accountants.engine.tilted import IntArray
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _JOINS = 8
 _OFFSETS = 8
-_SLIGHT = 1e-7
+_SLIGHT = 1e-9
 
 
 class _Built(NamedTuple):
@@ -79,40 +80,44 @@ def _lower_law(lines: Lines, unit: float, tilt: float, offset: float) -> _Built:
         if not stuck.size:
             break
         lines = lines.without(stuck)
+    points = _lattice_points(lines.cells, unit, offset)
+    # Points that are too high by a rounding all go down by as much; if others are too high for what is lent, by more.
+    law = _joined_lines(lines, points.multiples, unit, offset - points.slip)
+    law = law or _joined_lines(lines, points.multiples, unit, offset - points.fall)
+    law = law or _nothing(lines.log_atom)
     cells = lines.cells
-    index, _, slip = _lattice_points(cells, unit, offset)
-    # Points that are too high by a rounding: all go down by as much.
-    offset -= slip
-    points = np.asarray(index * unit, dtype=np.float64)
-    moment, scale = _moments(cells, points + offset)
-    split = -np.expm1(-np.diff(index) * unit)
+    heaviest = int(np.argmax(np.where(cells.held, cells.log_p + tilt * (points.multiples * unit), -np.inf)))
+    return _Built(law, float(cells.own[heaviest] - points.multiples[heaviest] * unit) - law.offset)
+
+
+def _joined_lines(lines: Lines, multiples: IntArray, unit: float, offset: float) -> LatticeLaw | None:
+    """The law whose profile joins the lower of neighbouring lines at the given points.
+
+    None if that would fall below the infinite loss's own line, which it cannot where every c_k ≥ 0.
+    """
+    cells = lines.cells
+    place = np.asarray(multiples * unit, dtype=np.float64)
+    moment, scale = _moments(cells, place + offset)
+    split = -np.expm1(-np.diff(multiples) * unit)
     base = np.concatenate((lines.below_p[::-1], lines.p))
     lost = np.maximum(-moment[:-1], 0.0) * ratio(scale[:-1], base)
     won = np.maximum(moment[1:], 0.0) * ratio(scale[1:], base) * (1.0 - split)
-    relative = rounding(cells.log_p, cells.log_q, points)
+    gain = (won - lost) / split
+    count, most = lines.left.size, float(log1m_exp(lines.log_atom))
+    least = np.where(np.isneginf(lines.p), 1.0, ratio(np.full(lines.p.shape, lines.log_atom), lines.p))
+    above = lines.below_p + log(1.0 - gain[:count][::-1]) > most
+    if np.any((1.0 + gain[count:] < least) & (lost[count:] > 0)) or np.any(above & (lost[:count][::-1] > 0)):
+        return None
+    relative = rounding(cells.log_p, cells.log_q, place + offset)
     error = relative[:-1] * ratio(scale[:-1], base) + relative[1:] * ratio(scale[1:], base) * (1.0 - split)
-    change = (won - lost - error) / split
-    count = lines.left.size
-    survival = _lowered(lines.p + log(1.0 + change[count:]) - rounding(lines.p), lines.log_atom)
+    change = gain - np.where(np.isneginf(base), 0.0, error) / split
+    survival = lines.p + log(1.0 + change[count:]) - rounding(lines.p)
     distribution = lines.below_p + log(1.0 - change[:count][::-1]) + rounding(lines.below_p)
-    distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], 0.0)
-    survival = np.minimum(survival, log1m_exp(distribution[0]))
-    steps = index // 2
-    law = assembled(
-        steps[count + 1 :],
-        np.maximum(survival, lines.log_atom),
-        -steps[:count][::-1],
-        distribution,
-        int(steps[count]),
-        lines.log_atom,
-    )
-    heaviest = int(np.argmax(np.where(cells.held, cells.log_p + tilt * (index * unit), -np.inf)))
-    return _Built(law._replace(offset=offset), float(cells.own[heaviest] - index[heaviest] * unit) - offset)
-
-
-def _lowered(survival: FloatArray, log_atom: float) -> FloatArray:
-    """The largest falling function below, and never below the atom, which is a line itself."""
-    return np.maximum(np.minimum.accumulate(np.minimum(survival, 0.0)), log_atom)
+    distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], most)
+    survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))
+    halves = multiples // 2
+    steps = Steps(halves[count + 1 :], np.maximum(survival, lines.log_atom), -halves[:count][::-1], distribution)
+    return replace(steps.law(int(halves[count]), lines.log_atom), offset=offset)
 
 
 def _moments(cells: Cells, place: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -125,34 +130,50 @@ def _moments(cells: Cells, place: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(gap <= 0.0, -np.expm1(np.minimum(gap, 0.0)), np.expm1(-np.maximum(gap, 0.0))), scale
 
 
+def _nothing(log_atom: float) -> LatticeLaw:
+    """The law that keeps the infinite loss and moves all else so far down that it never counts."""
+    return LatticeLaw(np.asarray([NOWHERE // 2]), np.asarray([float(log1m_exp(log_atom))]), log_atom)
+
+
 def _beside_gaps(cells: Cells) -> IntArray:
-    """Upper thresholds of empty cells: an empty cell joins the next one, which then may go as low as it needs."""
-    empty = np.isneginf(cells.log_p) & np.isneginf(cells.log_q)
-    return cells.high[:-1][empty[:-1]]
+    """Thresholds of cells without first-law mass: an empty one joins the next, which then may go as low as it needs.
+
+    One with second-law mass alone, which is rounding, joins the one below, which can carry it.
+    """
+    massless = np.isneginf(cells.log_p)
+    empty = massless & np.isneginf(cells.log_q)
+    only_q = massless & ~empty
+    return np.concatenate((cells.high[:-1][empty[:-1]], cells.low[1:][only_q[1:]]))
 
 
 class _Points(NamedTuple):
     """A lattice point for each cell, as an even multiple of the unit."""
 
-    index: IntArray  # type: ignore[assignment]
+    multiples: IntArray
     stuck: IntArray
     """Lower thresholds of cells that should fall but have no lower point: they had better join the cell below."""
     slip: float
     """How much too high points are that nothing lends for, where that is a mere rounding."""
+    fall: float
+    """How much too high any point is."""
 
 
 def _lattice_points(cells: Cells, unit: float, offset: float) -> _Points:
     """Points near each cell's log p/q, on the side that a neighbour can lend for."""
     step = 2.0 * unit
-    own = np.clip(cells.own - offset, NOWHERE * unit, -NOWHERE * unit)
+    # Lowered by its own rounding, so that a point found not too high is not too high.
+    safe = cells.own - np.where(cells.held, rounding(cells.log_p, cells.log_q), 0.0)
+    own = np.clip(safe - offset, NOWHERE * unit, -NOWHERE * unit)
     low, high = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
     up, down, nearest = (np.clip(each(own / step), low, high) for each in (np.ceil, np.floor, np.rint))
     held = np.where(cells.held, cells.log_p, -np.inf)
     before, after = np.append(-np.inf, held[:-1]), np.append(held[1:], -np.inf)
-    lent_below = ratio(before, cells.log_p) * (down * step - np.append(0.0, own[:-1]))
-    lent_above = ratio(after, cells.log_p) * (np.append(own[1:], 0.0) - up * step)
-    can_fall = (before > -np.inf) & (lent_below >= own - down * step)
-    can_rise = (after > -np.inf) & (lent_above >= up * step - own)
+    # All relative to the cell's own mass: what a neighbour has to give about a point, and what it takes to get there.
+    with np.errstate(over="ignore"):
+        lent_below = ratio(before, cells.log_p) * _over(down * step, np.append(-np.inf, own[:-1]))
+        lent_above = ratio(after, cells.log_p) * -np.expm1(np.minimum(up * step - np.append(own[1:], np.inf), 0.0))
+    can_fall = (before > -np.inf) & (lent_below >= -np.expm1(np.minimum(down * step - own, 0.0)))
+    can_rise = (after > -np.inf) & (lent_above >= _over(up * step, own))
     # Too low with nothing below costs mean; too high with nothing above costs the mass above, so never that.
     chosen = np.where((nearest * step < own) & ~can_fall & can_rise, up, nearest)
     excess = np.where(cells.held & ~can_rise, chosen * step - own, 0.0)
@@ -160,7 +181,13 @@ def _lattice_points(cells: Cells, unit: float, offset: float) -> _Points:
     chosen = np.where((excess > 0) & ~slight, down, chosen)
     stuck = (excess > 0) & ~slight & (chosen * step > own + 1e-3 * step)
     stuck[:1] = stuck[-1:] = False
-    chosen[-1] = down[-1] if np.isfinite(cells.log_p[-1]) and not slight[-1] else chosen[-1]
-    chosen[-1] = chosen[-1] if np.isfinite(cells.log_p[-1]) else low[-1]
-    slip = float(np.max(excess, where=slight, initial=0.0))
-    return _Points((2.0 * chosen).astype(np.int64), cells.low[stuck], slip * (1.0 + 1e-9) + 1e-300)
+    if not cells.held[-1]:
+        chosen[-1] = low[-1]
+    slip = float(np.max(excess, where=slight, initial=0.0)) * (1.0 + 1e-9)
+    fall = float(np.max(chosen * step - own, where=cells.held, initial=0.0)) * (1.0 + 1e-9)
+    return _Points((2.0 * chosen).astype(np.int64), cells.low[stuck], slip, fall)
+
+
+def _over(point: FloatArray, own: FloatArray) -> FloatArray:
+    """e^{point − own} − 1 where the point is above."""
+    return np.asarray(np.expm1(np.clip(point - own, 0.0, 600.0)))

@@ -27,7 +27,7 @@ from accountants.quantities import (
     delta_outputs,
     request,
 )
-from accountants.special import log_normal_tail, log_theta, log_theta_complement
+from accountants.special import log_difference, log_normal_tail, log_theta, log_theta_complement
 from accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
 from accountants.theorems.contraction_sums import ROUNDING
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from accountants.special import FloatArray
 
 _TESTS = "tests/theorems/test_contraction.py"
+NARROW = 1e-10
 ROWS = Quantity(description="rows of a channel: each is the law of the output at one input")
 
 
@@ -164,8 +165,8 @@ class ContractedProfile:
 
     @property
     def tail_accuracy(self) -> float:
-        """The base's own, and that of θ."""
-        return 2.0 * self.base.tail_accuracy + 16.0 * ROUNDING
+        """The base's own, a thousandfold where E is the difference of its tails, and that of θ."""
+        return 2.0**10 * self.base.tail_accuracy + 16.0 * ROUNDING
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """log E + log θ."""
@@ -176,11 +177,15 @@ class ContractedProfile:
         return Enclosure(lower + theta - slack, np.minimum(upper + theta + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Masses of {L > ε} under both laws of the contracted pair."""
+        """Masses of {L > ε} under both laws. Where the base's tails dominate rather than agree, E is theirs."""
         log_p, log_q = self.base.log_tails(epsilon)
-        log_e = self.base.log_delta(epsilon).upper
+        ends = self.base.log_delta(epsilon)
+        with np.errstate(invalid="ignore"):
+            narrow = ends.upper - ends.lower < NARROW
+        log_e = np.where(narrow, ends.upper, log_difference(log_p, np.minimum(epsilon + log_q, log_p)))
         theta = np.asarray(log_theta(epsilon, self.shift))
-        log_q_theta = log_normal_tail(epsilon / self.shift + 0.5 * self.shift)
+        with np.errstate(over="ignore"):
+            log_q_theta = log_normal_tail(epsilon / self.shift + 0.5 * self.shift)
         return Tails(
             np.logaddexp(log_p + theta, log_e + epsilon + log_q_theta), np.logaddexp(log_q + theta, log_e + log_q_theta)
         )

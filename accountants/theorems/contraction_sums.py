@@ -10,7 +10,6 @@ import math
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
 from accountants.curve import Interval
 from accountants.special import UNIT_ROUNDOFF, log_theta, log_theta_complement, mills
@@ -141,14 +140,20 @@ def log_scheduled_sum(epsilon: float, steps: Steps, first_stop: int, *, worst: b
             inflow = float(reach[part.start] + factor[part.start])
             inflow_error = float(reach_error[part.start] + factor_error[part.start])
         lower, upper = value + reach - (error + reach_error), value + reach + (error + reach_error)
-        total_lower = join(total_lower, float(lower.max() if worst else logsumexp(lower)))
-        total_upper = join(total_upper, float(upper.max() if worst else logsumexp(upper)))
+        total_lower = join(total_lower, float(lower.max()) if worst else log_sum(lower))
+        total_upper = join(total_upper, float(upper.max()) if worst else log_sum(upper))
         left = inflow + inflow_error + float(log_largest + largest_error) + math.log(first)
         if 1 < first <= first_stop and left < total_lower - NEGLIGIBLE:
             total_upper = _log_add(total_upper, left)
             break
     slack = (128.0 + 4.0 * (steps.count // CHUNK)) * UNIT_ROUNDOFF * (1.0 + abs(total_upper))
     return Interval(total_lower - slack, total_upper + slack)
+
+
+def log_sum(values: FloatArray) -> float:
+    """log Σ e^values; −inf for none."""
+    largest = float(values.max()) if values.size else -math.inf
+    return largest if math.isinf(largest) else largest + math.log(float(np.exp(values - largest).sum()))
 
 
 def _log_add(first: float, second: float) -> float:

@@ -10,15 +10,12 @@ fresh batches, or full ones, no step is behind the last use.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
-from accountants.curve import Curve, Interval, Pair
+from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal, Setting
 from accountants.profiles import gaussian_pair
 from accountants.rule import Case, Rule
@@ -36,13 +33,11 @@ from accountants.theorems.contraction_asoodeh import (
     THEOREM_2,
     steps_small,
 )
-from accountants.theorems.contraction_bound import log_contraction_bound
-from accountants.theorems.contraction_sums import theta_with_error
 from accountants.theorems.minimum import Bound, bound_pair
+from accountants.theorems.projected_sgd_bounds import Contracted, EveryModel, Interpolated
 from accountants.theorems.projected_sgd_run import MOST_SCHEDULED, MOST_SCHEDULED_STOPS, Run
 from accountants.theorems.shifted_interpolation import FIXED_ORDER, HIDDEN, INTERPOLATION
-from accountants.theorems.shifted_interpolation_bound import EqualSteps, places
-from accountants.theorems.shifted_interpolation_plan import OUTWARD
+from accountants.theorems.shifted_interpolation_bound import EqualSteps
 from accountants.theorems.shifted_interpolation_sampled import SAMPLED, best_window, sampled_step, windowed
 from accountants.theorems.shifted_interpolation_schedule import MOST_PLACES, DifferingSteps
 from accountants.theorems.subsampling import ZEROED_IS_REPLACED
@@ -76,66 +71,6 @@ HYBRID = Theorem(
     status=Status.PROVED,
     conditions=(LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, HIDDEN),
 )
-
-
-# Bounds, one ε at a time --------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Contracted:
-    """One use, and the kernels behind it."""
-
-    run: Run
-
-    def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
-        return log_contraction_bound(epsilon, self.run)
-
-
-@dataclass(frozen=True)
-class Interpolated:
-    """The best plan for every place, and kernels behind it if `contracted`."""
-
-    steps: EqualSteps | DifferingSteps
-    contracted: bool
-
-    def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
-        return self.steps.log_bound(epsilon, contracted=self.contracted)
-
-
-@dataclass(frozen=True)
-class EveryModel:
-    """All uses of the record composed, averaged over its place."""
-
-    run: Run
-
-    @cached_property
-    def groups(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
-        """μ of each group of places, and the log of its share of all n records."""
-        run = self.run
-        total = math.log(run.clients)
-        if run.noise_schedule.constant is not None:
-            last = replace(run, first_stop=run.steps) if run.steps > run.period else run
-            kinds, share = places(last)
-            mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
-            counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
-            return np.asarray(mu), np.log(counts) + share
-        sensitivity = np.zeros(-(-run.steps // run.period) * run.period)
-        sensitivity[: run.steps], _ = run.shifts(1, run.steps)
-        squares = (sensitivity.reshape(-1, run.period) ** 2).sum(axis=0)
-        squares = squares[squares > 0.0]
-        return np.sqrt(squares) * OUTWARD, np.full(squares.shape, math.log(run.participants) - total)
-
-    @property
-    def worst_mu(self) -> float:
-        """μ of the worst place."""
-        return float(self.groups[0].max())
-
-    def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
-        mu, shares = self.groups
-        value, error = theta_with_error(epsilon, mu)
-        lower, upper = (float(logsumexp(value + shares + sign * (error + 1e-14))) for sign in (-1.0, 1.0))
-        return Interval(lower, min(upper, 0.0))
 
 
 # Rules --------------------------------------------------------------------------------------------------------------

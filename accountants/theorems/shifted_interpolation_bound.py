@@ -13,20 +13,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
 from accountants.curve import Interval
 from accountants.special import UNIT_ROUNDOFF
-from accountants.theorems.contraction_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, theta_with_error
+from accountants.theorems.contraction_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from accountants.theorems.shifted_interpolation_plan import periodic_mu
 
 if TYPE_CHECKING:
     from accountants.special import FloatArray
+
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     from accountants.theorems.projected_sgd_run import Run
 
 EXACT_PLACES = 4096
 BLOCK_RATIO = 1.0 + 1.0 / 256.0
-STAGES = (64, 1024)
+STAGE = 256
+"""Nodes that are tried before all are."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,12 @@ class Places:
         """How many places stand in each node's block."""
         ends = self.before(np.append(self.nodes, self.last + 1.0))
         return np.asarray(np.diff(ends))
+
+    @cached_property
+    def log_weights(self) -> FloatArray:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
 
 
 def places(run: Run) -> tuple[tuple[Places, ...], float]:
@@ -122,40 +130,64 @@ class EqualSteps:
         (kind, mu), *others = self.kinds[0]
         return float(mu[0]) if not others and kind.last == 0 and self.kinds[1] == 0.0 else None
 
-    def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
-        """Ends of the log of the weighted sum over places; with kernels counted behind the best u if `contracted`."""
+    def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
+        """Ends of the log of the weighted sum over places; with kernels counted behind the best u if `contracted`.
+
+        With a `switch` they are counted from that many steps behind the last use, whatever ε: a sum of products of
+        convex functions of e^ε, hence convex.
+        """
         kinds, share = self.kinds
-        kernel = None
-        if contracted:
-            (value,), (error,) = theta_with_error(epsilon, self.run.shifts(1, 1)[1])
-            kernel = (max(float(value), LEAST_LOG_FACTOR), float(error))
-        sums = [_summed(kind, mu, epsilon, kernel) for kind, mu in kinds]
-        lower, upper = (float(logsumexp([getattr(ends, side) for ends in sums])) for side in ("lower", "upper"))
+        cuts = np.cumsum([0, *(min(mu.size, STAGE) for _, mu in kinds)])
+        found = self._sums(epsilon, [mu[:STAGE] for _, mu in kinds], cuts, contracted=contracted, switch=switch)
+        if found is None:
+            cuts = np.cumsum([0, *(mu.size for _, mu in kinds)])
+            found = self._sums(epsilon, [mu for _, mu in kinds], cuts, contracted=contracted, switch=switch)
+        assert found is not None
         slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(share)) + 1e-13
-        return Interval(lower + share - slack, min(upper + share + slack, 0.0))
+        return Interval(found.lower + share - slack, min(found.upper + share + slack, 0.0))
+
+    def _sums(
+        self, epsilon: float, mu: list[FloatArray], cuts: IntArray, *, contracted: bool, switch: float | None
+    ) -> Interval | None:
+        """The sum over the first nodes of every kind of place, None if what is left out might matter."""
+        value, error = theta_with_error(epsilon, np.concatenate((*mu, self._kernel)))
+        kernel = (max(float(value[-1]), LEAST_LOG_FACTOR), float(error[-1])) if contracted else None
+        total = Interval(-math.inf, -math.inf)
+        for (kind, _), first, last in zip(self.kinds[0], cuts[:-1], cuts[1:], strict=True):
+            ends = _summed(kind, value[first:last], error[first:last], kernel, switch=switch)
+            if ends is None:
+                return None
+            total = Interval(*(float(np.logaddexp(one, other)) for one, other in zip(total, ends, strict=True)))
+        return total
+
+    @cached_property
+    def _kernel(self) -> FloatArray:
+        """r_c of every step."""
+        return self.run.shifts(1, 1)[1]
 
 
-def _summed(kind: Places, mu: FloatArray, epsilon: float, kernel: tuple[float, float] | None) -> Interval:
+def _summed(
+    kind: Places, value: FloatArray, error: FloatArray, kernel: tuple[float, float] | None, *, switch: float | None
+) -> Interval | None:
     """log Σ weight θ_ε(μ), with v κ + min_u (log θ_ε(μ_u) − u κ) in its place for a kernel's κ = log θ_c and its error.
 
-    Goes through as many nodes as matter: the terms fall with v, so that the rest is at most its first term times its
-    weight, and is charged.
+    `value` is log θ_ε(μ) at the first nodes, or at all. The terms fall with v, so that the rest is at most its first
+    term times its weight, and is charged; None if it may matter.
     """
-    for stage in (*STAGES, kind.nodes.size):
-        part = slice(0, min(stage, kind.nodes.size))
-        v, weights = kind.nodes[part], kind.weights[part]
-        value, error = theta_with_error(epsilon, mu[part])
-        if kernel is not None:
-            factor, factor_error = kernel
-            value = v * factor + np.minimum.accumulate(value - v * factor)
-            error = np.maximum.accumulate(error) + v * (factor_error + 4 * UNIT_ROUNDOFF * abs(factor))
-        with np.errstate(divide="ignore"):
-            terms = value + np.log(weights)
-        lower, upper = float(logsumexp(terms - error)), float(logsumexp(terms + error))
-        if part.stop == kind.nodes.size:
-            return Interval(lower, upper)
-        rest = float(kind.weights[part.stop :].sum())
-        left = float(value[-1] + error[-1]) + math.log(rest) if rest > 0 else -math.inf
-        if left < lower - NEGLIGIBLE:
-            return Interval(lower, float(np.logaddexp(upper, left)))
-    raise AssertionError("the last stage holds every node")
+    v = kind.nodes[: value.size]
+    if kernel is not None:
+        factor, factor_error = kernel
+        before = value - v * factor
+        if switch is None:
+            before = np.minimum.accumulate(before)
+        else:
+            last = int(np.searchsorted(v, switch, side="right")) - 1
+            before = np.where(v > v[last], before[last], before)
+        value = v * factor + before
+        error = np.maximum.accumulate(error) + v * (factor_error + 4 * UNIT_ROUNDOFF * abs(factor))
+    terms = value + kind.log_weights[: value.size]
+    lower, upper = log_sum(terms - error), log_sum(terms + error)
+    if value.size == kind.nodes.size:
+        return Interval(lower, upper)
+    left = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
+    return Interval(lower, float(np.logaddexp(upper, left))) if left < lower - NEGLIGIBLE else None

@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
 from accountants.curve import Interval
 from accountants.special import UNIT_ROUNDOFF
-from accountants.theorems.contraction_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, theta_with_error
+from accountants.theorems.contraction_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from accountants.theorems.shifted_interpolation_plan import LEAST_CONTRACTION, OUTWARD
 
 if TYPE_CHECKING:
@@ -90,16 +89,14 @@ class DifferingSteps:
         after = after_error = 0.0
         first = 0
         while first < run.steps:
-            last = min(run.steps, max(FIRST_STAGE, 4 * first))
-            part = slice(first, last)
-            value, error = theta_with_error(epsilon, self.mu[part])
+            part = slice(first, min(run.steps, max(FIRST_STAGE, 4 * first)))
             if contracted:
-                kernels, kernel_errors = self._kernels(epsilon, part, after, after_error)
-                value, error = self._joined(epsilon, part, value, error, kernels=(kernels, kernel_errors))
-                after, after_error = float(kernels[-1]), float(kernel_errors[-1])
+                value, error, after, after_error = self._joined(epsilon, part, after, after_error)
+            else:
+                value, error = theta_with_error(epsilon, self.mu[part])
             lowers.append(value - error)
             uppers.append(value + error)
-            first = last
+            first = part.stop
             if first < run.steps:
                 left = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
                 left = min(left, after + after_error) + math.log(run.steps - first)
@@ -108,46 +105,35 @@ class DifferingSteps:
                     break
         return self._gathered(np.concatenate(lowers), np.concatenate(uppers))
 
-    def _kernels(self, epsilon: float, part: slice, after: float, after_error: float) -> tuple[FloatArray, FloatArray]:
-        """log of the product of the contraction factors of the steps after each v, and v + 1; from `after` on."""
-        steps = self.run.steps
-        _, shift = self.run.shifts(steps - part.stop + 1, steps - part.start)
-        value, error = theta_with_error(epsilon, shift[::-1])
-        value = np.maximum(value, LEAST_LOG_FACTOR)
-        sums = np.append(after, after + np.cumsum(value))
-        errors = np.append(after_error, after_error + np.cumsum(error)) + UNIT_ROUNDOFF * part.stop * np.abs(sums)
-        return sums, errors
-
     def _joined(
-        self,
-        epsilon: float,
-        part: slice,
-        value: FloatArray,
-        error: FloatArray,
-        *,
-        kernels: tuple[FloatArray, FloatArray],
-    ) -> tuple[FloatArray, FloatArray]:
-        """The least over windows: all the way to the release, none, or one of `windows`."""
-        sums, errors = kernels
-        sensitivity, _ = self.run.shifts(self.run.steps - part.stop + 1, self.run.steps - part.start)
-        used, used_error = theta_with_error(epsilon, sensitivity[::-1])
-        options = [(value, error), (used + sums[:-1], used_error + errors[:-1])]
-        for window, mu in self.windows:
-            # Places v = window + e with both v and e in this part.
-            start, stop = max(part.start, 0), min(part.stop - window, mu.size)
-            if stop <= start:
-                break
-            inside, inside_error = theta_with_error(epsilon, mu[start:stop])
-            option = np.full(value.shape, np.inf)
-            option_error = np.zeros(value.shape)
-            at = slice(start + window - part.start, stop + window - part.start)
-            option[at] = inside + sums[start - part.start : stop - part.start]
-            option_error[at] = inside_error + errors[start - part.start : stop - part.start]
-            options.append((option, option_error))
-        values, errors_ = (np.stack(column) for column in zip(*options, strict=True))
-        best = np.argmin(values, axis=0)
-        places = np.arange(values.shape[1])
-        return values[best, places], errors_[best, places]
+        self, epsilon: float, part: slice, after: float, after_error: float
+    ) -> tuple[FloatArray, FloatArray, float, float]:
+        """The least over windows (all the way to the release, none, or one of `windows`) for each v of a part.
+
+        `after` is the log of the product of the kernels before the part, from the release backwards; it is returned
+        for the next part, with its error.
+        """
+        steps = self.run.steps
+        sensitivity, contraction = self.run.shifts(steps - part.stop + 1, steps - part.start)
+        # Places v = u + e with both v and e in this part.
+        inside = [(u, mu[part.start : min(part.stop - u, mu.size)]) for u, mu in self.windows]
+        inside = [(u, mu) for u, mu in inside if u < part.stop - part.start and mu.size]
+        shifts = [contraction[::-1], self.mu[part], sensitivity[::-1], *(mu for _, mu in inside)]
+        cuts = np.cumsum([shift.size for shift in shifts])[:-1]
+        found = [np.split(each, cuts) for each in theta_with_error(epsilon, np.concatenate(shifts))]
+        (kernel, *values), (kernel_error, *errors) = found
+        sums = np.append(after, after + np.cumsum(np.maximum(kernel, LEAST_LOG_FACTOR)))
+        sum_errors = np.append(after_error, after_error + np.cumsum(kernel_error))
+        sum_errors += UNIT_ROUNDOFF * part.stop * np.abs(sums)
+        best, best_error = values[0], errors[0]
+        for place, u in enumerate((0, *(u for u, _ in inside)), start=1):
+            size = values[place].size
+            at, ends = slice(u, u + size), slice(0, size)
+            option, option_error = values[place] + sums[ends], errors[place] + sum_errors[ends]
+            better = option < best[at]
+            best[at] = np.where(better, option, best[at])
+            best_error[at] = np.where(better, option_error, best_error[at])
+        return best, best_error, float(sums[-1]), float(sum_errors[-1])
 
     def _gathered(self, lower: FloatArray, upper: FloatArray) -> Interval:
         """The mean over the n places a record may have, or the worst of the places."""
@@ -156,5 +142,5 @@ class DifferingSteps:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))
         share = math.log(run.participants) - math.log(run.clients)
         slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(share)
-        low, high = float(logsumexp(lower)) + share - slack, float(logsumexp(upper)) + share + slack
+        low, high = log_sum(lower) + share - slack, log_sum(upper) + share + slack
         return Interval(low, min(high, 0.0))

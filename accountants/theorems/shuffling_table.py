@@ -80,8 +80,9 @@ class ScaledProfile(BoundProfile):
         yield 0.0, value
         epsilon, step, stalled = 0.0, 0.1 * math.exp(value), 0
         for _ in range(_MOST_ROWS):
-            wanted = 0.1 if value > top - 9.0 else 0.7 if value > -80.0 else 5.0
-            following = epsilon + step
+            deep = value < -80.0
+            wanted = 0.1 if value > top - 9.0 else 5.0 if deep else 0.7
+            following = epsilon + max(step, 0.05 * epsilon if deep else 0.0)
             if following >= self.bound.largest_loss:
                 break
             found = self.bound.upper(following)
@@ -90,8 +91,8 @@ class ScaledProfile(BoundProfile):
             stalled = stalled + 1 if fall < 0.1 * wanted else 0
             if found <= _DEEPEST or stalled > 12 or following > 1e9:
                 break
-            step *= min(2.0, max(0.3, wanted / max(fall, 1e-12)))
-            epsilon, value = following, found
+            step = (following - epsilon) * min(2.0, max(0.3, wanted / max(fall, 1e-12)))
+            epsilon, value = following, min(value, found)
         if math.isfinite(self.bound.largest_loss):
             yield self.bound.largest_loss, -math.inf
 

@@ -219,6 +219,15 @@ def test_refusals_carry_their_reason() -> None:
     assert (copied.reason, copied.detail) == (refused.value.reason, refused.value.detail)
 
 
+def test_what_is_not_a_number_is_no_question() -> None:
+    laws = [(sampled(0.1, 1.0, "remove"), 10)]
+    with pytest.raises(ValueError):
+        contour.log_delta(laws, math.nan)
+    with pytest.raises(ValueError):
+        contour.epsilon(laws, math.nan)
+    assert contour.log_delta(laws, math.inf) == (-math.inf, -math.inf)
+
+
 @pytest.mark.parametrize(
     ("field", "build"),
     [

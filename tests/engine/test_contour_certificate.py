@@ -13,7 +13,10 @@ from scipy.special import log_ndtr, logsumexp
 
 from accountants.engine import contour
 from accountants.engine.alias import log_chernoff_factor
+from accountants.engine.attempts import _cut_at
+from accountants.engine.contour import _centred
 from accountants.engine.hard_cut import CutSampledGaussian
+from accountants.engine.parts import compiled
 from accountants.engine.sampled_gaussian import SampledGaussian
 from accountants.engine.sampled_gaussian_loss import EXPONENTS, SampledGaussianLoss, Tilts, clipped_response
 from accountants.engine.transform import Line, NodeBudget
@@ -319,10 +322,6 @@ def test_hard_cut_the_leak_is_what_is_left_out() -> None:
 
 def test_hard_cut_the_answer_is_that_of_the_whole_transform() -> None:
     # Both ways serve here; the cut one leaks at most e^−19 of δ, and only to the upper end.
-    from accountants.engine.attempts import _cut_at
-    from accountants.engine.contour import _centred
-    from accountants.engine.parts import compiled
-
     parts = compiled([(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)])
     whole = _centred(parts, 2.0, BUDGET).log_delta(2.0)
     cut = _centred(_cut_at(parts, whole.upper - 19.0), 2.0, BUDGET).log_delta(2.0)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accountants.curve import Interval
 from accountants.engine import contour
 from accountants.engine.refusal import Reason, Refused
 from accountants.law import SampledGaussianLaw
 from tests.oracles.contour import Step, one_step
 
 DIRECTIONS = ("remove", "add", "replace")
-LARGEST_WIDTH = contour.WIDEST
 
 
 def magnitudes(low: float, high: float) -> st.SearchStrategy[float]:
@@ -33,26 +34,28 @@ counts = magnitudes(1.0, 1e9).map(round)
 log_deltas = st.floats(math.log(1e-300), math.log(0.5))
 
 
-def check(composition: list[tuple[SampledGaussianLaw, int]], log_delta: float) -> bool:
-    """Whether the engine answers; what it answers is consistent, a refusal is one of the known ones."""
+def answer(call: Callable[[], Interval]) -> Interval | None:
+    """What the engine answers; None if it refuses for one of the reasons that are no fault of its own."""
     try:
-        found = contour.epsilon(composition, log_delta)
+        return call()
     except Refused as refused:
-        assert refused.reason in Reason
-        assert refused.reason is not Reason.INCONSISTENT
+        if refused.reason not in Reason or refused.reason is Reason.INCONSISTENT:
+            raise
+        return None
+
+
+def check(composition: list[tuple[SampledGaussianLaw, int]], log_delta: float) -> bool:
+    """Whether the engine answers; what it answers is consistent."""
+    found = answer(lambda: contour.epsilon(composition, log_delta))
+    if found is None:
         return False
     assert 0.0 <= found.lower <= found.upper < math.inf
-    for end, above in ((found.upper, False), (found.lower, True)):
-        try:
-            enclosure = contour.log_delta(composition, end)
-        except Refused as refused:
-            assert refused.reason is not Reason.INCONSISTENT
-            continue
-        assert enclosure.lower <= enclosure.upper <= 0.0
-        if above and end > 0.0:
-            assert enclosure.upper >= log_delta
-        elif end > 0.0:
-            assert enclosure.lower <= log_delta
+    at_upper = answer(lambda: contour.log_delta(composition, found.upper))
+    at_lower = answer(lambda: contour.log_delta(composition, found.lower))
+    for enclosure in (at_upper, at_lower):
+        assert enclosure is None or enclosure.lower <= enclosure.upper <= 0.0
+    assert at_upper is None or at_upper.lower <= log_delta
+    assert at_lower is None or found.lower == 0.0 or at_lower.upper >= log_delta
     return True
 
 
@@ -83,11 +86,11 @@ def test_nearly_every_ordinary_composition_is_answered() -> None:
 def test_thousands_of_random_compositions() -> None:
     generator = random.Random(2)
     answered = 0
-    for _ in range(3000):
+    for _ in range(2000):
         composition = [ordinary(generator) for _ in range(generator.choice((1, 1, 1, 2, 3)))]
         answered += check(composition, -math.log(10) * generator.uniform(0.4, 60))
-    assert answered >= 2700
-    for _ in range(1500):
+    assert answered >= 1800
+    for _ in range(500):
         rate = generator.choice((10 ** generator.uniform(-9, 0), 1 - 10 ** generator.uniform(-9, -0.3)))
         law = SampledGaussianLaw(rate, 10 ** generator.uniform(-6, 1.3), generator.choice(DIRECTIONS))
         check([(law, int(10 ** generator.uniform(0, 9)))], generator.uniform(math.log(1e-300), math.log(0.5)))
@@ -98,7 +101,7 @@ def test_hundreds_of_single_steps_against_their_closed_form() -> None:
     generator = random.Random(3)
     compared = 0
     with mp.workdps(400):
-        for _ in range(600):
+        for _ in range(250):
             rate = generator.choice(
                 (10 ** generator.uniform(-4, 0), 1 - 10 ** generator.uniform(-9, -0.3), generator.random())
             )
@@ -114,4 +117,4 @@ def test_hundreds_of_single_steps_against_their_closed_form() -> None:
             assert enclosure.lower <= log_truth <= enclosure.upper
             assert log_truth <= log_delta
             compared += 1
-    assert compared >= 400
+    assert compared >= 170

@@ -8,16 +8,19 @@ from typing import Any
 from accountants.account import account
 from accountants.errors import ConditionViolated
 from accountants.guarantee import Guarantee
-from accountants.quantities import Relation
+from accountants.quantities import Observer, Relation
 from accountants.rule import Effort
+from accountants.schedules import Constant, InverseTime
 from accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,
     Gaussian,
     Laplace,
+    ProjectedSgd,
     RandomizedResponse,
     Repeated,
+    Shuffled,
     Subsampled,
     TruncatedDiscreteLaplace,
 )
@@ -41,8 +44,20 @@ def truncated(noise: float, **norms: float) -> Any:
     return TruncatedDiscreteLaplace(noise_levels=300, decay_rate=1 / noise, dimension=3, **norms)
 
 
+def descended(noise: float, **changes: Any) -> Any:
+    run = {"clients": 60, "participants": 2, "lipschitz": 1.0, "radius": 1.0, "smoothness": 1.0}
+    schedules = {"step_schedule": Constant(value=0.5), "noise_schedule": Constant(value=noise)}
+    return ProjectedSgd(**(run | schedules | changes))
+
+
 def clients_then(mechanism: Any) -> Any:
     return Subsampled(sampling="without-replacement", batch_size=3, population=10, level="clients", mechanism=mechanism)
+
+
+def observer_of(spec: Any) -> Observer:
+    """The observer a kind speaks of."""
+    known: dict[str, Observer] = {"projected_sgd": "final-model", "shuffled": "shuffled-server"}
+    return known.get(spec.kind, "server")
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,11 @@ class Sample:
     build: Any
 
     @property
+    def observer(self) -> Observer:
+        """Who sees what, for kinds that speak of one observer."""
+        return observer_of(self.spec())
+
+    @property
     def composed(self) -> bool:
         """Whether the lattice engine made it."""
         made = ("repeated", "composed", "truncated_discrete_laplace")
@@ -64,7 +84,8 @@ class Sample:
         return self.build(self.noise * scale)
 
     def guarantee(self, scale: float = 1.0, effort: Effort = "default") -> Guarantee:
-        return account(self.spec(scale), relation=self.relation, effort=effort).guarantee
+        spec = self.spec(scale)
+        return account(spec, relation=self.relation, observer=observer_of(spec), effort=effort).guarantee
 
 
 SHAPES: dict[str, tuple[float, Any]] = {
@@ -86,6 +107,16 @@ SHAPES: dict[str, tuple[float, Any]] = {
     "clients then records": (
         0.9,
         lambda b: clients_then(Subsampled(sampling="poisson", rate=0.5, mechanism=laplace(b))),
+    ),
+    "projected sgd": (3.0, descended),
+    "projected sgd, strongly convex": (3.0, lambda z: descended(z, strong_convexity=0.4, rounds=200)),
+    "projected sgd, falling steps": (3.0, lambda z: descended(z, step_schedule=InverseTime(scale=1.5))),
+    "projected sgd, full batches": (9.0, lambda z: descended(z, participants=60, rounds=100)),
+    "shuffled gaussian": (2.0, lambda z: Shuffled(clients=1000, dimension=1, mechanism=gaussian(z))),
+    "shuffled laplace": (2.0, lambda b: Shuffled(clients=1000, mechanism=laplace(b))),
+    "shuffled randomized response": (
+        1.0,
+        lambda z: Shuffled(clients=300, mechanism=RandomizedResponse(epsilon=1 / z, categories=2)),
     ),
     "repeated gaussian": (7.0, lambda z: Repeated(times=50, mechanism=gaussian(z))),
     "repeated poisson": (0.9, lambda z: Repeated(times=300, mechanism=drawn("poisson", z, rate=0.01))),
@@ -116,7 +147,7 @@ SHAPES: dict[str, tuple[float, Any]] = {
 def _covered(shape: str, relation: Relation) -> bool:
     noise, build = SHAPES[shape]
     try:
-        account(build(noise), relation=relation)
+        account(build(noise), relation=relation, observer=observer_of(build(noise)))
     except ConditionViolated:
         return False
     return True

@@ -80,8 +80,10 @@ def test_witnesses_stay_below_the_bound(sample: Sample) -> None:
 @each_sample
 def test_repeated_equals_a_list_of_copies(sample: Sample) -> None:
     spec = sample.spec()
-    repeated = account(Repeated(times=4, mechanism=spec), relation=sample.relation).guarantee.curve
-    listed = account(Composed(mechanisms=(spec,) * 4), relation=sample.relation).guarantee.curve
+    repeated, listed = (
+        account(several, relation=sample.relation, observer=sample.observer).guarantee.curve
+        for several in (Repeated(times=4, mechanism=spec), Composed(mechanisms=(spec,) * 4))
+    )
     for epsilon in (0.0, 0.5, 2.0):
         assert repeated.bound_log_delta(epsilon) == listed.bound_log_delta(epsilon)
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import mpmath as mp
+import numpy as np
 
 Law = tuple[Sequence[tuple[mp.mpf, mp.mpf]], mp.mpf]
 """((loss, first-law mass), …) and the mass of an infinite loss."""
@@ -31,3 +32,16 @@ def delta(law: Law, times: int, epsilon: float) -> mp.mpf:
     level = mp.mpf(epsilon)
     finite = mp.fsum(mass * (1 - mp.e ** (level - loss)) for loss, mass in sums.values() if loss > level)
     return finite + 1 - (1 - infinite) ** times
+
+
+def log_delta_float(masses: np.ndarray, lowest: int, span: float, times: int, epsilon: float) -> float:
+    """log δ of losses span · (lowest, lowest + 1, …) in float64: sums of positive terms, good to about 1e-12."""
+    total, base, left = np.ones(1), masses, times
+    while left:
+        if left & 1:
+            total = np.convolve(total, base)
+        left >>= 1
+        if left:
+            base = np.convolve(base, base)
+    losses = span * (lowest * times + np.arange(total.size))
+    return float(np.log(np.sum(total * np.maximum(-np.expm1(np.minimum(epsilon - losses, 0.0)), 0.0))))

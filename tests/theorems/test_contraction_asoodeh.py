@@ -17,14 +17,9 @@ from accountants.special import log_theta
 from accountants.theorem import Evaluation, Reading
 from accountants.theorems.contraction_asoodeh import ANY_LOSSES, THEOREM_2, AnyOnePass, OnePass
 from accountants.theorems.contraction_bound import log_contraction_bound
-from accountants.theorems.contraction_corollaries import (
-    COROLLARY_1,
-    COROLLARY_2,
-    COROLLARY_3,
-    AverageRisk,
-    InverseTimeSteps,
-    RandomStop,
-)
+from accountants.theorems.contraction_inverse_time import COROLLARY_1, InverseTimeSteps
+from accountants.theorems.contraction_stopping import COROLLARY_3, RandomStop
+from accountants.theorems.contraction_utility import COROLLARY_2, AverageRisk
 from accountants.theorems.projected_sgd_run import image_diameter
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
 

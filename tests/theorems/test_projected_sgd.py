@@ -385,7 +385,7 @@ def test_stages_and_parts_join_without_a_seam(contracted: bool, monkeypatch: pyt
         EqualSteps(equal).log_bound(0.0, contracted=contracted),
     ]
     monkeypatch.setattr("accountants.theorems.shifted_interpolation_schedule.FIRST_STAGE", 10**6)
-    monkeypatch.setattr("accountants.theorems.shifted_interpolation_bound.STAGES", ())
+    monkeypatch.setattr("accountants.theorems.shifted_interpolation_bound.STAGE", 10**6)
     joined = [
         DifferingSteps(falling).log_bound(0.01, contracted=contracted),
         EqualSteps(equal).log_bound(0.0, contracted=contracted),

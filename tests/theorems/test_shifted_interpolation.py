@@ -12,8 +12,9 @@ from scipy.optimize import minimize
 from accountants.errors import InvalidInput
 from accountants.theorem import Status
 from accountants.theorems import RULES
-from accountants.theorems.shifted_interpolation import (
-    INTERPOLATION,
+from accountants.theorems.shifted_interpolation import INTERPOLATION, ListedSteps
+from accountants.theorems.shifted_interpolation_plan import least_mu, periodic_mu, powers_sum
+from accountants.theorems.shifted_interpolation_printed import (
     NOISY_CGD,
     NOISY_CGD_IN_BALL,
     NOISY_GD,
@@ -23,9 +24,7 @@ from accountants.theorems.shifted_interpolation import (
     CyclicInBall,
     FullBatch,
     FullBatchInBall,
-    ListedSteps,
 )
-from accountants.theorems.shifted_interpolation_plan import least_mu, periodic_mu, powers_sum
 
 
 def law_of_a_quadratic(contractions: list[float], drifts: list[float], noises: list[float]) -> tuple[float, float]:

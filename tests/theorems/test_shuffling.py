@@ -224,9 +224,9 @@ def test_a_larger_crowd_never_hurts(epsilon: float) -> None:
         assert all(more.lower <= less.upper for less, more in zip(ends, ends[1:], strict=False))
 
 
-@pytest.mark.parametrize("exponent", [1, 10, 60, 300])
+@pytest.mark.parametrize("exponent", [1, 60, 300])
 def test_small_deltas_keep_their_relative_accuracy(exponent: int) -> None:
-    for clients in (10**4, 10**6, 10**9):
+    for clients in (10**4, 10**9):
         pair = scaled_pair(ClonesBound(clients, math.exp(-0.5), 0.5))
         epsilon = pair.epsilon(-exponent * math.log(10.0))
         assert 0.0 <= epsilon.upper - epsilon.lower <= 1e-4 * epsilon.upper

@@ -1,4 +1,4 @@
-"""Corollaries 1 to 3 of Asoodeh et al. 2021: step sizes 1/(λt), random stopping, and what they promise of utility."""
+"""Corollary 1 of Asoodeh et al. 2021: step sizes 1/(λt), with a misprint that matters and a condition that fails."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ import numpy as np
 from accountants.errors import InvalidInput
 from accountants.quantities import (
     GRADIENT_STD,
-    NOISE_STD,
-    STEP_SIZE,
-    SUFFIX_FRACTION,
     Clients,
     Dimension,
     Lipschitz,
@@ -28,7 +25,6 @@ from accountants.quantities import (
 )
 from accountants.schedules import Constant, InverseTime
 from accountants.special import FloatArray
-from accountants.specs import first_step_of_suffix
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from accountants.theorems.contraction_asoodeh import (
     A_3,
@@ -36,16 +32,10 @@ from accountants.theorems.contraction_asoodeh import (
     CONVEX_LOSSES,
     FRESH_NOISE,
     LIPSCHITZ_LOSSES,
-    NOISE_STDS,
     PROJECTED,
     SECRET_ORDER,
     SMALL_STEPS,
     SMOOTH_LOSSES,
-    STEP_SIZES,
-    WHOLE_STEPS,
-    OnePass,
-    listed,
-    schedule,
 )
 from accountants.theorems.contraction_bound import log_contraction_bound
 from accountants.theorems.contraction_sums import log_scheduled_sum
@@ -54,10 +44,8 @@ from accountants.theorems.projected_sgd_run import Run
 _TESTS = "tests/theorems/test_contraction_asoodeh.py"
 CURVATURE = Quantity(symbol="λ", unit="loss/length²", gt=0, description="strong convexity of the objective")
 MEAN_GRADIENT_BOUND = Quantity(symbol="D", unit="loss/length", gt=0, description="bound on the mean gradient's norm")
-SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir 2016, Theorem 3, which no paper gives")
 
 
-# Corollary 1 --------------------------------------------------------------------------------------------------------
 @request
 class InverseTimeSteps:
     """One pass with η_t = 1/(λt) and one noise. Absent: bounds of the mean gradient and its spread are L."""
@@ -213,156 +201,4 @@ COROLLARY_1 = Theorem(
 )
 
 
-# Corollary 2 --------------------------------------------------------------------------------------------------------
-@request
-class AverageRisk:
-    """One pass; the mean over steps of the excess risk. Absent: the spread of the gradient is L."""
-
-    clients: Clients
-    participants: Participants = 1
-    dimension: Dimension
-    lipschitz: Lipschitz
-    radius: Radius
-    smoothness: Smoothness
-    strong_convexity: Annotated[float, CURVATURE]
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
-    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
-    shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
-
-    def check(self) -> None:
-        """m ≤ n; lists are as long as the pass."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
-        listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
-
-
-def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
-    """The noise's term; the optimisation's, and their sum, where the caller knows the constant."""
-    steps = inputs.clients // inputs.participants
-    sizes, noises = (schedule(values).at(1, steps) for values in (inputs.step_sizes, inputs.noise_stds))
-    factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
-    noise = factor * float(np.sum(sizes * noises**2)) / inputs.clients
-    if inputs.shamir_constant is None:
-        return {"noise_term": noise}
-    spread = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    square = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + spread**2
-    scale = inputs.shamir_constant * inputs.participants / (inputs.strong_convexity * inputs.clients)
-    optimisation = scale * square * math.log(steps)
-    return {"noise_term": noise, "optimisation_term": optimisation, "excess_risk": optimisation + noise}
-
-
-COROLLARY_2 = Theorem(
-    id="asoodeh.corollary-2",
-    title="Mean excess risk over one pass",
-    statement="E (1/T) Σ_t F(W_t) − inf F ≤ c m ((L + μB)² + G²) log(n/m)/(λn) + Σ_t η_t σ_t²/n, c a constant",
-    source=Source("asoodeh2021", "Corollary 2"),
-    status=Status.UNPROVED,
-    conditions=(
-        Condition("shamir-steps", "steps as in Shamir 2016, Theorem 3; μ the smoothness and B the radius, as it seems"),
-        Condition("single-records", "m = 1: the mean of m losses is not of the form the theorem needs"),
-    ),
-    errata=(
-        A_4,
-        Erratum(
-            "A-7",
-            printed="c, μ and B are not defined; batches by applying the statement to their mean",
-            truth="order only: c is in no paper, and a mean of m scalar losses breaks the theorem's premise",
-            test=f"{_TESTS}::test_without_the_constant_there_is_no_risk",
-        ),
-    ),
-    constants="hidden",
-    inputs=AverageRisk,
-    formula=corollary_2,
-    examples=(
-        {
-            "clients": 1000,
-            "dimension": 100,
-            "lipschitz": 1.0,
-            "radius": 1.0,
-            "smoothness": 2.0,
-            "strong_convexity": 0.5,
-            "step_sizes": (0.001,),
-            "noise_stds": (2.0,),
-        },
-    ),
-)
-
-
-# Corollary 3 --------------------------------------------------------------------------------------------------------
-@request
-class RandomStop(OnePass):
-    """One pass, released at a uniform step: of all, or of those from ⌈αT⌉ on."""
-
-    suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
-
-    @property
-    def run(self) -> Run:
-        """The pass with its release."""
-        whole = super().run
-        return replace(whole, first_stop=first_step_of_suffix(self.suffix_fraction, whole.steps))
-
-
-def corollary_3(inputs: RandomStop) -> Outputs:
-    """δ of W_τ: with the schedules as they are, and in closed form (12) with the least step size and noise for all."""
-    run = inputs.run
-    least = replace(
-        run,
-        step_schedule=Constant(value=run.step_schedule.least(run.steps)),
-        noise_schedule=Constant(value=run.noise_schedule.least(run.steps)),
-    )
-    return (
-        delta_outputs(log_contraction_bound(inputs.epsilon, run).upper)
-        | delta_outputs(log_contraction_bound(inputs.epsilon, least).upper, "delta_twelve")
-        | {"first_stop": run.first_stop, "steps": run.steps}
-    )
-
-
-COROLLARY_3 = Theorem(
-    id="asoodeh.corollary-3",
-    title="Projected SGD stopped at a random step",
-    statement=(
-        "τ uniform on 1, …, T = n/m: δ = (m/n)(1/T) Σ_τ Σ_{t≤τ} θ_ε(2L/(√m σ_t)) Π_{t<j≤τ} θ_ε(2ρ√m/(η_j σ_j)) ≤ "
-        "(1/T²) θ_s Σ_τ (1 − θ_c^τ)/(1 − θ_c) with the least η and σ (12)"
-    ),
-    source=Source("asoodeh2021", "Corollary 3, eq. (12)"),
-    status=Status.PROVED,
-    conditions=(
-        SMALL_STEPS,
-        WHOLE_STEPS,
-        LIPSCHITZ_LOSSES,
-        CONVEX_LOSSES,
-        SMOOTH_LOSSES,
-        PROJECTED,
-        FRESH_NOISE,
-        SECRET_ORDER,
-    ),
-    errata=(
-        A_3,
-        Erratum(
-            "A-6",
-            printed="stopping in a suffix can improve (12) by a constant factor",
-            truth="S_τ = θ_s(1 − θ_c^τ)/(1 − θ_c) rises with τ: a suffix's mean is never smaller, up to 1 + α as large",
-            test=f"{_TESTS}::test_a_suffix_never_beats_a_random_stop",
-        ),
-    ),
-    inputs=RandomStop,
-    formula=corollary_3,
-    examples=(
-        {
-            "epsilon": 0.5,
-            "clients": 100,
-            "participants": 10,
-            "lipschitz": 1.0,
-            "radius": 1.0,
-            "smoothness": 2.0,
-            "step_sizes": (0.5,),
-            "noise_stds": (1.5,),
-            "suffix_fraction": 0.5,
-        },
-    ),
-)
-
-
-THEOREMS: tuple[Theorem, ...] = (COROLLARY_1, COROLLARY_2, COROLLARY_3)
+THEOREMS: tuple[Theorem, ...] = (COROLLARY_1,)

@@ -1,0 +1,87 @@
+"""The lattice laws of a composition for one band of tilts, from above and from below."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from accountants.engine.discretise import SideTails, read_side, upper_law
+from accountants.engine.grid import Demand, lay
+from accountants.engine.lattice_laws import LatticeLaws
+from accountants.engine.tangents import best_lower_law
+from accountants.engine.tilted import Place
+from accountants.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from accountants.curve import Profile
+    from accountants.engine.budget import Budget
+    from accountants.engine.survey import Survey
+
+BAND = {True: 0.25 * math.log(2.0), False: 1.0}
+"""Width of a band of tilts, in the coordinate of `Place`."""
+_ALL_BUT = 0.6
+
+
+class GridKey(NamedTuple):
+    """All that a grid depends on, besides the composition and the budget."""
+
+    direct: bool
+    depth: int
+    boost: int
+    """log of how far δ lies below its saddle-point estimate."""
+    within: bool
+    """Whether ε lies within the bulk of the total loss."""
+    band: int
+    coarsening: int = 0
+
+
+@dataclass(frozen=True)
+class Discretised:
+    """Lattice laws that dominate, and lattice laws that are dominated."""
+
+    upper: LatticeLaws
+    lower: LatticeLaws
+
+
+def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
+    """Lay a grid, read every profile on it once, and form both laws of each."""
+    band = BAND[key.direct]
+    places = tuple(Place(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
+    demand = Demand(
+        places=places,
+        relative_width=_ALL_BUT * budget.relative_width,
+        cells=budget.cells_for(len(survey.parts)),
+        bulk_variance=survey.bulk[1] if key.within else math.inf,
+        boost=float(key.boost),
+        coarsening=key.coarsening,
+    )
+    grid = lay(survey.outlines_to(key.depth), survey.counts, demand)
+    tilt = places[1].tilt
+    upper, lower = [], []
+    for part, cells in zip(survey.parts, grid.cells, strict=True):
+        right = read_side(part.first, cells.right, grid.unit, mirrored=False)
+        left = read_side(part.second, cells.left, grid.unit, mirrored=True)
+        upper.append(upper_law(right, left, _upper_cut(part.first, right)))
+        enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
+        enough -= 0.5 * budget.relative_width / part.count
+        atom = _lower_atom(part.first)
+        lower.append(best_lower_law(right, left, atom, unit=grid.unit, tilt=tilt, enough=enough))
+    counts = [part.count for part in survey.parts]
+    return Discretised(LatticeLaws.of(upper, counts, grid.unit), LatticeLaws.of(lower, counts, 2.0 * grid.unit))
+
+
+def _upper_cut(profile: Profile, right: SideTails) -> float:
+    """Upper bound of log δ₁ at the last point, from the tails there, or from the profile where those vanish."""
+    p, q, last = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
+    if math.isinf(p):
+        return float(profile.log_delta(right.points[-1:]).upper[0])
+    weight = math.exp(min(last + q - p, 0.0))
+    rounding = float(right.error_p[-1]) + weight * (float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + last))
+    return min(p + math.log(max(1.0 - weight, 0.0) + rounding), 0.0)
+
+
+def _lower_atom(profile: Profile) -> float:
+    """Lower bound of log P(L = ∞)."""
+    atom = profile.log_infinite_mass
+    return atom if math.isinf(atom) else atom - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(atom))

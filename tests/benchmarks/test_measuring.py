@@ -1,0 +1,92 @@
+"""The two instruments: a question in a fork of its own with limits, and the load client."""
+
+import asyncio
+import json
+import math
+
+import pytest
+
+from benchmarks import load, service
+from benchmarks.runners.loop import Answer, NotOffered, Question, isolated
+from calibrators import mb_sgd
+from epsilond.reading import read
+
+QUESTION = Question("epsilon", [], 1.0, 1e-6)
+
+
+def ask(accountant):
+    return isolated(accountant, QUESTION, seconds=2, megabytes=4000)
+
+
+def test_a_value_comes_with_its_cost():
+    said = ask(lambda question: Answer(question.delta, 0.0, math.inf))
+    assert (said["value"], said["lower"], said["upper"]) == (1e-6, 0.0, math.inf)
+    assert 0 < said["cpu"] < 1
+    assert said["calls"] > 1
+    assert said["peak_megabytes"] > 1
+
+
+def test_an_interval_may_come_afterwards():
+    assert ask(lambda _: Answer(1.0, afterwards=lambda: (0.5, 1.5)))["lower"] == 0.5
+
+
+def raises(error):
+    def accountant(_):
+        raise error
+
+    return accountant
+
+
+def for_ever(_):
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("accountant", "said"),
+    [
+        (raises(ValueError("too small\nsecond line")), {"refused": "ValueError: too small"}),
+        (raises(NotOffered("answers ε(δ) only")), {"absent": "answers ε(δ) only"}),
+        (lambda _: Answer(float(len(bytearray(5_000_000_000)))), {"over": "the memory limit"}),
+        (for_ever, {"over": "2 s of CPU"}),
+    ],
+    ids=["an error", "no such query", "memory", "time"],
+)
+def test_no_value_has_a_reason(accountant, said):
+    assert ask(accountant) == said
+
+
+def test_percentiles_are_nearest_ranks():
+    found = load.Load(latencies=[4.0, 1.0, 3.0, 2.0], wall=2.0)
+    assert [found.percentile(share) for share in (0.0, 0.25, 0.5, 0.99)] == [1.0, 1.0, 2.0, 4.0]
+    assert found.rate == 2.0
+    assert math.isnan(load.Load().percentile(0.5))
+
+
+def test_every_request_is_sent_once_and_every_answer_counted():
+    seen = []
+
+    async def answer(reader, writer):
+        while head := await reader.read(65536):
+            body = json.loads(head.partition(b"\r\n\r\n")[2])
+            seen.append(body)
+            status, cached = (b"200 OK", b"hit") if body % 3 else (b"503 Busy", b"miss")
+            writer.write(b"HTTP/1.1 " + status + b"\r\nX-Cache: " + cached + b"\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    async def run():
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            return await load.run(port, [load.post("/", number) for number in range(30)], connections=4)
+
+    found = asyncio.run(run())
+    assert sorted(seen) == list(range(30))
+    assert (len(found.latencies), found.failed, found.hits) == (20, 10, 20)
+
+
+def test_what_the_service_is_asked_can_be_asked():
+    for body, cost in ((service.CACHED, "search"), (service.CLOSED, "closed-form"), (service.HEAVY, "search")):
+        problem = read(mb_sgd.CALIBRATOR.problem, body)
+        assert mb_sgd.CALIBRATOR.cost(problem) == cost
+    assert 7 * service.EACH <= 3000
