@@ -16,6 +16,7 @@ from accountants.theorems.lowy_excess_risk import Problem, excess_risk
 from accountants.theorems.lowy_smooth import effective_samples
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND, best_step_size, closed_step_size
 from calibrators.answer import Risk, RiskBound, Served
+from calibrators.guesses import likely_noise
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 
 if TYPE_CHECKING:
@@ -84,15 +85,9 @@ def plan_of(problem: MbSgdProblem, run: Run, noise_std: float) -> Plan | None:
 
 
 def likely_noise_multiplier(problem: MbSgdProblem, run: Run) -> float:
-    """A guess at the noise multiplier, from the central limit of composition; it decides nothing but where to look.
-
-    With μ the Gaussian parameter whose ε(δ) is about the target, q√(R(e^{(2/z)²} − 1)) ≈ μ.
-    """
-    target = problem.target
-    spread = math.sqrt(-2.0 * target.log_delta)
-    mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread
+    """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
     rate = min(run.batch_size / problem.samples_per_client, 1.0) if problem.unit == "record" else 1.0
-    return 2.0 / math.sqrt(math.log1p((mu / rate) ** 2 / run.rounds))
+    return likely_noise(problem.target, rate=rate, rounds=run.rounds, distance=2.0)
 
 
 def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Run:
