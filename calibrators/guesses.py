@@ -1,6 +1,7 @@
-"""Where to start a search, from the central limit of composition: R rounds at rate q and noise multiplier z are about
+"""Where to start a search; guesses decide nothing else.
 
-μ-Gaussian differentially private with μ = q√(R(e^{(distance/z)²} − 1)). Guesses decide nothing but where to look.
+By the central limit of composition, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially
+private with μ = q√(R(e^{(distance/z)²} − 1)).
 """
 
 from __future__ import annotations

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from accountants.engine.saddle import Place
     from accountants.engine.transform import NodeBudget, Part
 
-_COARSEST = 6
+_COARSEST = 2
 """Bits to which tilts are rounded at least."""
 _FINEST = 40
 _KEPT = 8
 
 
 def shared(parts: tuple[Part, ...], place: Place, budget: NodeBudget) -> ContourProfile:
-    """A profile laid at the tilt of a grid that is nearest to the place's, within an eighth of the integrand's width.
+    """A profile laid at the tilt of a grid that is nearest to the place's, within about half the integrand's width.
 
     It depends on the place through that tilt only.
 
     Raises:
         Refused: as `build`.
     """
-    bits = min(max(_COARSEST, math.ceil(math.log2(4.0 * place.tilt * place.width))), _FINEST)
+    bits = min(max(_COARSEST, math.ceil(math.log2(0.7 * place.tilt * place.width))), _FINEST)
     exponent = round(math.ldexp(math.log2(place.tilt), bits))
     return _laid(parts, 2.0 ** math.ldexp(exponent, -bits), budget)
 
