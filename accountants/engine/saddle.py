@@ -180,7 +180,7 @@ def _rungs(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> tuple[P
 def _guess(tilts: tuple[float, float], values: list[float]) -> float:
     """Linear interpolation of the target in the tilt's logarithm, away from the ends."""
     share = min(max(values[0] / (values[0] - values[1]), 0.1), 0.9)
-    return tilts[0] * (tilts[1] / tilts[0]) ** share
+    return float(tilts[0] * (tilts[1] / tilts[0]) ** share)
 
 
 def _polish(survey: Survey, target: Target, low: float, high: float, tilt: float) -> Place:
