@@ -1,4 +1,4 @@
-"""The questions: what was run, and which number is asked of it. All for add-or-remove-one, Poisson sampling.
+"""The questions: what was run, and which number is asked of it. Sampling is Poisson's.
 
 A case's meaning never changes; its id names it in the tables. The ε asked about in the grid of δ(ε) are those where δ
 is near 1e-6, and were written down once, so that the questions do not depend on anybody's answers.
@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Question = Literal["epsilon", "delta", "noise_multiplier"]
+Mechanism = Literal["gaussian", "laplace", "randomised response"]
+Relation = Literal["add-or-remove-one", "replace-one"]
 
 STEPS = (10**3, 10**4, 10**5, 10**6)
 DELTA = 1e-6
@@ -19,11 +21,16 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class Part:
-    """A Poisson-subsampled Gaussian run `times` times; noise_multiplier is None where it is what is asked."""
+    """A mechanism run `times` times, on each record with probability `rate`; noise is None where it is what is asked.
+
+    The noise of a Gaussian is its deviation over the sensitivity, of a Laplace its scale over the sensitivity, and of a
+    randomised response with two answers the probability that the answer is drawn at random.
+    """
 
     rate: float
-    noise_multiplier: float | None
+    noise: float | None
     times: int
+    mechanism: Mechanism = "gaussian"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +43,16 @@ class Case:
     parts: tuple[Part, ...]
     epsilon: float | None = None
     delta: float | None = None
+    relation: Relation = "add-or-remove-one"
 
     def body(self) -> dict[str, Any]:
         """What a runner is sent."""
         return {
             "question": self.question,
-            "parts": [[part.rate, part.noise_multiplier, part.times] for part in self.parts],
+            "parts": [[part.rate, part.noise, part.times, part.mechanism] for part in self.parts],
             "epsilon": self.epsilon,
             "delta": self.delta,
+            "relation": self.relation,
         }
 
     @property
@@ -56,7 +65,7 @@ class Case:
         if len(self.parts) != 1 or len(other.parts) != 1 or "noise_multiplier" in (self.question, other.question):
             return False
         (mine,), (theirs,) = self.parts, other.parts
-        same = (mine.rate, mine.noise_multiplier) == (theirs.rate, theirs.noise_multiplier)
+        same = (mine.rate, mine.noise, mine.mechanism) == (theirs.rate, theirs.noise, theirs.mechanism)
         return same and mine.times >= theirs.times and (self.delta or DELTA) <= (other.delta or DELTA)
 
 
@@ -141,9 +150,42 @@ def calibrations() -> list[Case]:
     ]
 
 
+TWINS = ("ten randomised responses, repeated", "ten randomised responses, in a list")
+"""Two ways to write down one release: whoever answers them differently is wrong."""
+
+
+def corners() -> list[Case]:
+    """Few steps, or steps that rarely matter but then much: a loss distribution with a far, thin tail."""
+    asked = ((0.01, 0.5, 1, 1e-6), (0.001, 0.3, 10, 1e-6), (0.001, 0.4, 3, 1e-9), (1e-5, 0.3, 1000, 1e-6))
+    return [
+        Case(
+            id=f"ε q={rate:g} z={noise:g} T={times} δ={delta:.0e}",
+            group="corner",
+            question="epsilon",
+            parts=(Part(rate, noise, times),),
+            delta=delta,
+        )
+        for rate, noise, times, delta in asked
+    ]
+
+
+def plain() -> list[Case]:
+    """Without sampling: a randomised response with half its answers at random, and composed Laplace mechanisms."""
+    asked: tuple[tuple[str, tuple[Part, ...], Relation], ...] = (
+        (TWINS[0], (Part(1.0, 0.5, 10, "randomised response"),), "replace-one"),
+        (TWINS[1], (Part(1.0, 0.5, 1, "randomised response"),) * 10, "replace-one"),
+        ("Laplace b=10 T=100", (Part(1.0, 10.0, 100, "laplace"),), "add-or-remove-one"),
+        ("Laplace b=100 T=1e4", (Part(1.0, 100.0, 10_000, "laplace"),), "add-or-remove-one"),
+    )
+    return [
+        Case(id=name, group="plain", question="epsilon", parts=parts, delta=DELTA, relation=relation)
+        for name, parts, relation in asked
+    ]
+
+
 def everything() -> list[Case]:
     """All questions, the quick groups first."""
-    return [*calibrations(), *small(), *different(), *forward()]
+    return [*calibrations(), *small(), *corners(), *plain(), *different(), *forward()]
 
 
 def short() -> list[Case]:

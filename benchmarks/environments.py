@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -41,9 +42,12 @@ class Peer:
         """Its runner."""
         return f"benchmarks.runners.{self.name.replace('-', '_')}"
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Changes when what is installed or how it is asked does; for this project, when its mathematics does."""
+        """Changes when what is installed or how it is asked does; for this project, when its mathematics does.
+
+        Taken once, as a runner too imports its files once.
+        """
         files = [RUNNERS / "loop.py", RUNNERS / f"{self.module.rpartition('.')[2]}.py"]
         files += [] if self.packages else [*ROOT.glob("accountants/**/*.py"), *ROOT.glob("calibrators/*.py")]
         digest = hashlib.sha256(json.dumps([self.packages, self.bare]).encode())

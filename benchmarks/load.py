@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +14,17 @@ from typing import Any
 
 @dataclass
 class Load:
-    """What a number of requests took: seconds of each that was answered 200, of all together, and how many failed."""
+    """What a number of requests took: seconds of each that was answered 200, of all together, and how others ended."""
 
     latencies: list[float] = field(default_factory=list)
     wall: float = 0.0
-    failed: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
     hits: int = 0
+
+    @property
+    def failed(self) -> int:
+        """How many were not answered 200."""
+        return self.statuses.total()
 
     @property
     def rate(self) -> float:
@@ -60,7 +66,7 @@ async def _connection(port: int, left: Iterator[bytes], load: Load) -> None:
                 load.latencies.append(time.perf_counter() - begun)
                 load.hits += hit
             else:
-                load.failed += 1
+                load.statuses[status] += 1
     finally:
         writer.close()
 

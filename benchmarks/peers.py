@@ -1,8 +1,9 @@
-"""This project beside its peers: python -m benchmarks.peers [--short] [--minutes M] [--fresh].
+"""This project beside its peers: python -m benchmarks.peers [--short | --ours] [--minutes M] [--fresh].
 
 Every question goes to each accountant in turn, in a process with that peer alone; answers are kept in a cache folder,
 so that a run which is out of minutes is carried on by the next. With everything measured it writes docs/benchmarks.md
-and benchmarks/rows.csv. --short asks a few questions of this project only and writes nothing.
+and benchmarks/rows.csv. --ours measures this project only, beside the peers' answers that are kept. --short asks it a
+few questions and writes nothing.
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ class Limits:
 
 @dataclass
 class Session:
-    """Asks what is not in the store yet. `pending` counts what was left for another run."""
+    """Asks what is not in the store yet, of this project alone if `ours`. `pending` counts what is left to ask."""
 
     store: Store
     cache: Path
     limits: Limits
     date: str
+    ours: bool = False
     pending: int = 0
     _runners: dict[str, Runner | str] = field(default_factory=dict)
     _over: dict[str, list[Case]] = field(default_factory=dict)
@@ -71,7 +73,7 @@ class Session:
             if any(case.harder_than(easier) for easier in self._over.get(accountant.name, ())):
                 yield self._unasked(case, accountant, over="not tried, as an easier one was")
                 return
-            if time.monotonic() > limits.until:
+            if time.monotonic() > limits.until or (self.ours and peer is not OURS):
                 self.pending += 1
                 return
             runner = self._runner(peer, stack)
@@ -123,9 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     peers = [peer for peer in PEERS if not chosen.peers or peer.name in chosen.peers]
     until = time.monotonic() + 60 * chosen.minutes
     limits = Limits(seconds=chosen.seconds, megabytes=chosen.megabytes, until=until)
-    session = Session(Store(cache / "rows.jsonl"), cache, limits, chosen.date)
+    session = Session(Store(cache / "rows.jsonl"), cache, limits, chosen.date, ours=chosen.ours)
     if chosen.fresh:
-        session.store.forget()
+        session.store.forget([each.name for each in OURS.accountants] if chosen.ours else None)
     rows: list[Row] = []
     for row in session.rows(cases.everything(), peers):
         rows.append(row)
@@ -141,11 +143,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--short", action="store_true", help="a few questions, this project only, nothing written")
+    parser.add_argument("--ours", action="store_true", help="measure this project only; the peers' rows are those kept")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop asking after so many; 0 only writes")
     parser.add_argument("--seconds", type=int, default=Limits.seconds, help="most CPU of one question")
     parser.add_argument("--megabytes", type=int, default=Limits.megabytes, help="most address space of one question")
     parser.add_argument("--peers", nargs="*", choices=[peer.name for peer in PEERS], help="these only; writes nothing")
-    parser.add_argument("--fresh", action="store_true", help="measure everything anew")
+    parser.add_argument("--fresh", action="store_true", help="measure anew: everything, or our rows with --ours")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of environments and answers")
     today = datetime.now(tz=UTC).date().isoformat()
     parser.add_argument("--date", default=today, help="the date to write down")

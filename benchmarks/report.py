@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from benchmarks import document, tables, targets
+from benchmarks import document, findings, tables, targets
 from benchmarks.environments import OURS, PEERS, ROOT
 from benchmarks.rows import Row, write_csv
+from benchmarks.runners.loop import ENOUGH_SECONDS
 
 CSV = ROOT / "benchmarks" / "rows.csv"
 TITLES = {
@@ -16,6 +17,8 @@ TITLES = {
     "epsilon": "ε(δ) at δ = 1e-6",
     "delta": "δ(ε), at ε where δ is near 1e-6",
     "small": "Tiny δ: rate 0.01, noise multiplier 1, 1000 steps",
+    "corner": "Few steps, and rare large losses",
+    "plain": "Without sampling: randomised response (two answers, half at random), and Laplace of scale b",
     "different": "ε(1e-6) of n different mechanisms, a thousand steps in all",
     "calibration": "Calibration: the least noise multiplier for (ε, δ), rate and steps",
 }
@@ -24,14 +27,16 @@ INTRODUCTION = """## Beside peers
 
 `{command}`, {dates}: {machine}.
 
-Poisson-subsampled Gaussian mechanisms, add-or-remove-one, noise multiplier σ over the clipping norm. Each question was
-put to each accountant in turn, in a fresh fork of a process that had imported that peer and nothing else.
+Poisson-subsampled Gaussian mechanisms, add-or-remove-one, noise multiplier σ over the clipping norm, but for one table
+without sampling, where randomised response is for replace-one and a Laplace's b is over the sensitivity. Each question
+was put to each accountant in turn, in a fresh fork of a process that had imported that peer and nothing else.
 
 - **CPU** is process time of one call, in the best of a few runs of a tenth of a second or more; where the first call
-  took over half a second it is the only one. Imports are not in it. **First call** is the first in its process, with
+  took over {enough:g} s it is the only one. Imports are not in it. **First call** is the first in its process, with
   whatever it warms up. **Peak memory** is the process's, imports and interpreter included.
-- {loads}CPU time is longer on a busy machine than on an idle one; those who answer one case one after
-  the other share its moods.
+- CPU time is longer on a busy machine than on an idle one. In one run the accountants answer a case one after the other
+  and share the machine's moods; rows kept from an earlier run do not.
+  {loads}
 - A question may take {limits}, all its calls together; beyond, the row says **over the limit**, and
   longer runs of the same mechanism are not tried. Such rows enter no mean.
 - **Error** is how far a value lies outside our certified interval, relative to its nearer end; *inside* means that the
@@ -43,6 +48,23 @@ put to each accountant in turn, in a fresh fork of a process that had imported t
 {accountants}
 
 {pending}"""
+
+BELOW = """
+### Values below our certified interval
+
+A value under our lower end promises more than is so: less ε or δ than is spent, or noise that does not suffice. One
+line for each accountant and table, with the worst of it.
+"""
+APART = """
+### Intervals that do not meet ours
+
+Two intervals that both hold the truth overlap, so one of each pair is wrong.
+"""
+TWINS = """
+### One release, written down in two ways
+
+Ten randomised responses are the same release as one repeated ten times and as a list of ten.
+"""
 
 
 def line(row: Row) -> str:
@@ -75,12 +97,16 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
             dates=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "no date",
             machine=document.machine(),
             limits=limits,
+            enough=ENOUGH_SECONDS,
             loads=_loads(rows),
             accountants=tables.as_markdown(("accountant", "version", "what it computes"), _accountants(rows)),
             pending=f"**{pending} questions are not measured yet.**\n" if pending else "",
         ),
         "### Aims\n",
         tables.as_markdown(targets.HEAD, targets.lines(rows)),
+        "\n### CPU over ours\n\nGeometric means, and in brackets over how many questions.\n",
+        tables.as_markdown(*tables.overview(rows)),
+        *_findings(rows),
     ]
     for group, of in _grouped(rows).items():
         parts += [f"\n### {TITLES[group]}\n", tables.as_markdown(tables.SUMMARY_HEAD, tables.summary(of))]
@@ -88,13 +114,30 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
             parts += ["", tables.as_markdown(tables.ROW_HEAD, tables.rows_in_full(of))]
         else:
             parts += ["\nCPU over ours, and error:\n", tables.as_markdown(*tables.matrix(of))]
-    parts.append("\nEvery row whole, with times and memory, stands in `benchmarks/rows.csv`.")
+            full = tables.as_markdown(tables.ROW_HEAD, tables.rows_in_full(of))
+            parts += [f"\n<details><summary>Every row</summary>\n\n{full}\n\n</details>"]
+    parts.append("\nEvery row stands with all its digits in `benchmarks/rows.csv`.")
     return "\n".join(parts)
 
 
+def _findings(rows: Sequence[Row]) -> Iterator[str]:
+    """Where a peer is wrong on the side that matters, each with its table; nothing of what did not occur."""
+    for text, head, of in (
+        (BELOW, findings.BELOW_HEAD, list(findings.below(rows))),
+        (APART, findings.APART_HEAD, list(findings.apart(rows))),
+        (TWINS, findings.TWINS_HEAD, list(findings.twins(rows))),
+    ):
+        if of:
+            yield from (text, tables.as_markdown(head, of))
+
+
 def _loads(rows: Sequence[Row]) -> str:
-    loads = [row.load for row in rows if row.load is not None]
-    return f"The load average was {min(loads):.1f} to {max(loads):.1f}. " if loads else ""
+    """Under what load average ours and the peers' rows were measured."""
+    said = []
+    for who, mine in (("our own rows", True), ("the peers'", False)):
+        loads = [row.load for row in rows if row.load is not None and (row.accountant == OURS.name) is mine]
+        said += [f"{min(loads):.1f} to {max(loads):.1f} for {who}"] if loads else []
+    return f"The load average was {' and '.join(said)}." if said else ""
 
 
 def _accountants(rows: Sequence[Row]) -> list[tuple[str, str, str]]:

@@ -104,10 +104,14 @@ class Store:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"key": key, **asdict(row)}) + "\n")
 
-    def forget(self) -> None:
-        """Measure everything anew."""
+    def forget(self, accountants: Iterable[str] | None = None) -> None:
+        """Drop the rows of these accountants, or all, so that they are measured anew."""
+        gone = None if accountants is None else set(accountants)
+        kept = {} if gone is None else {key: row for key, row in self._rows.items() if row.accountant not in gone}
         self._rows.clear()
         self._path.unlink(missing_ok=True)
+        for key, row in kept.items():
+            self.put(key, row)
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import document, load, tables
+from benchmarks import document, load, tables, targets
 from benchmarks.environments import ROOT
 from calibrators import mb_sgd
 
@@ -47,8 +47,7 @@ for calibrations which nobody asked before, one after the other ({heavy} were an
 
 {table}
 
-Aims: at least 1000 requests a second cached or in closed form ({rate:.0f} at best), and p99 of at most 20 ms beside a
-heavy calibration ({p99} at worst)."""
+{aims}"""
 
 
 @contextmanager
@@ -115,10 +114,16 @@ async def _one_by_one(port: int, requests: Iterator[bytes], counted: load.Load) 
 
 
 def measure(port: int) -> tuple[list[tuple[str, int, bool, load.Load, float]], int]:
-    """Each line's load with the CPU a request took, and how many heavy calibrations were answered."""
+    """Each line's load with the CPU a request took, and how many heavy calibrations were answered.
+
+    Raises:
+        RuntimeError: the service does not answer the first request.
+    """
     cached = [load.post(PATH, CACHED)] * EACH
     closed = [load.post(PATH, CLOSED | {"epsilon": 1.0 + i * 1e-3}) for i in range(EACH)]
-    asyncio.run(load.run(port, cached[:1], 1))
+    first = asyncio.run(load.run(port, cached[:1], 1))
+    if first.failed:
+        raise RuntimeError(f"the service answers with status {min(first.statuses)}")
     lines, answered = [], 0
     for beside in (False, True):
         for connections in CONNECTIONS:
@@ -143,16 +148,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     date = parser.parse_args(arguments).date
     with service() as port:
         lines, heavy = measure(port)
+    aims = list(targets.service(lines))
     cells = [_cells(*line) for line in lines]
-    Console(width=150).print(tables.as_rich("The service under load", HEAD, cells))
+    for title, head, of in (("The service under load", HEAD, cells), ("Aims", targets.HEAD, aims)):
+        Console(width=150).print(tables.as_rich(title, head, of))
     text = TEXT.format(
         date=date,
         machine=document.machine().rpartition(",")[0],
         each=EACH,
         heavy=heavy,
         table=tables.as_markdown(HEAD, cells),
-        rate=max(found.rate for _, _, _, found, _ in lines),
-        p99=tables.seconds(max(found.percentile(0.99) for _, _, beside, found, _ in lines if beside)),
+        aims=tables.as_markdown(targets.HEAD, aims),
     )
     document.write("service", text)
     return 0
@@ -160,6 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _cells(what: str, connections: int, beside: bool, found: load.Load, cpu: float) -> tuple[str, ...]:
     hits = f", {found.hits} from the cache" if what == "cached" else ""
+    hits += "".join(f", {count} with {status}" for status, count in sorted(found.statuses.items()))
     return (
         what,
         str(connections),

@@ -79,6 +79,18 @@ def summary(rows: Sequence[Row]) -> Cells:
     return lines
 
 
+def overview(rows: Sequence[Row]) -> tuple[Sequence[str], Cells]:
+    """Head and lines: one line for each accountant, one column for each group with the mean of CPU over ours."""
+    groups, lines = list(dict.fromkeys(row.group for row in rows)), []
+    for accountant in dict.fromkeys(row.accountant for row in rows if row.accountant != OURS):
+        ratios = [(row.group, each) for row, ours in paired(rows, accountant) if (each := ratio(row, ours))]
+        means = [geometric_mean(each for of, each in ratios if of == group) for group in groups]
+        counts = [sum(of == group for of, _ in ratios) for group in groups]
+        cells = [f"{times(mean)} ({count})" if mean else "" for mean, count in zip(means, counts, strict=True)]
+        lines.append((accountant, *cells, times(geometric_mean(each for _, each in ratios))))
+    return ("accountant", *groups, "all"), lines
+
+
 def matrix(rows: Sequence[Row]) -> tuple[Sequence[str], Cells]:
     """Head and lines: one line for each case, one column for each accountant with CPU over ours and error."""
     accountants = [name for name in dict.fromkeys(row.accountant for row in rows) if name != OURS]

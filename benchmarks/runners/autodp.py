@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 from autodp.calibrator_zoo import generalized_eps_delta_calibrator
-from autodp.mechanism_zoo import GaussianMechanism, SubsampleGaussianMechanism
+from autodp.mechanism_zoo import (
+    GaussianMechanism,
+    LaplaceMechanism,
+    RandresponseMechanism,
+    SubsampleGaussianMechanism,
+)
 from autodp.transformer_zoo import AmplificationBySampling, AmplificationBySampling_pld, ComposeAFA, Composition
 
-from benchmarks.runners.loop import Answer, NotOffered, Question, serve
+from benchmarks.runners.loop import Answer, NotOffered, Question, Run, gaussians_only, serve
 
 BOUNDS = (0.3, 20.0)
 """Its calibrator must be told where to look."""
+
+
+def _mechanism(part: Run) -> Any:
+    if part.mechanism == "randomised response":
+        return RandresponseMechanism(p=1.0 - (part.noise or 0.0) / 2.0)
+    if part.mechanism == "laplace":
+        return LaplaceMechanism(b=part.noise)
+    return AmplificationBySampling()(GaussianMechanism(sigma=part.noise), part.rate, improved_bound_flag=True)
 
 
 def renyi(question: Question) -> Answer:
@@ -23,9 +37,7 @@ def renyi(question: Question) -> Answer:
             SubsampleGaussianMechanism, question.epsilon, question.delta, BOUNDS, settings, "sigma"
         )
         return Answer(found.params["sigma"])
-    subsample, mechanisms = AmplificationBySampling(), []
-    for rate, noise, _ in question.parts:
-        mechanisms.append(subsample(GaussianMechanism(sigma=noise), rate, improved_bound_flag=True))
+    mechanisms = [_mechanism(part) for part in question.parts]
     composed = Composition()(mechanisms, [part.times for part in question.parts])
     if question.asked == "epsilon":
         return Answer(composed.get_approxDP(question.delta))
@@ -34,14 +46,15 @@ def renyi(question: Question) -> Answer:
 
 def fourier(question: Question) -> Answer:
     """By characteristic functions, for adding and for removing; the larger is the guarantee."""
+    gaussians_only(question)
     if question.asked == "noise_multiplier":
         raise NotOffered("its calibrator uses the Rényi accountant")
     ends = []
     for neighbours in ("add_only", "remove_only"):
         subsample = AmplificationBySampling_pld(PoissonSampling=True, neighboring=neighbours)
         mechanisms = [
-            subsample(GaussianMechanism(sigma=noise, phi_off=False, RDP_off=True, approxDP_off=True), rate)
-            for rate, noise, _ in question.parts
+            subsample(GaussianMechanism(sigma=part.noise, phi_off=False, RDP_off=True, approxDP_off=True), part.rate)
+            for part in question.parts
         ]
         composed = ComposeAFA()(mechanisms, [part.times for part in question.parts])
         epsilon = question.asked == "epsilon"

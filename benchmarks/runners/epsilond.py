@@ -7,9 +7,8 @@ import math
 import epsilond
 from accountants.quantities import Relation
 from benchmarks.runners.loop import Answer, Question, Run, serve
-from epsilond import Composed, Gaussian, Repeated, Spec, Subsampled
+from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
 
-RELATION: Relation = "add-or-remove-one"
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 
 
@@ -17,7 +16,7 @@ def certified(question: Question) -> Answer:
     """The enclosure of ε, of δ or of the smallest noise multiplier."""
     if question.asked == "noise_multiplier":
         return _noise(question)
-    curve = epsilond.account(_spec(question.parts), relation=RELATION).guarantee.curve
+    curve = epsilond.account(_spec(question.parts), relation=_relation(question)).guarantee.curve
     if question.asked == "epsilon":
         lower, upper = curve.epsilon(math.log(question.delta))
     else:
@@ -26,13 +25,24 @@ def certified(question: Question) -> Answer:
 
 
 def _spec(parts: list[Run]) -> Spec:
-    mechanisms = tuple(_repeated(part.rate, part.noise_multiplier or 0.0, part.times) for part in parts)
+    mechanisms = tuple(_repeated(part, part.noise or 0.0) for part in parts)
     return mechanisms[0] if len(mechanisms) == 1 else Composed(mechanisms=mechanisms)
 
 
-def _repeated(rate: float, noise_multiplier: float, times: int) -> Repeated:
-    release = Gaussian(noise_multiplier=noise_multiplier)
-    return Repeated(times=times, mechanism=Subsampled(sampling="poisson", rate=rate, mechanism=release))
+def _repeated(part: Run, noise: float) -> Spec:
+    release: Spec
+    if part.mechanism == "randomised response":
+        release = RandomizedResponse(epsilon=math.log((2.0 - noise) / noise), categories=2)
+    elif part.mechanism == "laplace":
+        release = Laplace(scale_multiplier=noise)
+    else:
+        release = Gaussian(noise_multiplier=noise)
+    sampled = release if part.rate == 1.0 else Subsampled(sampling="poisson", rate=part.rate, mechanism=release)
+    return sampled if part.times == 1 else Repeated(times=part.times, mechanism=sampled)
+
+
+def _relation(question: Question) -> Relation:
+    return "replace-one" if question.relation == "replace-one" else "add-or-remove-one"
 
 
 def _noise(question: Question) -> Answer:
@@ -41,7 +51,7 @@ def _noise(question: Question) -> Answer:
     answer = epsilond.calibrate(
         "gaussian",
         solve_for="noise_multiplier",
-        relation=RELATION,
+        relation=_relation(question),
         sampling="poisson",
         rate=part.rate,
         rounds=part.times,
@@ -52,8 +62,8 @@ def _noise(question: Question) -> Answer:
 
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
-            spec = _repeated(part.rate, noise * (1.0 - slack), part.times)
-            curve = epsilond.account(spec, relation=RELATION).guarantee.curve
+            spec = _repeated(part, noise * (1.0 - slack))
+            curve = epsilond.account(spec, relation=_relation(question)).guarantee.curve
             if curve.log_delta(question.epsilon).lower > math.log(question.delta):
                 return noise * (1.0 - slack), noise
         return 0.0, noise

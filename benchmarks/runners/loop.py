@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 
 
 class Run(NamedTuple):
-    """`times` runs of a Poisson-subsampled Gaussian; the noise multiplier is None where it is asked for."""
+    """`times` runs of a mechanism, as `benchmarks.cases.Part`; the noise is None where it is asked for."""
 
     rate: float
-    noise_multiplier: float | None
+    noise: float | None
     times: int
+    mechanism: str = "gaussian"
 
 
 class Question(NamedTuple):
@@ -33,6 +34,7 @@ class Question(NamedTuple):
     parts: list[Run]
     epsilon: float
     delta: float
+    relation: str = "add-or-remove-one"
 
 
 class Answer(NamedTuple):
@@ -53,9 +55,16 @@ class NotOffered(Exception):
 
 Accountant = Callable[[Question], Answer]
 
+
+def gaussians_only(question: Question) -> None:
+    """Raise NotOffered for any other mechanism."""
+    if any(part.mechanism != "gaussian" for part in question.parts):
+        raise NotOffered("subsampled Gaussians only")
+
+
 RUN_SECONDS = 0.1
 """Least CPU of a run of calls, as the process clock may move in steps of some milliseconds."""
-ENOUGH_SECONDS = 0.5
+ENOUGH_SECONDS = 0.3
 PATIENCE = 10
 """How many times its CPU limit a question may take by the clock on the wall."""
 
@@ -72,9 +81,8 @@ def serve(accountants: Mapping[str, Accountant], version: str) -> None:
     send({"version": version, "accountants": list(accountants)})
     for line in sys.stdin:
         request = json.loads(line)
-        question = Question(
-            request["question"], [Run(*part) for part in request["parts"]], request["epsilon"], request["delta"]
-        )
+        given = (request[name] for name in ("epsilon", "delta", "relation"))
+        question = Question(request["question"], [Run(*part) for part in request["parts"]], *given)
         send(isolated(accountants[request["accountant"]], question, request["seconds"], request["megabytes"]))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.runners.loop import Answer, NotOffered, Question, serve
+from benchmarks.runners.loop import Answer, NotOffered, Question, gaussians_only, serve
 
 
 def without_torch() -> None:
@@ -32,6 +32,7 @@ def with_accountant(kind: str) -> Callable[[Question], Answer]:
     from opacus.accountants.utils import get_noise_multiplier
 
     def answer(question: Question) -> Answer:
+        gaussians_only(question)
         if question.asked == "delta":
             raise NotOffered("answers ε(δ) only")
         if question.asked == "noise_multiplier":
@@ -41,7 +42,7 @@ def with_accountant(kind: str) -> Callable[[Question], Answer]:
         if kind == "gdp" and len(question.parts) > 1:
             raise NotOffered("one noise multiplier and rate only")
         accountant = create_accountant(kind)
-        accountant.history = [(noise, rate, times) for rate, noise, times in question.parts]
+        accountant.history = [(part.noise, part.rate, part.times) for part in question.parts]
         return Answer(accountant.get_epsilon(question.delta))
 
     return answer

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from importlib.metadata import version
+from typing import Any
 
-from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+from prv_accountant import LaplaceMechanism, PoissonSubsampledGaussianMechanism, PRVAccountant, PureDPMechanism
 from prv_accountant.dpsgd import find_noise_multiplier
 
-from benchmarks.runners.loop import Answer, Question, serve
+from benchmarks.runners.loop import Answer, Question, Run, serve
 
 EPSILON_ERROR = 0.1
 """The default of its DP-SGD accountant."""
@@ -15,15 +17,22 @@ DELTA_ERROR = 1e-9
 """Likewise; where δ is given, a thousandth of it."""
 
 
+def _loss(part: Run) -> Any:
+    """Its privacy random variables; a randomised response is the worst mechanism of pure ε, so ε is all it needs."""
+    noise = part.noise or 0.0
+    if part.mechanism == "randomised response":
+        return PureDPMechanism(math.log((2.0 - noise) / noise))
+    if part.mechanism == "laplace":
+        return LaplaceMechanism(mu=1.0 / noise)
+    return PoissonSubsampledGaussianMechanism(sampling_probability=part.rate, noise_multiplier=noise)
+
+
 def answer(question: Question) -> Answer:
     """The guarantee is the upper end of (lower, estimate, upper)."""
     if question.asked == "noise_multiplier":
         (part,) = question.parts
         return Answer(find_noise_multiplier(part.rate, part.times, question.epsilon, question.delta))
-    losses = [
-        PoissonSubsampledGaussianMechanism(sampling_probability=rate, noise_multiplier=noise)
-        for rate, noise, _ in question.parts
-    ]
+    losses = [_loss(part) for part in question.parts]
     times = [part.times for part in question.parts]
     delta_error = question.delta / 1000 if question.asked == "epsilon" else DELTA_ERROR
     accountant = PRVAccountant(

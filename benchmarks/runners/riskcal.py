@@ -7,11 +7,12 @@ from importlib.metadata import version
 from riskcal.accountants import CTDAccountant
 from riskcal.calibration import find_noise_multiplier_for_epsilon_delta
 
-from benchmarks.runners.loop import Answer, Question, serve
+from benchmarks.runners.loop import Answer, Question, gaussians_only, serve
 
 
 def answer(question: Question) -> Answer:
     """ε, δ, or the noise multiplier by its own search, to its default of 1e-3 in ε."""
+    gaussians_only(question)
     if question.asked == "noise_multiplier":
         (part,) = question.parts
         noise = find_noise_multiplier_for_epsilon_delta(
@@ -19,7 +20,7 @@ def answer(question: Question) -> Answer:
         )
         return Answer(noise)
     accountant = CTDAccountant()
-    accountant.history = [(noise, rate, times) for rate, noise, times in question.parts]
+    accountant.history = [(part.noise, part.rate, part.times) for part in question.parts]
     if question.asked == "epsilon":
         return Answer(accountant.get_epsilon(delta=question.delta))
     return Answer(accountant.get_pld().get_delta_for_epsilon(question.epsilon))

@@ -83,6 +83,7 @@ def test_every_request_is_sent_once_and_every_answer_counted():
     found = asyncio.run(run())
     assert sorted(seen) == list(range(30))
     assert (len(found.latencies), found.failed, found.hits) == (20, 10, 20)
+    assert found.statuses == {503: 10}
 
 
 def test_what_the_service_is_asked_can_be_asked():

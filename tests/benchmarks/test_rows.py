@@ -61,8 +61,12 @@ def test_rows_are_kept_between_runs(tmp_path):
     Store(tmp_path / "rows.jsonl").put("key", row(value=math.inf))
     again = Store(tmp_path / "rows.jsonl")
     assert again.get("key") == row(value=math.inf)
-    again.forget()
-    assert Store(tmp_path / "rows.jsonl").get("key") is None
+    again.put("theirs", row("peer", value=1.0))
+    again.forget(["epsilond"])
+    later = Store(tmp_path / "rows.jsonl")
+    assert (later.get("key"), later.get("theirs")) == (None, row("peer", value=1.0))
+    later.forget()
+    assert Store(tmp_path / "rows.jsonl").get("theirs") is None
 
 
 def test_every_group_has_a_title_and_every_case_its_own_id():
@@ -130,6 +134,18 @@ def test_a_peer_that_cannot_be_had_is_a_row_that_says_so(tmp_path, monkeypatch):
 def test_reasons_tell_no_addresses():
     said = "WARNING: slow\nERROR: No matching distribution for x==9 at https://me:key@host.example/simple/ in /root/x\n"
     assert shortened(said) == "No matching distribution for x==9 at … in …"
+
+
+def test_a_run_of_ours_starts_no_peer_and_counts_what_it_left(tmp_path, monkeypatch):
+    def refuse(peer, cache):
+        raise Unavailable(peer.name)
+
+    monkeypatch.setattr(driver, "interpreter", refuse)
+    store, accountant = Store(tmp_path / "rows.jsonl"), Accountant("nobody", "nothing")
+    session = peers.Session(store, tmp_path, peers.Limits(), "2026-11-20", ours=True)
+    found = list(session.rows(cases.short()[:2], (Peer("riskcal", (accountant,), ("nobody==0",)),)))
+    assert [each.reason for each in found] == ["epsilond"] * 2
+    assert session.pending == 2
 
 
 def test_a_run_without_time_left_asks_nothing(tmp_path):

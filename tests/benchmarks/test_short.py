@@ -38,7 +38,7 @@ def test_the_questions_are_those_of_the_golden_figures(case):
     step = asked["spec"]["mechanism"] if "spec" in asked else asked
     assert (case.delta, part.rate) == (asked["delta"], step["rate"])
     assert part.times == (asked["spec"]["times"] if "spec" in asked else asked["rounds"])
-    assert part.noise_multiplier == (step["mechanism"]["noise_multiplier"] if "spec" in asked else None)
+    assert part.noise == (step["mechanism"]["noise_multiplier"] if "spec" in asked else None)
 
 
 def test_cpu_and_memory_are_measured(rows):
