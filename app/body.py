@@ -15,10 +15,12 @@ from starlette.responses import Response
 from accountants.errors import InvalidInput
 from app.faults import faults_of
 from app.problems import Problem
-from app.strict_json import parse
+from calibrators.strict_json import parse
 
 LONG_BODY = 65_536
 """Bytes; a longer body is parsed in a thread, so that the event loop goes on."""
+DRAINED = 16
+"""How many times the limit a body may be for the rest of it to be read and thrown away before it is refused."""
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -55,23 +57,31 @@ class StrictRoute(APIRoute):
 
 
 async def read(request: Request) -> bytes:
-    """The whole body, of which never more than the limit is read.
+    """The whole body, of which never more than the limit is kept.
+
+    A client that is still sending would find its connection reset and never see the answer. So what is beyond the limit
+    is read too, up to a bound, and thrown away; a client that asks before it sends is answered at once.
 
     Raises:
         Problem: it is empty, over the limit, or does not arrive in time.
     """
     settings = request.app.state.settings
-    declared = request.headers.get("content-length", "")
-    body = bytearray()
-    if declared.isdecimal() and int(declared) > settings.body_limit_bytes:
-        raise too_large(settings.body_limit_bytes)
+    limit, declared = settings.body_limit_bytes, request.headers.get("content-length", "")
+    length = int(declared) if declared.isdecimal() else 0
+    if length > limit and (length > DRAINED * limit or "expect" in request.headers):
+        raise too_large(limit)
+    body, received = bytearray(), 0
     try:
         with anyio.fail_after(settings.body_seconds):
             async for chunk in request.stream():
-                body += chunk
-                if len(body) > settings.body_limit_bytes:
-                    raise too_large(settings.body_limit_bytes)
+                received += len(chunk)
+                if received <= limit:
+                    body += chunk
+                elif received > DRAINED * limit:
+                    break
     except TimeoutError:
+        if received > limit:
+            raise too_large(limit) from None
         raise Problem(
             "body-timeout",
             f"The body did not arrive within {settings.body_seconds:g} s.",
@@ -79,13 +89,15 @@ async def read(request: Request) -> bytes:
         ) from None
     except ClientDisconnect:
         raise Problem("client-closed-request", "The client went away.") from None
+    if received > limit:
+        raise too_large(limit)
     if not body:
         raise Problem("malformed-json", "The request has no body; a JSON object is needed.")
     return bytes(body)
 
 
 def too_large(limit: int) -> Problem:
-    """The rest of the body is not read, so the connection cannot serve another request."""
+    """The rest of the body may not have been read, so the connection cannot serve another request."""
     return Problem("too-large", f"The body is larger than {limit} bytes.", headers={"Connection": "close"})
 
 

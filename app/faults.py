@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import Quantity, Tagged
-from app.strict_json import MOST_FAULTS, step
+from calibrators.strict_json import MOST_FAULTS, step
 
 MESSAGES: Mapping[str, str] = {
     "missing": "is required",

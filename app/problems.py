@@ -21,8 +21,8 @@ from starlette.responses import Response
 from accountants.errors import Fault, InvalidInput, NoCertificate
 from app.faults import MESSAGES
 from app.problem_kinds import BY_STATUS, KINDS
-from app.strict_json import Malformed
 from calibrators.answer import Number, Served, as_json
+from calibrators.strict_json import Malformed
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -14,9 +14,9 @@ def test_reads_json():
     ("text", "pointer"),
     [
         ('{"a": 1, "a": 2}', "/at/a"),
-        ('{"a": {"b": null}}', "/at/b"),
+        ('{"a": {"b": null}}', "/at/a/b"),
         ("NaN", "/at"),
-        ("[-Infinity]", "/at"),
+        ("[-Infinity]", "/at/0"),
         ("1e-400", "/at"),
         ("[1,", "/at"),
         ("", "/at"),

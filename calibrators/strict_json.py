@@ -23,7 +23,7 @@ MOST_FAULTS = 16
 
 
 class Malformed(ValueError):
-    """The body is not JSON text in UTF-8."""
+    """The body is not JSON text in UTF-8. Its message says where, and quotes nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class _Mark:
     within: str | None = None
 
 
+_NULL = _Mark("must not be null; leave it out")
 _Trail = tuple[Any, str | int] | None
 _INNER = (dict, list, _Mark)
 
@@ -45,8 +46,8 @@ def step(pointer: str, key: str | int) -> str:
     return f"{pointer}/{shown.replace('~', '~0').replace('/', '~1')}"
 
 
-def parse(body: bytes) -> Any:
-    """The value a body denotes.
+def parse(body: bytes, *, nulls: bool = True) -> Any:
+    """The value a body denotes. Without `nulls`, a null in an object is a fault too.
 
     Raises:
         Malformed: it is not JSON, or not UTF-8.
@@ -55,13 +56,18 @@ def parse(body: bytes) -> Any:
     try:
         text = body.decode("utf-8")
         value = json.loads(
-            text, parse_float=_float, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object
+            text,
+            parse_float=_float,
+            parse_int=_integer,
+            parse_constant=_constant,
+            object_pairs_hook=_object if nulls else _object_without_nulls,
         )
     except RecursionError:
         raise InvalidInput(_too_deep("")) from None
+    except json.JSONDecodeError as error:
+        raise Malformed(f"line {error.lineno}, column {error.colno}") from None
     except ValueError:
-        # Both JSONDecodeError and UnicodeDecodeError; their texts quote the input.
-        raise Malformed from None
+        raise Malformed("a byte that is not UTF-8") from None
     faults = _faults(value) if type(value) in _INNER else []
     if faults:
         raise InvalidInput(*faults)
@@ -94,6 +100,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Mark:
     seen: set[str] = set()
     repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return _Mark("is given twice", within=repeated)
+
+
+def _object_without_nulls(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Mark:
+    return _object([(key, _NULL if value is None else value) for key, value in pairs])
 
 
 def _too_deep(pointer: str) -> Fault:
@@ -131,4 +141,4 @@ def _refuse_lone_surrogates(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise Malformed from None
+        raise Malformed("half of a surrogate pair") from None

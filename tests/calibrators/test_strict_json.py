@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountants.errors import Fault, InvalidInput
-from app.strict_json import Malformed, parse
+from calibrators.strict_json import Malformed, parse
 
 LEAVES = (
     st.none()
@@ -77,6 +77,13 @@ def test_sixteen_levels_are_read() -> None:
 
 def test_a_wide_body_is_read_in_linear_time() -> None:
     assert len(parse(b"[" + b"[]," * 300_000 + b"0]")) == 300_001
+
+
+def test_a_null_is_a_fault_where_none_is_wanted() -> None:
+    assert parse(b'{"a":null}') == {"a": None}
+    with pytest.raises(InvalidInput) as refusal:
+        parse(b'{"a":[{"b":null}]}', nulls=False)
+    assert [fault.pointer for fault in refusal.value.faults] == ["/a/0/b"]
 
 
 def test_half_a_surrogate_pair_is_no_character() -> None:
