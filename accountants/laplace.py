@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from accountants.amplification import log_complement
 from accountants.atoms import log_one_minus_exp
 from accountants.curve import Enclosure, Pair, Tails
 from accountants.profiles import ZeroProfile
@@ -63,13 +64,18 @@ class OppositeLaplaceProfile:
 
     rate: float
     shift: float
+    absent: float | None = None
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = 4 * ACCURACY
 
+    @property
+    def _log_absent(self) -> float:
+        """log(1 − q), from 1 − q where it is given."""
+        return log_complement(self.rate, self.absent)
+
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
         """log u; 0 or more where δ is zero."""
-        absent = math.log1p(-self.rate) if self.rate < 1.0 else -math.inf
-        log_kept = float(np.logaddexp(absent, math.log(self.rate) - self.shift))
+        log_kept = float(np.logaddexp(self._log_absent, math.log(self.rate) - self.shift))
         with np.errstate(divide="ignore"):
             log_odds = np.where(epsilon > 30.0, epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0))), 0.0)
             log_odds = np.where(epsilon > 30.0, log_odds, np.log(np.expm1(np.minimum(epsilon, 30.0))))
@@ -89,7 +95,7 @@ class OppositeLaplaceProfile:
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         inside = log_u < 0
         beyond = self.shift + np.minimum(log_u, 0.0)
-        absent = (math.log1p(-self.rate) if self.rate < 1.0 else -math.inf) - _LOG2 - beyond
+        absent = self._log_absent - _LOG2 - beyond
         drawn = math.log(self.rate)
         log_p = np.logaddexp(absent, drawn + np.log1p(-0.5 * np.exp(np.minimum(log_u, 0.0))))
         log_q = np.logaddexp(absent, drawn - _LOG2 - beyond - self.shift)
@@ -102,7 +108,7 @@ def laplace_pair(shift: float) -> Pair:
     return Pair(profile, profile)
 
 
-def opposite_laplace_pair(rate: float, shift: float) -> Pair:
+def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
     """The symmetric pair of `OppositeLaplaceProfile`."""
-    profile = OppositeLaplaceProfile(rate, shift)
+    profile = OppositeLaplaceProfile(rate, shift, absent)
     return Pair(profile, profile)

@@ -79,7 +79,7 @@ class BoundProfile:
         value = np.minimum.accumulate(_pointwise(bound, epsilon).upper)
         kept: list[int] = []
         for i in range(epsilon.size):
-            if kept and value[i] > value[kept[-1]] - 0.01:
+            if kept and (value[i] > value[kept[-1]] - 0.01 or value[kept[-1]] == -math.inf):
                 continue
             while len(kept) > 1 and _slope(epsilon, value, kept[-2], kept[-1]) <= _slope(epsilon, value, kept[-1], i):
                 kept.pop()

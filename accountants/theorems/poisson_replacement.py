@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accountants.amplification import AmplifiedProfile
+from accountants.amplification import AmplifiedProfile, Share
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal
 from accountants.rule import Case, Rule
@@ -52,8 +52,9 @@ def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if not removing_is_replacing(mechanism):
         return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
     inner = case.account(mechanism, case.setting)
-    profile = AmplifiedProfile(inner.curve.upper.forward, spec.inclusion_probability)
-    instances = opposite_contributions(mechanism, spec.inclusion_probability)
+    share = Share.of(spec)
+    profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
+    instances = opposite_contributions(mechanism, share)
     return amplified(inner, Curve(Pair(profile, profile), instances), CONVEXITY, spec)
 
 

@@ -132,7 +132,9 @@ class ClosedFormBound(ScaledBound):
         local, log_delta = self.local.points
         at = min(epsilon, _LARGEST)
         crowd = np.exp(local) / self.clients
-        rest = math.expm1(at) / np.tanh(0.5 * local) - 8.0 * crowd
+        # Without any local loss the closed form says nothing; the local curve does.
+        odds = np.divide(math.expm1(at), np.tanh(0.5 * local), where=local > 0.0, out=np.zeros_like(local))
+        rest = odds - 8.0 * crowd
         rest = np.minimum(np.maximum(rest, 0.0), 1e100)
         least = np.maximum(math.log(4.0) - rest * rest / (64.0 * crowd), math.log(2.0) - 1.0 / (16.0 * crowd))
         charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, at))

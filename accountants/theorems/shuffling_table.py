@@ -78,6 +78,8 @@ class ScaledProfile(BoundProfile):
         """Points down to δ = 1e-312, to where δ is zero, or to where it no longer falls."""
         top = value = self.bound.upper(0.0)
         yield 0.0, value
+        if value == -math.inf:
+            return
         epsilon, step, stalled = 0.0, 0.1 * math.exp(value), 0
         for _ in range(_MOST_ROWS):
             deep = value < -80.0

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from accountants.amplification import AmplifiedProfile, with_and_without
+from accountants.amplification import AmplifiedProfile, Share, around, drawn_or_not
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal, Setting
 from accountants.laplace import opposite_laplace_pair
@@ -119,10 +119,10 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if "randomized_response" in kinds(spec.mechanism):
         return Refusal(POISSON, "a record that is not drawn sends no report, which is not how a zeroed one is answered")
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
-    rate = spec.inclusion_probability
-    upper = with_and_without(inner.curve.upper, rate)
-    witnesses = (upper,) if inner.curve.tight else tuple(with_and_without(pair, rate) for pair in inner.curve.witnesses)
-    return amplified(inner, Curve(upper, witnesses), POISSON, spec)
+    share = Share.of(spec)
+    upper, realised = drawn_or_not(inner.curve.upper, share)
+    instances = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
+    return amplified(inner, Curve(upper, (realised,) if inner.curve.tight else instances), POISSON, spec)
 
 
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -138,22 +138,27 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.mechanism.kind != "gaussian":
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    pair = _opposite_gaussian(1.0 / spec.mechanism.noise_multiplier, spec.inclusion_probability)
-    return amplified(inner, Curve(pair, (pair,)), POISSON_REPLACE_ONE, spec)
+    pair, realised = _opposite_gaussian(1.0 / spec.mechanism.noise_multiplier, Share.of(spec))
+    return amplified(inner, Curve(pair, (realised,)), POISSON_REPLACE_ONE, spec)
 
 
-def _opposite_gaussian(shift: float, rate: float) -> Pair:
-    """(1 − q) N(0, 1) + q N(s, 1) against its mirror image: opposite contributions, the rest at zero."""
-    weights = (math.log1p(-rate), math.log(rate))
+def _opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
+    """(1 − q) N(0, 1) + q N(s, 1) against its mirror image: opposite contributions, the rest at zero.
+
+    A pair above, and one that is realised.
+    """
+    weights = (math.log(share.absent), math.log(share.rate))
     pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
-    return replace(pair, law=SampledGaussianLaw(rate, shift, "replace"))
+    return around(lambda rate: replace(pair, law=SampledGaussianLaw(rate, shift, "replace")), share)
 
 
-def opposite_contributions(mechanism: Any, rate: float) -> tuple[Pair, ...]:
+def opposite_contributions(mechanism: Any, share: Share) -> tuple[Pair, ...]:
     """What neighbours realise under replace-one: contributions ±C, drawn with probability q, and all others at zero."""
     if mechanism.kind == "gaussian":
-        return (_opposite_gaussian(1.0 / mechanism.noise_multiplier, rate),)
-    return (opposite_laplace_pair(rate, 1.0 / mechanism.scale_multiplier),) if mechanism.kind == "laplace" else ()
+        return _opposite_gaussian(1.0 / mechanism.noise_multiplier, share)[1:]
+    if mechanism.kind == "laplace":
+        return (opposite_laplace_pair(share.rate, 1.0 / mechanism.scale_multiplier, absent=share.absent),)
+    return ()
 
 
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -168,10 +173,10 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return refusal
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(drawn_mechanism(spec, case.setting), replaced)
-    rate = spec.inclusion_probability
-    profile = AmplifiedProfile(inner.curve.upper.forward, rate)
+    share = Share.of(spec)
+    profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
     guarantee = amplified(inner, Curve(Pair(profile, profile), ()), WITHOUT_REPLACEMENT, spec)
-    return for_relation(guarantee, case.setting, _instances(spec, inner, rate))
+    return for_relation(guarantee, case.setting, _instances(spec, inner, share))
 
 
 def no_replacement_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
@@ -183,11 +188,11 @@ def no_replacement_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> 
     return None
 
 
-def _instances(spec: Subsampled, inner: Guarantee, rate: float) -> tuple[Pair, ...]:
+def _instances(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
     """What neighbours realise under replace-one with a fixed-size batch."""
     if draws(spec.mechanism) or not inner.curve.tight or not kinds(spec.mechanism) <= SUMS:
         return ()
-    return (with_and_without(inner.curve.upper, rate), *opposite_contributions(spec.mechanism, rate))
+    return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(spec.mechanism, share))
 
 
 def for_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,15 @@ from accountants.theorem import Source, Status, Theorem
 from accountants.theorems.subsampling import amplified, for_relation, no_replacement_guarantee, not_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from accountants.special import FloatArray
     from accountants.specs import Subsampled
 
 NEGLIGIBLE_LOG_WEIGHT = -800.0
+_FAINT_LOG_WEIGHT = -80.0
+_TOLD_APART = 24
+_CLOSE, _WIDE = 1.1, 1.5
 MOST_DRAWS = 1e5
 
 WITH_REPLACEMENT = Theorem(
@@ -58,7 +62,8 @@ class Multiplicities:
 def multiplicities(draws: int, population: int) -> Multiplicities | None:
     """Bin(draws, 1/population) given that it is positive, or None if its mean is too large to list.
 
-    Multiplicities are told apart up to 24 and grouped within 10 % beyond, so that a list stays near a hundred long.
+    Multiplicities are told apart up to 24 and grouped within 10 % beyond, or within 50 % where each weighs less than
+    e^−80: a list stays near a hundred long. A group counts as its largest for the upper end.
     """
     if draws > MOST_DRAWS * population or (draws > MOST_DRAWS and population == 1):
         return None
@@ -74,7 +79,9 @@ def multiplicities(draws: int, population: int) -> Multiplicities | None:
     least, most, weights = [], [], []
     start = 1
     while start <= kept:
-        end = min(start if start < 24 else int(1.1 * start), kept)
+        faint = log_weights[start - 1] <= _FAINT_LOG_WEIGHT and start > draws / population
+        end = int(_WIDE * start) if faint else (start if start < _TOLD_APART else int(_CLOSE * start))
+        end = min(end, kept)
         least.append(start)
         most.append(end)
         weights.append(float(logsumexp(log_weights[start - 1 : end])))
@@ -113,10 +120,10 @@ class MultiplicityProfile:
         def at(point: FloatArray) -> Enclosure:
             inner = base_epsilon(point, self.rate)
             ends = [base.log_delta(inner) for base in self.bases]
-            lower = logsumexp([end.lower + w for end, w in zip(ends, self.log_weights, strict=True)], axis=0)
-            upper = logsumexp([end.upper + w for end, w in zip(ends, self.log_weights, strict=True)], axis=0)
+            lower = self._weighted([end.lower for end in ends])
+            upper = self._weighted([end.upper for end in ends])
             whole = np.logaddexp(upper, self.log_infinite_mass)
-            return Enclosure(np.asarray(lower) - slack, np.minimum(whole + slack, 0.0))
+            return Enclosure(lower - slack, np.minimum(whole + slack, 0.0))
 
         return outward(at, np.asarray(epsilon, dtype=np.float64))
 
@@ -124,11 +131,16 @@ class MultiplicityProfile:
         """P' = Σ w_k (P_k + (1 − η)/η Q_k) plus what was left out, Q' = Σ w_k Q_k/η."""
         inner = base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate)
         tails = [base.log_tails(inner) for base in self.bases]
-        weighted_p = logsumexp([t.log_p + w for t, w in zip(tails, self.log_weights, strict=True)], axis=0)
-        weighted_q = logsumexp([t.log_q + w for t, w in zip(tails, self.log_weights, strict=True)], axis=0)
+        weighted_p = self._weighted([tail.log_p for tail in tails])
+        weighted_q = self._weighted([tail.log_q for tail in tails])
         absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
         log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)
-        return Tails(np.asarray(log_p), np.asarray(weighted_q) - math.log(self.rate))
+        return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
+
+    def _weighted(self, logs: Sequence[FloatArray]) -> FloatArray:
+        """log Σ w_k e^{logs_k}."""
+        pairs = zip(logs, self.log_weights, strict=True)
+        return functools.reduce(np.logaddexp, [value + weight for value, weight in pairs])
 
 
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:

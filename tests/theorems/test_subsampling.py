@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -48,6 +49,46 @@ def test_poisson_addition(epsilon: float) -> None:
     assert encloses(
         DilutedProfile(GaussianProfile(SHIFT), RATE), epsilon, hockey_stick(WITHOUT, WITH, epsilon, -20, 12)
     )
+
+
+@pytest.mark.parametrize("missing", [1, 7])
+@pytest.mark.parametrize("population", [10**10 + 9, 10**14 + 31])
+def test_a_batch_that_leaves_out_next_to_nobody(population: int, missing: int) -> None:
+    """1 − q is a ten-billionth and less: formed from a rounded q it would be wrong in its sixth digit, and δ too low."""
+    spec = Subsampled(
+        sampling="poisson",
+        batch_size=population - missing,
+        population=population,
+        mechanism=Gaussian(noise_multiplier=1 / SHIFT),
+    )
+    pair = account(spec, relation="add-or-remove-one").guarantee.curve.upper
+    with mp.workdps(60):
+        absent = mp.mpf(missing) / population
+        with_record = gaussian_mixture([absent, 1 - absent], [0, SHIFT])
+        # log(1 + u q/(1 − q)) is where the loss ends: close to it a relative error of 1 − q shows most.
+        for share in (0.5, 0.999, 0.9999999):
+            epsilon = float(mp.log1p(share * (1 - absent) / absent))
+            gamma = mp.e ** mp.mpf(epsilon)
+            end = mp.log((1 / gamma - absent) / (1 - absent)) / SHIFT + mp.mpf(SHIFT) / 2
+            without, drawn = (mp.erfc((mean - end) / mp.sqrt(2)) / 2 for mean in (0, mp.mpf(SHIFT)))
+            truth = without - gamma * (absent * without + (1 - absent) * drawn)
+            assert encloses(pair.backward, epsilon, truth)
+            ends = pair.backward.log_delta(np.asarray([epsilon]))
+            assert ends.upper[0] - ends.lower[0] < 1e-7 * abs(ends.upper[0])
+        assert encloses(pair.forward, 0.5, hockey_stick(with_record, WITHOUT, 0.5, -12, 20))
+
+
+def test_a_composed_loss_is_that_of_doubles_around_the_quotient() -> None:
+    spec = Subsampled(sampling="poisson", batch_size=1, population=3, mechanism=Gaussian(noise_multiplier=1.0))
+    for relation in ("add-or-remove-one", "replace-one"):
+        curve = account(spec, relation=relation).guarantee.curve
+        above, below = (Fraction(pair.law.rate) for pair in (curve.upper, curve.witnesses[0]))
+        assert below < Fraction(1, 3) < above
+        assert above - below < Fraction(1, 2**52)
+        lower, upper = account(Repeated(times=1000, mechanism=spec), relation=relation).guarantee.curve.log_delta(30.0)
+        assert lower < upper < lower + 1e-6
+    even = Subsampled(sampling="poisson", batch_size=1, population=4, mechanism=Gaussian(noise_multiplier=1.0))
+    assert account(even, relation="add-or-remove-one").guarantee.tight == "proved"
 
 
 def test_addition_has_a_largest_loss() -> None:
