@@ -198,9 +198,9 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
     """
     failing, passing = 0.0, SMALL_EPSILON
     while above(passing):
-        failing, passing = passing, 3.0 * passing
-        if passing > LARGEST_EPSILON:
-            return failing, math.inf
+        if passing >= LARGEST_EPSILON:
+            return passing, math.inf
+        failing, passing = passing, min(3.0 * passing, LARGEST_EPSILON)
     return failing, passing
 
 

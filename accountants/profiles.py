@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.optimize import brentq
+from scipy.special import erfcx, logsumexp, softmax
 
-from accountants.curve import Enclosure, Pair, Tails
+from accountants.crossing import Guess, closest, crossing
+from accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Tails
 from accountants.law import GaussianLaw
 from accountants.special import (
     LOG_ACCURACY,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _TABLE = 4097
 _NEWTON_STEPS = 6
+_NEARLY_ONE = -20.0
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,10 @@ class GaussianProfile:
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """log θ_ε(μ), for a μ that is itself known to four units of roundoff."""
-        lower = Enclosure.around(log_theta(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
-        upper = Enclosure.around(log_theta(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
-        return Enclosure(lower, upper)
+        points = np.asarray(epsilon, dtype=np.float64)
+        shifts = self.mu * np.asarray([1 - 4 * UNIT_ROUNDOFF, 1 + 4 * UNIT_ROUNDOFF])
+        least, most = log_theta(points, shifts.reshape(2, *(1,) * points.ndim))
+        return Enclosure(Enclosure.around(least, LOG_ACCURACY).lower, Enclosure.around(most, LOG_ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
@@ -70,10 +74,53 @@ class GaussianProfile:
         return Tails(log_normal_tail(middle - 0.5 * self.mu), log_normal_tail(middle + 0.5 * self.mu))
 
 
+@dataclass(frozen=True)
+class GaussianPair(Pair):
+    """N(μ, 1) against N(0, 1), μ > 0, whose ε(δ) is searched from where a quick formula points."""
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; math.inf where there is none."""
+        guess = self._guess(log_delta)
+        if guess is None:
+            return super().epsilon(log_delta)
+        pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / guess.steepness + 4 * UNIT_ROUNDOFF * guess.epsilon
+        upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
+        lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)
+        if upper is None:
+            upper = crossing(lambda epsilon: self.ends(epsilon).upper, log_delta, guess).below
+        if lower is None:
+            lower = crossing(lambda epsilon: self.ends(epsilon).lower, log_delta, guess).above
+        return Interval(min(lower, upper), upper)
+
+    def _guess(self, log_delta: float) -> Guess | None:
+        """By plain differences of Mills' ratios, which cancel where μ is small; None where they tell nothing."""
+        mu = self.gaussian_dp_mu or 0.0
+
+        def excess(epsilon: float) -> float:
+            middle, half = epsilon / mu, 0.5 * mu
+            if middle - half < _NEARLY_ONE:
+                return -log_delta
+            bracket = scaled_tail(middle - half) - scaled_tail(middle + half)
+            return -0.5 * (middle - half) ** 2 + math.log(max(bracket, 1e-320)) - log_delta
+
+        def scaled_tail(x: float) -> float:
+            return 0.5 * float(erfcx(x * math.sqrt(0.5)))
+
+        most = mu * (0.5 * mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
+        if not (most < LARGEST_EPSILON and excess(0.0) > 0.0 > excess(most)):
+            return None
+        root = float(brentq(excess, 0.0, most, rtol=1e-14))
+        step = 1e-6 * root
+        steepness = (excess(root - step) - excess(root)) / step if step > 0.0 else 0.0
+        return Guess(root, steepness) if steepness > 0.0 and root > 1e-9 * most else None
+
+
 def gaussian_pair(mu: float) -> Pair:
     """The symmetric pair of N(μ, 1) against N(0, 1)."""
-    profile = GaussianProfile(mu) if mu > 0 else ZeroProfile()
-    return Pair(profile, profile, gaussian_dp_mu=mu, law=GaussianLaw(mu))
+    if not mu > 0:
+        return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))
+    profile = GaussianProfile(mu)
+    return GaussianPair(profile, profile, gaussian_dp_mu=mu, law=GaussianLaw(mu))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from accountants import ENGINE_VERSION
 from accountants.account import account
+from accountants.curve import LARGEST_EPSILON
 from accountants.errors import Infeasible
 from accountants.quantities import (
     LARGEST_COUNT,
@@ -32,6 +33,7 @@ from calibrators.search import (
     Certified,
     largest_count,
     largest_rate,
+    nearest_of,
     smallest_noise,
 )
 
@@ -183,6 +185,7 @@ def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str,
         raise Infeasible(
             "no ε meets the target δ",
             ConditionResult("delta-attainable", "δ is attained at some ε up to 1e9", False, problem.log10_delta, None),
+            nearest_of(guarantee, Target(LARGEST_EPSILON, log_delta, problem.delta)),
         )
     return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), {}
 

@@ -76,6 +76,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
         raise Infeasible(
             "no noise that is offered meets the target",
             ConditionResult("noise-offered", "the noise multiplier that is needed is offered", False, math.inf, MOST),
+            nearest_of(family(MOST, "default"), target),
         )
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
@@ -145,6 +146,7 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str, gue
             ConditionResult(
                 "target", "log10 δ of a count of one is at most the target", False, upper / LOG_10, target.log10_delta
             ),
+            nearest_of(counted(1, "default"), target),
         )
     beyond = counted(best + 1, "default").curve.bound_log_delta(target.epsilon).lower if best < most else -math.inf
     return Certified(best, counted(best, "default"), 0.0 if beyond > target.log_delta else None)
@@ -163,6 +165,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         raise Infeasible(
             "even the smallest rate that is offered misses the target",
             ConditionResult("rate-offered", "the rate that is needed is offered", False, 0.0, LEAST_RATE),
+            nearest_of(rated(LEAST_RATE, "default"), target),
         )
     if rarity == _RARITIES.least:
         return Certified(1.0, rated(1.0, "default"), None)
@@ -174,6 +177,15 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         > target.log_delta
     )
     return Certified(rate, rated(rate, "default"), next(missed, None))
+
+
+def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
+    """The target nearest to one that cannot be met: the least ε that is, at its δ; where there is none, the least δ."""
+    epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
+    if math.isfinite(epsilon):
+        return {"epsilon": epsilon}
+    upper = guarantee.curve.bound_log_delta(target.epsilon).upper
+    return {"log10_delta": math.nextafter(upper / LOG_10, 0.0)} if upper < 0 else {}
 
 
 def _least(shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits) -> float | None:

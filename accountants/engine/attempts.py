@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
 
     from accountants.engine.transform import Part
 
-QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 18)
-GOOD_WIDTH = 1e-7
+QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 18, products_each=1 << 17)
+GOOD_WIDTH = 1e-6
 """A relative width of δ with which the search for a better way ends."""
 LEAK = 19.0
 """What is cut off is e^−19 of δ."""
-_CUTS = 5
+_CUTS, _FEW = 5, 4
+_DEEPEST = -1e6
 
 Value = TypeVar("Value")
 
@@ -50,6 +52,8 @@ def best_of(
         lambda: (_cut(parts, target, budget), budget),
         lambda: (parts, budget),
     )
+    if len(parts) > _FEW:  # to cut many is dear, and all of them together hardly ever need it
+        ways = (ways[0], ways[2], ways[1])
     for way in ways:
         try:
             answer = attempt(*way())
@@ -73,6 +77,8 @@ def _smaller(first: NodeBudget, second: NodeBudget) -> NodeBudget:
         min(first.noise_nodes, second.noise_nodes),
         min(first.frequencies, second.frequencies),
         min(first.products, second.products),
+        min(first.products_each, second.products_each),
+        min(first.products_most, second.products_most),
     )
 
 
@@ -91,5 +97,10 @@ def _cut(parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget) -> 
 
 
 def _cut_at(parts: tuple[Part, ...], log_leak: float) -> tuple[Part, ...]:
-    each = log_leak - math.log(len(parts))
-    return tuple(part.cut_at(each) for part in parts)
+    """At a whole number of nats, so that neighbouring questions share what is cut."""
+    return _cut_once(parts, math.floor(max(log_leak - math.log(len(parts)), _DEEPEST)))
+
+
+@functools.lru_cache(maxsize=_CUTS)
+def _cut_once(parts: tuple[Part, ...], log_leak: int) -> tuple[Part, ...]:
+    return tuple(part.cut_at(float(log_leak)) for part in parts)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = NodeBudget()
 WIDEST = 1e-4
 """A relative width of δ beyond which an enclosure is refused."""
-_SHARED_WIDTH = 1e-8
-"""A relative width of δ beyond which nodes for one ε alone are tried."""
 _RECENTRINGS = 8
 _NEWTON_STEPS = 12
 _DOUBLINGS = 30
@@ -173,7 +171,7 @@ def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> A
         interval = shared(parts, found.place, budget).log_delta(epsilon)
     except Refused:
         interval = None
-    if interval is None or width_of(interval) > _SHARED_WIDTH:
+    if interval is None or width_of(interval) > GOOD_WIDTH:
         interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
     return Answer(interval, width_of(interval))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from accountants.engine.discretise import SideTails, read_side, upper_law
@@ -36,16 +37,36 @@ class GridKey(NamedTuple):
     coarsening: int = 0
 
 
+class _Read(NamedTuple):
+    """One law's tails on its cells, and how large a lower law's moment has to be to need no better one."""
+
+    right: SideTails
+    left: SideTails
+    log_atom: float
+    enough: float
+
+
 @dataclass(frozen=True)
 class Discretised:
-    """Lattice laws that dominate, and lattice laws that are dominated."""
+    """Lattice laws that dominate, and lattice laws that are dominated, which are formed when first asked for."""
 
     upper: LatticeLaws
-    lower: LatticeLaws
+    read: tuple[_Read, ...]
+    tilt: float
+
+    @cached_property
+    def lower(self) -> LatticeLaws:
+        """The laws that are dominated."""
+        unit = self.upper.unit
+        laws = [
+            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
+            for part in self.read
+        ]
+        return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)
 
 
 def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
-    """Lay a grid, read every profile on it once, and form both laws of each."""
+    """Lay a grid, read every profile on it once, and form the laws that dominate."""
     band = BAND[key.direct]
     places = tuple(Place(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
     demand = Demand(
@@ -58,17 +79,15 @@ def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
     )
     grid = lay(survey.outlines_to(key.depth), survey.counts, demand)
     tilt = places[1].tilt
-    upper, lower = [], []
+    upper, read = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
         left = read_side(part.second, cells.left, grid.unit, mirrored=True)
         upper.append(upper_law(right, left, _upper_cut(part.first, right)))
         enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        atom = _lower_atom(part.first)
-        lower.append(best_lower_law(right, left, atom, unit=grid.unit, tilt=tilt, enough=enough))
-    counts = [part.count for part in survey.parts]
-    return Discretised(LatticeLaws.of(upper, counts, grid.unit), LatticeLaws.of(lower, counts, 2.0 * grid.unit))
+        read.append(_Read(right, left, _lower_atom(part.first), enough))
+    return Discretised(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
 
 
 def _upper_cut(profile: Profile, right: SideTails) -> float:

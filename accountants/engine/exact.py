@@ -41,22 +41,23 @@ class ExactProfile:
     lattice: Callable[[], Profile]
 
     @cached_property
-    def _behind(self) -> Profile:
+    def behind(self) -> Profile:
+        """The lattice's own profile."""
         return self.lattice()
 
     @property
     def log_infinite_mass(self) -> float:
         """Of the lattice's dominating pair."""
-        return self._behind.log_infinite_mass
+        return self.behind.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
         """Of the lattice's dominating pair."""
-        return self._behind.tail_accuracy
+        return self.behind.tail_accuracy
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Of the lattice's dominating pair."""
-        return self._behind.log_tails(epsilon)
+        return self.behind.log_tails(epsilon)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log δ, elementwise."""
@@ -87,15 +88,29 @@ class ExactProfile:
         try:
             lower, upper = contour.log_delta(self.laws, epsilon)
         except Refused:
-            ends = self._behind.log_delta(np.asarray([epsilon]))
+            ends = self.behind.log_delta(np.asarray([epsilon]))
             return Interval(float(ends.lower[0]), float(ends.upper[0]))
         slack = _ROUNDED_SHIFT * (1.0 + (abs(upper) if math.isfinite(upper) else 0.0))
         return Interval(lower - slack, min(upper + slack, 0.0))
 
 
+@dataclass(frozen=True, eq=False)
+class Once:
+    """The lattice's pair, made when it is first needed."""
+
+    make: Callable[[], Pair]
+
+    @cached_property
+    def pair(self) -> Pair:
+        """That pair."""
+        return self.make()
+
+
 @dataclass(frozen=True)
 class ExactPair(Pair):
-    """A product of exact pairs, whose ε(δ) the contour engine solves itself."""
+    """A product of exact pairs, whose ε(δ) the contour engine solves itself, the lattice where that refuses."""
+
+    lattice: Once | None = None
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """The larger of both orders. One whose quick bound lies below the other is not evaluated."""
@@ -112,7 +127,8 @@ class ExactPair(Pair):
                 continue
             solved = order.epsilon(log_delta)
             if solved is None:
-                return super().epsilon(log_delta)
+                found = super().epsilon(log_delta) if self.lattice is None else self.lattice.pair.epsilon(log_delta)
+                break
             found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))
         return self._evaluated(found, log_delta)
 
@@ -135,10 +151,11 @@ class ExactPair(Pair):
     def _evaluated(self, found: Interval, log_delta: float) -> Interval:
         """Ends moved outward until `log_delta` itself, on nodes of its own, agrees that they lie on their sides."""
         lower, upper = found
-        pad = 1e-13 * (1.0 + upper)
+        width = min(upper - lower, 1e-3 * upper)
+        pad = max(1e-13 * (1.0 + upper), 0.5 * width)
         while self.ends(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
-        pad = 1e-13 * (1.0 + lower)
+        pad = max(1e-13 * (1.0 + lower), 0.5 * width)
         while lower > 0.0 and self.ends(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return Interval(lower, upper)
@@ -151,19 +168,8 @@ def exact_pair(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair]) -
     if len(forward) < len(laws):
         return None
     backward: Laws = tuple((law.reversed(), count) for law, count in forward)
-    kept = _Once(lattice)
+    kept = Once(lattice)
     first = ExactProfile(forward, lambda: kept.pair.forward)
     if all(pair.symmetric for pair, _ in parts):
-        return ExactPair(first, first)
-    return ExactPair(first, ExactProfile(backward, lambda: kept.pair.backward))
-
-
-@dataclass(frozen=True, eq=False)
-class _Once:
-    """The lattice's pair, made when it is first needed."""
-
-    make: Callable[[], Pair]
-
-    @cached_property
-    def pair(self) -> Pair:
-        return self.make()
+        return ExactPair(first, first, lattice=kept)
+    return ExactPair(first, ExactProfile(backward, lambda: kept.pair.backward), lattice=kept)

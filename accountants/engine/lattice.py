@@ -11,12 +11,14 @@ docs/engine-certificate.md for every error term.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accountants.curve import Pair
+from accountants.crossing import crossing
+from accountants.curve import Interval, Pair
 from accountants.engine.budget import Budget
 from accountants.engine.product import ComposedProfile
 from accountants.engine.survey import Part
@@ -37,6 +39,16 @@ class ComposedPair(Pair):
     """A product of pairs that remembers its parts."""
 
     parts: tuple[tuple[Pair, int], ...] = ()
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """The larger of both orders, searched from where an estimate points."""
+        orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
+        guess = max(order.guess(log_delta) for order in orders)
+        upper = crossing(lambda epsilon: max(order.upper_end(epsilon) for order in orders), log_delta, guess).below
+        if math.isfinite(upper):
+            guess = guess._replace(epsilon=upper)
+        lower = crossing(lambda epsilon: max(order.ends(epsilon).lower for order in orders), log_delta, guess).above
+        return Interval(min(lower, upper), upper)
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:

@@ -18,7 +18,7 @@ import numpy as np
 from accountants.engine.alias import STEPS, ChernoffBounds
 from accountants.engine.refusal import Reason, Refused
 from accountants.engine.saddle import Survey
-from accountants.engine.transform import Line
+from accountants.engine.transform import Joined, Line
 from accountants.engine.trapezoid import exact_step, summation_error
 from accountants.special import UNIT_ROUNDOFF
 
@@ -53,14 +53,16 @@ class Nodes:
         chernoff: the bounds that give the alias.
         line: the frequencies.
         truncation: bound on what the frequencies left out add to the sum.
-        parts: φ^T of every part.
+        values: φ^T of all parts together.
+        size: Σ |K| over the parts.
     """
 
     place: Place
     chernoff: ChernoffBounds
     line: Line
     truncation: float
-    parts: tuple[LineValues, ...]
+    values: LineValues
+    size: float
 
     @cached_property
     def _frequencies(self) -> FloatArray:
@@ -77,33 +79,20 @@ class Nodes:
         """A = 2π/Δt, rounded down."""
         return 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
 
-    @cached_property
+    @property
     def centre(self) -> float:
         """Σ of the parts' centres."""
-        return math.fsum(part.centre for part in self.parts)
+        return self.values.centre
 
-    @cached_property
+    @property
     def cumulant(self) -> float:
         """K(λ)."""
-        return math.fsum(part.cumulant for part in self.parts)
-
-    @cached_property
-    def _size(self) -> float:
-        """Σ of absolute values behind `centre` and `cumulant`, for their rounding."""
-        return math.fsum(abs(part.cumulant) for part in self.parts)
-
-    @cached_property
-    def _log_modulus(self) -> FloatArray:
-        return np.asarray(sum(part.log_modulus for part in self.parts))
-
-    @cached_property
-    def _phase(self) -> FloatArray:
-        return np.asarray(sum(part.phase for part in self.parts))
+        return self.values.cumulant
 
     @cached_property
     def _terms(self) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
         """(Δt/π) φ^T/(z(1 + z)), the first halved."""
-        terms = np.exp(self._log_modulus + 1j * self._phase) / (self._z * (1.0 + self._z))
+        terms = np.exp(self.values.log_modulus + 1j * self.values.phase) / (self._z * (1.0 + self._z))
         terms *= self.line.spacing / math.pi
         terms[0] *= 0.5
         return terms
@@ -115,13 +104,12 @@ class Nodes:
     @cached_property
     def _fixed_error(self) -> float:
         """Truncation, growth of the transform's error under the power (A4), and the roundings that know no ε."""
-        growth = np.asarray(sum(part.log_growth for part in self.parts))
-        rounding = np.asarray(sum(part.rounding for part in self.parts))
-        rounding = rounding + UNIT_ROUNDOFF * (4.0 * np.abs(self._log_modulus) + 4.0 * np.abs(self._phase) + 32.0)
+        log_modulus, phase, growth = self.values[:3]
+        rounding = self.values.rounding + UNIT_ROUNDOFF * (4.0 * np.abs(log_modulus) + 4.0 * np.abs(phase) + 32.0)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             grown = self._moduli * np.where(growth < 1.0, np.expm1(np.minimum(growth, 1.0)), 0.0)
             scale = self.line.spacing / math.pi / (self._frequencies**2 + self.line.tilt**2)
-            grown += np.where(growth < 1.0, 0.0, np.exp(np.minimum(self._log_modulus + growth, 700.0)) * scale)
+            grown += np.where(growth < 1.0, 0.0, np.exp(np.minimum(log_modulus + growth, 700.0)) * scale)
         relative = np.expm1(np.minimum(rounding, 700.0)) + summation_error(self.line.nodes)
         return 1.01 * (self.truncation + float(grown.sum()) + float(self._moduli @ relative))
 
@@ -140,8 +128,7 @@ class Nodes:
 
     def log_scale(self, epsilon: float) -> tuple[float, float]:
         """K − λε and a bound on its error."""
-        error = math.fsum(part.cumulant_error for part in self.parts)
-        error += 4 * UNIT_ROUNDOFF * (self._size + self.line.tilt * abs(epsilon) + 64.0)
+        error = self.values.cumulant_error + 4 * UNIT_ROUNDOFF * (self.size + self.line.tilt * abs(epsilon) + 64.0)
         return self.cumulant - self.line.tilt * epsilon, error
 
 
@@ -161,9 +148,9 @@ def build(
     line = Line(place.tilt, spacing, math.ceil(highest / spacing) + 1)
     resolved = [part.resolve((line.tilt, line.tilt), line.nodes * spacing, budget) for part in parts]
     work = line.nodes * sum(each.noise_nodes for each in resolved)
-    if line.nodes > budget.frequencies or work > budget.products:
+    if line.nodes > budget.frequencies or work > budget.products_of(len(parts)):
         raise Refused(Reason.BEYOND_BUDGET, f"{line.nodes} frequencies, {work:.3g} products")
-    return Nodes(place, chernoff, line, truncation, tuple(each.on_line(line) for each in resolved))
+    return Nodes(place, chernoff, line, truncation, *Joined.of(each.on_line(line) for each in resolved))
 
 
 def _reaching(parts: Sequence[Part], survey: Survey, tilts: FloatArray, budget: NodeBudget) -> Survey:

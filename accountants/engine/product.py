@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from accountants.crossing import Guess
 from accountants.curve import Enclosure, Tails
 from accountants.engine.budget import Budget
 from accountants.engine.discretised import BAND, Discretised, GridKey, discretised
@@ -28,13 +29,15 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
-_KEPT_GRIDS, _KEPT_SPECTRA = 6, 12
+_KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
 _DEEPEST_ROW = -720.0
 _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
 _MISS = 2
+_RETREATS = (1, 2, 4, 8)
+"""Steps of the tilt's grid to go back."""
 
 
 class _Found(NamedTuple):
@@ -113,10 +116,15 @@ class ComposedProfile:
         """The upper end alone."""
         return -math.inf if epsilon >= self._survey.supremum else self._looks(epsilon)[1]
 
+    def guess(self, log_delta: float) -> Guess:
+        """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
+        return Guess(*self._survey.guess(log_delta))
+
     def _looks(self, epsilon: float) -> tuple[list[_Found], float]:
         """Where to look, once or twice, and the upper end found there."""
         direct = self._survey.whole.prefers_direct(epsilon)
         first = self._find(epsilon, direct, self._survey.depth(epsilon, direct=direct), boost=0, within=False)
+        first = self._retreated(first, epsilon)
         high = self._upper(first, epsilon)
         better = self._closer(first, epsilon, high)
         return ([first], high) if better is None else ([first, better], min(high, self._upper(better, epsilon)))
@@ -132,6 +140,26 @@ class ComposedProfile:
                 break
             key = found
         return _Found(key, place.snapped(_SNAP[direct]))
+
+    def _retreated(self, found: _Found, epsilon: float) -> _Found:
+        """A lower tilt, where the transform at this one is ruled by losses far above ε and drowns what is asked.
+
+        As λ grows past a point such losses take over at once; the tilt that ε asks for lies on the brink.
+        """
+        if not found.key.direct or not self._drowned(found, epsilon):
+            return found
+        for steps in _RETREATS:
+            place = Place(found.place.y - steps * _SNAP[True], direct=True)
+            lower = _Found(found.key._replace(band=math.floor(place.y / BAND[True])), place)
+            if not self._drowned(lower, epsilon):
+                return lower
+        return found
+
+    def _drowned(self, found: _Found, epsilon: float) -> bool:
+        """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
+        key, spectrum = self._spectrum(found, from_above=True)
+        laws = self._laws(key).upper
+        return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
 
     def _closer(self, found: _Found, epsilon: float, high: float) -> _Found | None:
         """Where to look again, if the first answer shows that the grid was laid for another question.
@@ -204,7 +232,7 @@ def _upper_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
     inside = spectrum.log_integral(epsilon)
     if spectrum.place.direct:
         return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    spare = math.exp(min(inside.lower, 0.0)) - laws.excess
+    spare = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
 
 

@@ -25,8 +25,8 @@ _FIRST_REACH = 12.0
 _GROWTH = 4.0
 _LARGEST_TILT = 1e15
 _ITERATIONS = 40
-_KEPT = 16
-"""How many surveys are kept: a request asks for the same ones again."""
+_KEPT, _FEW_KEPT, _FEW_PARTS = 16, 2, 16
+"""How many surveys are kept, as a request asks for the same ones again: of a few parts, and of many."""
 _CLOSE = 0.25
 """A tilt within this fraction of the integrand's width of the saddle is as good as the saddle."""
 
@@ -71,7 +71,8 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> Survey:
         """All parts, for tilts in [0, reach]."""
-        return _surveyed(tuple(parts), reach, budget)
+        laid = _of_few if len(parts) <= _FEW_PARTS else _of_many
+        return laid(tuple(parts), reach, budget)
 
     def moments(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """K, K′ and F″ of the composition."""
@@ -98,9 +99,12 @@ class Survey(NamedTuple):
         return Place(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
 
 
-@functools.lru_cache(maxsize=_KEPT)
 def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Survey:
     return Survey(tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts), reach)
+
+
+_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
+_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
 
 
 class Found(NamedTuple):

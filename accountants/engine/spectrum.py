@@ -5,14 +5,14 @@ For laws on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and 
     (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
 
 exactly (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on the right are ≥ 0, so
-the sum exceeds D(ε) by the alias of `tilted.Chernoff` only. G continues to −1 < λ < 0, where the same sum is
+the sum exceeds D(ε) by the alias of `chernoff.Chernoff` only. G continues to −1 < λ < 0, where the same sum is
 −E[min(1, e^{ε−S})] plus an alias of the same sign.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 _TINY = 1e-300
+_MOST_KNOWN = 64
 
 
 class Ends(NamedTuple):
@@ -35,12 +36,35 @@ class Ends(NamedTuple):
     upper: float
 
 
+class Kernel(NamedTuple):
+    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N and twice for those with a mirror image."""
+
+    values: ComplexArray
+
+    @classmethod
+    def at(cls, frequencies: IntArray, size: int, unit: float, place: Place) -> Kernel:
+        """The kernel of N = `size` points on multiples of `unit`."""
+        turn = (-2j * np.pi / size) * frequencies
+        below, above = -np.expm1(turn - place.tilt * unit), -np.expm1(turn - place.above * unit)
+        fold = np.where((frequencies == 0) | (2 * frequencies == size), 1.0, 2.0) / size
+        return cls(fold / (below * above))
+
+
+class Weights(NamedTuple):
+    """Sums over all frequencies that no question changes."""
+
+    sizes: float
+    """Σ of kernel sizes times |φ^T|."""
+    charges: float
+    """Σ of kernel sizes times bounds of the errors of φ^T."""
+
+
 @dataclass(frozen=True)
 class Spectrum:
     """φ^T on the frequencies that matter, from one tilt. Serves every ε near the one it was made for.
 
-    `values` are φ(t_k)^T with φ centred at `centre` units in all; `charges` bound their errors; `skipped` bounds
-    Σ |φ^T| over all other frequencies of the N.
+    `terms` are φ(t_k)^T times their kernel, with φ centred at `centre` units in all; `skipped` bounds Σ |φ^T| over all
+    other frequencies of the N.
     """
 
     place: Place
@@ -50,37 +74,51 @@ class Spectrum:
     log_prefactor: float
     rounding: float
     frequencies: IntArray
-    values: ComplexArray
-    charges: FloatArray
+    terms: ComplexArray
+    weights: Weights
     skipped: float
     chernoff: Chernoff
     alias_slack: float
+    _known: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     def log_integral(self, epsilon: float) -> Ends:
         """Enclosure of log D(ε), or of log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
 
         Guarantees: both ends hold for the lattice laws this was made of, whatever the tilt.
+
+        With g the gap from ε to the first lattice point s above it, G(z) e^{zs} is the kernel times
+        (1 − e^{−g}) + e^{−zh} (e^{−g} − e^{−h}), so that one sum at s and one at s + h serve a whole cell.
         """
-        lam = self.place.tilt
-        first = math.floor(epsilon / self.unit) + 1
-        gap = min(max(first * self.unit - epsilon, 0.0), self.unit)
-        kernel, bound = self._kernel(gap)
-        turn = self._turns((first - self.centre) % self.size)
-        terms = self.values * np.exp((-2j * np.pi / self.size) * turn) * kernel
-        fold = np.where((self.frequencies == 0) | (2 * self.frequencies == self.size), 1.0, 2.0) / self.size
-        total = math.copysign(1.0, lam) * float(fold @ terms.real)
-        sizes = fold * bound
-        charge = float(sizes @ (self.charges + 64 * UNIT_ROUNDOFF * np.abs(self.values)))
-        charge += self.terms_rounding * float(sizes @ np.abs(self.values)) + self.skipped * self.largest_kernel(gap)
+        lam, h = self.place.tilt, self.unit
+        first = math.floor(epsilon / h) + 1
+        gap = min(max(first * h - epsilon, 0.0), h)
+        scale = math.exp(-lam * gap)
+        near, far = scale * -math.expm1(-gap), scale * math.exp(-lam * h - gap) * -math.expm1(gap - h)
+        here, beyond = self._sums(first)
+        total = math.copysign(1.0, lam) * (near * here + far * beyond)
+        charge = (near + far) * (self.weights.charges + (64 * UNIT_ROUNDOFF + self.terms_rounding) * self.weights.sizes)
+        charge += self.skipped * self.largest_kernel(gap)
         # An error of 4u ε in the gap moves the sum by at most that share of a Chernoff bound with C = 1.
         charge += 4 * UNIT_ROUNDOFF * abs(epsilon)
         log_scale = self.log_prefactor - lam * epsilon
         slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(lam * epsilon) + 8.0)
-        log_alias = self.chernoff.log_alias(epsilon, self.size * self.unit, log_scale) + self.alias_slack
+        log_alias = self.chernoff.log_alias(epsilon, self.size * h, log_scale) + self.alias_slack
         alias = math.exp(min(log_alias, 700.0))
         upper = log_scale + math.log(max(total + charge, _TINY)) + slack
         rest = total - charge - alias
         return Ends(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
+
+    def _sums(self, first: int) -> tuple[float, float]:
+        """Re Σ of the terms, turned to the lattice points `first` and the one above it."""
+        if first not in self._known:
+            step = -2j * np.pi / self.size
+            turned = self.terms * np.exp(step * self._turns((first - self.centre) % self.size))
+            here = float(turned.real.sum())
+            turned *= np.exp(step * self.frequencies)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[first] = here, float(turned.real.sum())
+        return self._known[first]
 
     def _turns(self, offset: int) -> FloatArray:
         """frequencies · offset mod size, exactly."""
@@ -96,26 +134,6 @@ class Spectrum:
     def largest_kernel(self, gap: float) -> float:
         """|G| at t = 0, which bounds it everywhere, over N, for the two halves of the line."""
         lam = self.place.tilt
-        below, above = abs(math.expm1(-lam * self.unit)), -math.expm1(-self.place_above * self.unit)
+        below, above = abs(math.expm1(-lam * self.unit)), -math.expm1(-self.place.above * self.unit)
         top = -math.expm1(-gap) + math.exp(-lam * self.unit - gap) * -math.expm1(gap - self.unit)
         return 2.0 * math.exp(-lam * gap) * top / (below * above) / self.size * (1 + 1e-12)
-
-    def _kernel(self, gap: float) -> tuple[ComplexArray, FloatArray]:
-        """G(z_k) e^{λε} without the phase of the first lattice point above ε, and a bound of the size of its terms.
-
-        e^{−λ gap} [(1 − e^{−gap}) + e^{−zh} (e^{−gap} − e^{−h})] / ((1 − e^{−zh}) (1 − e^{−(1+z)h})).
-        """
-        lam, h = self.place.tilt, self.unit
-        turn = (-2j * np.pi / self.size) * self.frequencies
-        other = -self.place_above * h
-        first = -math.expm1(-gap)
-        second = math.exp(-lam * h - gap) * -math.expm1(gap - h)
-        below, above = -np.expm1(turn - lam * h), -np.expm1(turn + other)
-        scale = math.exp(-lam * gap)
-        kernel = scale * (first + second * np.exp(turn)) / (below * above)
-        return kernel, scale * (first + second) / np.abs(below * above)
-
-    @property
-    def place_above(self) -> float:
-        """1 + λ without cancellation."""
-        return 1.0 + self.place.tilt if self.place.direct else 1.0 / (1.0 + math.exp(-self.place.y))

@@ -124,3 +124,9 @@ class Survey:
         """About |d log δ/dε|, or of 1 − δ where that is small."""
         direct = self.whole.prefers_direct(epsilon)
         return abs(self.shallow(self.depth(epsilon, direct=direct)).saddle(epsilon, direct=direct).tilt)
+
+    def guess(self, log_delta: float) -> tuple[float, float]:
+        """About where log δ is as asked, and about |d log δ/dε| there, by the saddle-point estimate along the tilts."""
+        laws = self.shallow(self.depth_of(log_delta))
+        place = laws.place_of(log_delta)
+        return max(laws.centre(place), 0.0), place.tilt

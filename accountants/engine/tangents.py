@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _JOINS = 8
 _OFFSETS = 8
-_SLIGHT = 1e-9
+_SLIGHT = 1e-7
+"""Share of a step that counts as a mere rounding: tails are known to 1e-14, a step at 10^10 rounds is 1e-6 or so."""
 
 
 class _Built(NamedTuple):

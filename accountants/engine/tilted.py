@@ -45,6 +45,11 @@ class Place(NamedTuple):
         return math.exp(self.y) if self.direct else -1.0 / (1.0 + math.exp(self.y))
 
     @property
+    def above(self) -> float:
+        """1 + λ without cancellation."""
+        return 1.0 + self.tilt if self.direct else 1.0 / (1.0 + math.exp(-self.y))
+
+    @property
     def pole(self) -> float:
         """log|λ (1 + λ)|, computed without cancellation."""
         if self.direct:
@@ -175,3 +180,11 @@ class Weighted:
         value, _, variance = self.cumulants(place.tilt)
         spread = variance + place.stiffness
         return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * spread)
+
+    def place_of(self, log_delta: float) -> Place:
+        """The tilt λ > 0 at whose centre the estimate of log D is as asked, which falls as the centre rises."""
+        low, high = _CHART_LIMITS[True]
+        while high - low > _TOLERANCE:
+            middle = Place(0.5 * (low + high), direct=True)
+            low, high = (middle.y, high) if self.estimate(middle) > log_delta else (low, middle.y)
+        return Place(0.5 * (low + high), direct=True)

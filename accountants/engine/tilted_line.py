@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from accountants.engine.spectrum import ComplexArray, Spectrum
+from accountants.engine.spectrum import ComplexArray, Kernel, Spectrum, Weights
 from accountants.engine.tilted import IntArray, Place
 from accountants.special import UNIT_ROUNDOFF
 
@@ -139,6 +139,7 @@ def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> S
     products = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
     rounding = UNIT_ROUNDOFF * (len(products) + 4.0) * math.fsum(map(abs, products))
     longest = float(line.laws.flat.lengths().max())
+    kernel = Kernel.at(power.frequencies[kept], size, line.laws.unit, line.place).values
     return Spectrum(
         place=line.place,
         unit=line.laws.unit,
@@ -147,8 +148,8 @@ def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> S
         log_prefactor=math.fsum(products),
         rounding=rounding,
         frequencies=power.frequencies[kept],
-        values=np.exp(power.log_size[kept] - 1j * power.angle[kept]),
-        charges=charges[kept],
+        terms=np.exp(power.log_size[kept] - 1j * power.angle[kept]) * kernel,
+        weights=Weights(float(sizes[kept] @ np.abs(kernel)), float(charges[kept] @ np.abs(kernel))),
         skipped=power.skipped + float((sizes + charges)[~kept].sum()),
         chernoff=chernoff,
         alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (longest + 64.0) * float(sum(counts)),

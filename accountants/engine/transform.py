@@ -6,12 +6,17 @@ and of frequencies, and refuses to lay one that exceeds the budget.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from accountants.special import UNIT_ROUNDOFF
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from accountants.special import FloatArray
 
 
@@ -22,12 +27,20 @@ class NodeBudget:
     Attributes:
         noise_nodes: nodes of one quadrature over the noise.
         frequencies: nodes on the contour.
-        products: noise nodes times frequencies, summed over the parts.
+        products: noise nodes times frequencies, summed over the parts; of one part.
+        products_each: what every further part may add to that.
+        products_most: and in all.
     """
 
     noise_nodes: int = 1 << 14
     frequencies: int = 1 << 14
     products: int = 3 << 23
+    products_each: int = 1 << 20
+    products_most: int = 1 << 28
+
+    def products_of(self, parts: int) -> int:
+        """Most products for so many parts."""
+        return max(self.products, min(self.products + (parts - 1) * self.products_each, self.products_most))
 
 
 class Moments(NamedTuple):
@@ -75,6 +88,44 @@ class Line(NamedTuple):
     def frequencies(self) -> FloatArray:
         """All of them."""
         return np.asarray(self.spacing * np.arange(self.nodes), dtype=np.float64)
+
+
+class Joined(NamedTuple):
+    """φ^T of several parts together, and Σ |K| over them for the rounding of their sum."""
+
+    values: LineValues
+    size: float
+
+    @classmethod
+    def of(cls, parts: Iterable[LineValues]) -> Joined:
+        """The sums of all fields, formed one part at a time, with the rounding of forming them in `rounding`."""
+        given = iter(parts)
+        total = next(given)
+        centres, cumulants = [total.centre], [total.cumulant]
+        moved = np.zeros_like(total.rounding)
+        for part in given:
+            centres.append(part.centre)
+            cumulants.append(part.cumulant)
+            log_modulus, phase = total.log_modulus + part.log_modulus, total.phase + part.phase
+            moved += np.abs(log_modulus) + np.abs(phase)
+            total = LineValues(
+                log_modulus,
+                phase,
+                total.log_growth + part.log_growth,
+                total.rounding + part.rounding,
+                0.0,
+                0.0,
+                total.cumulant_error + part.cumulant_error,
+            )
+        count = len(centres)
+        total = total._replace(
+            log_growth=total.log_growth * (1.0 + 2 * count * UNIT_ROUNDOFF),
+            rounding=(total.rounding + UNIT_ROUNDOFF * moved) * (1.0 + 2 * count * UNIT_ROUNDOFF),
+            centre=math.fsum(centres),
+            cumulant=math.fsum(cumulants),
+            cumulant_error=total.cumulant_error * (1.0 + 2 * count * UNIT_ROUNDOFF),
+        )
+        return cls(total, math.fsum(map(abs, cumulants)))
 
 
 class Resolved(Protocol):

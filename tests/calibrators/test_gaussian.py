@@ -98,6 +98,40 @@ def test_no_round_meets_the_target() -> None:
     assert condition.left > condition.right
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"solve_for": "rounds", "sampling": "full", "noise_multiplier": 0.5, "epsilon": 0.1},
+        {"solve_for": "rounds", "sampling": "poisson", "rate": 0.1, "noise_multiplier": 0.5, "epsilon": 0.1},
+        {
+            "solve_for": "rate",
+            "sampling": "with-replacement",
+            "population": 10,
+            "rounds": 9,
+            "noise_multiplier": 0.5,
+            "epsilon": 0.1,
+        },
+    ],
+)
+def test_the_nearest_target_is_met(run: dict[str, Any]) -> None:
+    with pytest.raises(Infeasible) as caught:
+        solved(relation="replace-one", delta=1e-9, **run)
+    nearest = dict(caught.value.nearest)
+    assert nearest["epsilon"] > 0.1
+    asked = {"relation": "replace-one", "delta": 1e-9, **run, **nearest}
+    answer = solved(**asked)
+    assert (answer.parameters.batch_size or answer.parameters.rounds) == 1
+
+
+def test_where_no_epsilon_is_met_the_nearest_delta_is_told() -> None:
+    run = {"solve_for": "epsilon", "relation": "replace-one", "sampling": "full", "noise_multiplier": 1.0}
+    with pytest.raises(Infeasible) as caught:
+        solved(rounds=499_522_500, log10_delta=-300.0, **run)
+    nearest = dict(caught.value.nearest)
+    assert -300.0 < nearest["log10_delta"] < -100.0
+    assert solved(rounds=499_522_500, **run, **nearest).parameters.epsilon <= 1e9
+
+
 def test_no_theorem_for_a_fixed_size_batch_under_add_or_remove() -> None:
     with pytest.raises(ConditionViolated):
         solved(
