@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
@@ -87,7 +88,7 @@ def test_a_sum_above_the_chernoff_bound_is_refused() -> None:
     lowered = ChernoffBounds(
         bounds.tilt, bounds.above, bounds.log_above - 20, bounds.below, bounds.log_below - 20, bounds.log_here - 20
     )
-    nodes = type(built.nodes)(built.nodes.place, lowered, built.nodes.line, built.nodes.truncation, built.nodes.parts)
+    nodes = replace(built.nodes, chernoff=lowered)
     with pytest.raises(Refused) as refused:
         ContourProfile(built.parts, nodes, built.centre, built.scale_slope).log_delta(2.0)
     assert refused.value.reason is Reason.INCONSISTENT

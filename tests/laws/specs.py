@@ -1,0 +1,157 @@
+"""Random bodies of /v1/accounts: every kind of spec, nested, over all magnitudes, with corners drawn on purpose."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import strategies as st
+
+Body = dict[str, Any]
+Bodies = st.SearchStrategy[Body]
+
+
+def magnitudes(low: float, high: float, *corners: float) -> st.SearchStrategy[float]:
+    """Log-uniform on [low, high]; one in a few is a corner, the ends among them."""
+    spread = st.floats(math.log(low), math.log(high)).map(lambda exponent: min(max(math.exp(exponent), low), high))
+    return st.one_of(spread, spread, spread, st.sampled_from((low, high, *corners)))
+
+
+def counts(low: int, high: int, *corners: int) -> st.SearchStrategy[int]:
+    """Whole numbers, as `magnitudes`."""
+    return magnitudes(low, high, *corners).map(round)
+
+
+def bodies(**members: Any) -> Bodies:
+    """An object; a member whose value is None is left out."""
+    parts = {name: value if isinstance(value, st.SearchStrategy) else st.just(value) for name, value in members.items()}
+    return st.fixed_dictionaries(parts).map(lambda body: {name: it for name, it in body.items() if it is not None})
+
+
+NOISES = magnitudes(0.05, 1e6, 1.0)
+RATES = magnitudes(1e-9, 1.0, 1.0 - 1e-12)
+LARGEST_ATOM = 10.0
+"""Largest loss of a mechanism with finitely many outputs."""
+EPSILONS = magnitudes(1e-9, LARGEST_ATOM, 1.0)
+DELTAS = magnitudes(1e-300, 0.5, 1e-9)
+TIMES = counts(1, 10**9, 2)
+RELATIONS = st.sampled_from(("replace-one", "add-or-remove-one", "zero-out-one"))
+UNITS = st.sampled_from(("record", "record", "client"))
+LEVELS = st.sampled_from((None, None, "records", "clients"))
+
+GAUSSIAN = bodies(kind="gaussian", noise_multiplier=NOISES)
+LAPLACE = bodies(kind="laplace", scale_multiplier=NOISES)
+RESPONSE = bodies(kind="randomized_response", epsilon=magnitudes(1e-6, LARGEST_ATOM), categories=counts(2, 10**6, 3))
+APPROXIMATE = bodies(kind="approximate", epsilon=EPSILONS, delta=st.one_of(st.just(0.0), DELTAS))
+DISCRETE = bodies(kind="discrete_laplace", decay_rate=magnitudes(1e-6, 1.0), sensitivity=counts(1, 10))
+TRUNCATED = bodies(
+    kind="truncated_discrete_laplace",
+    noise_levels=counts(1, 10**6),
+    decay_rate=magnitudes(1e-4, 1.0),
+    dimension=counts(1, 10**6),
+    l1_sensitivity=magnitudes(0.5, LARGEST_ATOM, 1.0),
+    linf_sensitivity=magnitudes(0.5, 1e2, 1.0),
+    l2_sensitivity=st.none() | magnitudes(0.5, 1e3),
+)
+NOISE_ON_SUMS = st.one_of(GAUSSIAN, GAUSSIAN, LAPLACE)
+RELEASES = st.one_of(GAUSSIAN, GAUSSIAN, LAPLACE, DISCRETE, TRUNCATED, RESPONSE, APPROXIMATE)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Body:
+    """How a batch is drawn: a rate, or counts, of which one in a few is the whole population."""
+    sampling = draw(st.sampled_from(("poisson", "poisson", "without-replacement", "with-replacement", "full")))
+    level = draw(LEVELS)
+    chosen = {"kind": "subsampled", "sampling": sampling} | ({"level": level} if level else {})
+    if sampling == "full":
+        return chosen
+    if sampling != "with-replacement" and draw(st.booleans()):
+        return chosen | {"rate": draw(RATES)}
+    population = draw(counts(1, 10**9))
+    most = population if sampling != "with-replacement" else 10**4
+    batch_size = draw(st.one_of(counts(1, most), st.sampled_from((most, max(most - 1, 1)))))
+    return chosen | {"batch_size": batch_size, "population": population}
+
+
+@st.composite
+def sampled(draw: st.DrawFn, mechanisms: Bodies) -> Body:
+    """A mechanism on a random batch."""
+    return draw(batches()) | {"mechanism": draw(mechanisms)}
+
+
+def repeated(mechanisms: Bodies) -> Bodies:
+    """A mechanism many times."""
+    return bodies(kind="repeated", times=TIMES, mechanism=mechanisms)
+
+
+def composed(mechanisms: Bodies) -> Bodies:
+    """A few mechanisms."""
+    return bodies(kind="composed", mechanisms=st.lists(mechanisms, min_size=1, max_size=3))
+
+
+def wider(mechanisms: Bodies) -> Bodies:
+    """Whatever is made of other mechanisms."""
+    return st.one_of(sampled(mechanisms), repeated(mechanisms), composed(mechanisms))
+
+
+@st.composite
+def shuffled(draw: st.DrawFn) -> Body:
+    """Shuffled reports, the clients perhaps drawn, the rounds perhaps many."""
+    clients = draw(counts(1, 10**9))
+    dimension = draw(st.none() | counts(1, 10**6))
+    local = draw(st.one_of(RELEASES, repeated(RELEASES), sampled(NOISE_ON_SUMS)))
+    spec = {"kind": "shuffled", "clients": clients, "mechanism": local} | (
+        {"dimension": dimension} if dimension else {}
+    )
+    if draw(st.booleans()):
+        drawn = {"sampling": "without-replacement", "level": "clients", "batch_size": clients}
+        spec = {"kind": "subsampled", **drawn, "population": draw(counts(clients, 10**10)), "mechanism": spec}
+    return {"kind": "repeated", "times": draw(TIMES), "mechanism": spec} if draw(st.booleans()) else spec
+
+
+SCHEDULES = st.one_of(
+    bodies(kind="constant", value=magnitudes(1e-3, 1e3)), bodies(kind="inverse-time", scale=magnitudes(1e-3, 1e3))
+)
+
+
+@st.composite
+def projected_sgd(draw: st.DrawFn) -> Body:
+    """A hidden-state run."""
+    clients = draw(counts(1, 10**6))
+    release = draw(st.sampled_from(("last", "last", "random-stop", "suffix")))
+    smoothness = draw(st.none() | magnitudes(1e-3, 1e3))
+    members = {
+        "clients": clients,
+        "participants": draw(counts(1, clients)),
+        "rounds": draw(st.none() | TIMES),
+        "batches": draw(st.sampled_from(("shuffled", "cyclic", "without-replacement"))),
+        "lipschitz": draw(magnitudes(1e-3, 1e3)),
+        "radius": draw(magnitudes(1e-3, 1e3)),
+        "smoothness": smoothness,
+        "strong_convexity": draw(st.sampled_from((0.0, smoothness or 0.0, 0.1 * (smoothness or 0.0)))),
+        "step_schedule": draw(SCHEDULES),
+        "noise_schedule": draw(SCHEDULES),
+        "release": release,
+        "suffix_fraction": draw(magnitudes(1e-3, 1.0)) if release == "suffix" else None,
+    }
+    return {"kind": "projected_sgd"} | {name: value for name, value in members.items() if value is not None}
+
+
+RUNS = repeated(st.one_of(GAUSSIAN, sampled(GAUSSIAN), sampled(NOISE_ON_SUMS), RESPONSE))
+NESTED = st.recursive(RELEASES, wider, max_leaves=4)
+OBSERVERS = st.sampled_from(("server", "shuffled-server", "released-models", "final-model", "other-clients"))
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Body:
+    """A whole body: the spec in a setting that suits its kind more often than not, and the δ asked for."""
+    spec, observer = draw(
+        st.one_of(
+            st.tuples(RUNS, st.just("server")),
+            st.tuples(NESTED, st.one_of(st.just("server"), OBSERVERS)),
+            st.tuples(shuffled(), st.one_of(st.just("shuffled-server"), OBSERVERS)),
+            st.tuples(projected_sgd(), st.one_of(st.just("final-model"), OBSERVERS)),
+        )
+    )
+    setting = {"relation": draw(RELATIONS), "unit": draw(UNITS), "observer": observer}
+    return {"spec": spec, **setting, "query": {"delta": draw(DELTAS)}}
