@@ -1,0 +1,92 @@
+"""Nodes that several questions and several parts share."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from accountants.account import account
+from accountants.engine import contour, saddle, shared_nodes
+from accountants.engine.attempts import GOOD_WIDTH
+from accountants.engine.exact import ExactProfile
+from accountants.engine.transform import Joined, Line
+from accountants.law import SampledGaussianLaw
+from accountants.specs import Gaussian, Repeated, Subsampled
+
+DIRECTIONS = ("remove", "add", "replace")
+
+
+def forget() -> None:
+    for kept in (saddle._of_few, saddle._of_many, saddle._rungs, shared_nodes._laid):
+        kept.cache_clear()
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_what_was_asked_before_changes_nothing(direction: str) -> None:
+    laws = [(SampledGaussianLaw(0.01, 1.0, direction), 1000)]
+    asked = [0.02 + 0.1 * k for k in range(30)]
+    answers = {}
+    for epsilon in asked:
+        forget()
+        answers[epsilon] = contour.log_delta(laws, epsilon)
+    random.Random(7).shuffle(asked)
+    for epsilon in asked:
+        contour.epsilon(laws, random.Random(epsilon).uniform(-300.0, -3.0))
+        assert contour.log_delta(laws, epsilon) == answers[epsilon]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_shared_nodes_agree_with_nodes_laid_for_one_epsilon(direction: str) -> None:
+    laws = [(SampledGaussianLaw(0.01, 1.0, direction), 1000)]
+    parts = contour.compiled(laws)
+    for epsilon in (0.01, 0.3, 1.0, 2.7):
+        shared = contour.log_delta(laws, epsilon)
+        alone = contour._centred(parts, epsilon, contour.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
+        assert max(shared.lower, alone.lower) <= min(shared.upper, alone.upper)
+        assert shared.upper - shared.lower <= GOOD_WIDTH
+
+
+@pytest.mark.parametrize("count", [7, 120])
+def test_many_different_parts_lie_between_equal_ones(count: int) -> None:
+    spread, rate = 1e-9, 2.4 / count
+    each = [SampledGaussianLaw(rate, 1.0 + spread * k / count, "remove") for k in range(count)]
+    together = contour.log_delta([(law, 1) for law in each], 0.5)
+    least = contour.log_delta([(each[0], count)], 0.5)
+    most = contour.log_delta([(SampledGaussianLaw(rate, 1.0 + spread, "remove"), count)], 0.5)
+    assert together.lower <= most.upper
+    assert together.upper >= least.lower
+    assert together.upper - together.lower <= 10 * GOOD_WIDTH
+
+
+def test_the_rounding_of_adding_parts_is_charged() -> None:
+    line = Line(1.0, 0.25, 5)
+    parts = [
+        contour.compiled([(SampledGaussianLaw(0.3, 0.1 * k, "remove"), 3 * k)])[0]
+        .resolve((1.0, 1.0), 2.0, contour.DEFAULT_BUDGET)
+        .on_line(line)
+        for k in range(1, 12)
+    ]
+    values, size = Joined.of(parts)
+    for node in range(line.nodes):
+        exact = math.fsum(part.phase[node] for part in parts)
+        own = math.fsum(part.rounding[node] for part in parts)
+        assert abs(values.phase[node] - exact) <= values.rounding[node] - own + 1e-300
+        assert values.rounding[node] >= own
+    assert size == pytest.approx(math.fsum(abs(part.cumulant) for part in parts))
+    assert Joined.of(parts[:1]).values.phase.tolist() == parts[0].phase.tolist()
+
+
+def test_the_lesser_order_is_left_out_only_below_the_other() -> None:
+    batch = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=1.0))
+    pair = account(Repeated(times=1000, mechanism=batch), relation="add-or-remove-one").guarantee.curve.upper
+    assert len(pair.orders()) == 2
+    for epsilon in (0.0, 1e-3, 0.1, 1.0, 3.0):
+        whole = [order.enclose(epsilon) for order in pair.orders() if isinstance(order, ExactProfile)]
+        ends = pair.ends(epsilon)
+        assert ends.upper == max(end.upper for end in whole)
+        assert ends.lower == max(end.lower for end in whole)
+        for order, end in zip(pair.orders(), whole, strict=True):
+            assert isinstance(order, ExactProfile)
+            assert order.bound_log_delta(epsilon) >= end.lower
