@@ -2,8 +2,9 @@
 
 In each of R rounds, M of N clients send the mean of K per-record gradients plus N(0, σ²) per coordinate; the server
 averages and takes a projected step. The guarantee is local: it holds for every record of every client against a server
-that sees every message, whichever clients it picks; so clients may differ, each with its own target. This file states the family σ ↦ Spec; the problem, the
-printed formula, the schedule, the search and the mathematics each have their own.
+that sees every message, whichever clients it picks; so clients may differ, each with its own target. This file states
+the family σ ↦ Spec; the problem, the members, the printed formulas, the schedule, the search and the mathematics each
+have their own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
 from calibrators.answer import Calibration, Communication, GuaranteeAnswer, Served, TrueFigures, derivation_of
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
-from calibrators.mb_sgd_groups import GroupParameters, guarantee_of_all, group_parameters, numerical_of_all
+from calibrators.mb_sgd_groups import GroupParameters, group_parameters, guarantee_of_all, numerical_of_all
 from calibrators.mb_sgd_members import Member, contribution_norm, members_of, release_of, root_mean_square
 from calibrators.mb_sgd_printed import printed_readings
 from calibrators.mb_sgd_problem import BITS_PER_COORDINATE, MbSgdProblem, Run

@@ -61,9 +61,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     return replace(
         answers[0],
         sensitivity=max(one.sensitivity for one in answers),
-        target=TargetAnswer(
-            epsilon=loosest_epsilon, delta=loosest_delta.delta, log10_delta=loosest_delta.log10_delta
-        ),
+        target=TargetAnswer(epsilon=loosest_epsilon, delta=loosest_delta.delta, log10_delta=loosest_delta.log10_delta),
         epsilon=Ends(
             max(one.epsilon.lower for one in at_delta),
             max(one.epsilon.upper for one in answers),

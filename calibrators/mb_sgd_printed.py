@@ -111,7 +111,7 @@ def prescription_of(problem: MbSgdProblem, run: Run, rounds: int | None) -> Pres
     )
 
 
-def printed_noise_std(problem: MbSgdProblem, member: Member, rounds: int) -> float:
+def printed_noise_std(member: Member, rounds: int) -> float:
     """σ of Theorem 2.1, from the member's own weighted Lipschitz constant (Theorem E.1, Appendix B)."""
     return noise_std(
         lipschitz=member.lipschitz,
@@ -161,7 +161,7 @@ def _reading(problem: MbSgdProblem, run: Run, reading: Reading, truth: Truth) ->
     members = members_of(problem, run)
 
     def at(member: Member) -> _At:
-        std = printed_noise_std(problem, member, rounds)
+        std = printed_noise_std(member, rounds)
         return _At(member, std, truth(member, rounds, std * member.batch_size / member.lipschitz))
 
     worst = _worst(map(at, members))

@@ -72,7 +72,7 @@ class ClientGroupRequest:
     """Clients that are alike: how many, and what differs from the rest of the request.
 
     An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
-    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to that of others.
+    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
     """
 
     clients: Clients

@@ -193,7 +193,7 @@ def _prescribed_risk(
 
     members = members_of(problem, prescribed)
     printed = root_mean_square(
-        tuple((printed_noise_std(problem, member, prescribed.rounds), member.clients) for member in members)
+        tuple((printed_noise_std(member, prescribed.rounds), member.clients) for member in members)
     )
     certified = at(noise_std_of(prescribed))
     return PrescribedRisk(

@@ -120,9 +120,7 @@ APPENDIX_H = Theorem(
     errata=(NOT_PRIVATE,),
     inputs=ExperimentInputs,
     formula=experiment,
-    examples=(
-        {"epsilon": 18.0, "delta": 6.5e-7, "samples_per_client": 1238, "rounds": 35, "lipschitz": 1.0},
-    ),
+    examples=({"epsilon": 18.0, "delta": 6.5e-7, "samples_per_client": 1238, "rounds": 35, "lipschitz": 1.0},),
 )
 
 THEOREMS: tuple[Theorem, ...] = (APPENDIX_H,)

@@ -142,9 +142,7 @@ class FederatedInputs:
         """The bound at that choice."""
         choice = self.choice
         if self.smoothness is not None:
-            return excess_risk(
-                self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=choice.step_size
-            )
+            return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=choice.step_size)
         return enveloped_excess_risk(
             self.problem,
             envelope_smoothness=choice.envelope_smoothness,
@@ -176,6 +174,14 @@ EXACT_PROXIMAL_STEP = Condition(
     "shifts the gradient by at most b·e, which is not charged), evaluated inside the domain",
 )
 
+
+def _step(inputs: FederatedInputs) -> Sides:
+    choice = inputs.choice
+    smoothness = inputs.problem.smoothness if inputs.smoothness is not None else choice.envelope_smoothness
+    left = choice.step_size * smoothness
+    return Sides(left < 1.0, left, 1.0)
+
+
 FEDERATED_RISK = Theorem(
     id="epsilond.federated-sgd-excess-risk",
     title="Excess risk of noisy mini-batch SGD for clients that differ, smooth or not",
@@ -187,7 +193,7 @@ FEDERATED_RISK = Theorem(
     source=Source("epsilond", "derivation in accountants/theorems/lowy_unequal.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η β < 1, β that of the envelope if there is one", lambda inputs: _step(inputs)),
+        Condition("step-size", "η β < 1, β that of the envelope if there is one", _step),
         *(condition for condition in EXCESS_RISK_BOUND.conditions if not condition.checked and condition.id != "loss"),
         Condition(
             "loss",
@@ -221,13 +227,6 @@ FEDERATED_RISK = Theorem(
         },
     ),
 )
-
-
-def _step(inputs: FederatedInputs) -> Sides:
-    choice = inputs.choice
-    smoothness = inputs.problem.smoothness if inputs.smoothness is not None else choice.envelope_smoothness
-    left = choice.step_size * smoothness
-    return Sides(left < 1.0, left, 1.0)
 
 
 THEOREMS: tuple[Theorem, ...] = (FEDERATED_RISK,)

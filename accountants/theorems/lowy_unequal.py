@@ -117,9 +117,7 @@ class EnvelopedRisk(ExcessRisk):
 
 def on_envelope(problem: Problem, envelope_smoothness: float) -> Problem:
     """The problem that runs on the envelope: b-smooth, and less strongly convex."""
-    kept = envelope_strong_convexity(
-        strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness
-    )
+    kept = envelope_strong_convexity(strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness)
     return replace(problem, smoothness=envelope_smoothness, strong_convexity=kept)
 
 
@@ -183,7 +181,9 @@ def best_envelope(problem: Problem, *, noise_std: float, rounds: int, quick: boo
     candidates = [(closed, math.log(start)), (closed, best_step(closed))]
     if problem.strong_convexity > 0.0:
         share = math.exp(
-            golden_section(lambda x: total(best_step(math.exp(x)), math.exp(x)), math.log(closed) - 4.0, math.log(closed))
+            golden_section(
+                lambda x: total(best_step(math.exp(x)), math.exp(x)), math.log(closed) - 4.0, math.log(closed)
+            )
         )
         candidates.append((share, best_step(share)))
     share, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
