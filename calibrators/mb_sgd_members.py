@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from accountants.theorems.lowy_clients import ClientGroup, Federation
-from accountants.theorems.lowy_weights import loss_scales
+from accountants.theorems.lowy_unequal import loss_scales
 from calibrators.mb_sgd_problem import ClientGroupRequest, MbSgdProblem, Run
 from calibrators.problem import Target
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from accountants.quantities import LARGEST_COUNT
 from accountants.theorem import ConditionResult, Sides, Status
 from accountants.theorems.lowy_appendix_h import (
-    APPENDIX_H,
-    BATCH_FITS,
-    SIDE_CONDITION,
     experimental_batch_size,
-    experimental_batch_size_real,
     experimental_noise_std,
 )
 from accountants.theorems.lowy_noise import (
@@ -39,6 +36,7 @@ from calibrators.mb_sgd_problem import READINGS, MbSgdProblem, Reading, Run
 if TYPE_CHECKING:
     from accountants.theorem import Condition
 
+EXPERIMENTAL = "lowy.appendix-h"
 RANGES: dict[Reading, str] = {"informal": "ε ≤ 2 ln(2/δ)", "complete": "ε ≤ ln(2/δ)"}
 
 Truth = Callable[[Member, int, float], TrueFigures]
@@ -203,43 +201,45 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, found: Prescription |
 
 
 def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReading:
-    """Appendix H at the run's rounds: its own σ and batch."""
+    """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
 
-    def batch(member: Member) -> int:
-        n = member.samples_per_client
-        if problem.sampling == "full":
-            return n
-        return experimental_batch_size(samples_per_client=n, rounds=run.rounds, epsilon=member.target.epsilon)
+    def real_batch(member: Member) -> float:
+        return experimental_batch_size(
+            samples_per_client=member.samples_per_client, rounds=run.rounds, epsilon=member.target.epsilon
+        )
 
     def at(member: Member) -> _At:
-        drawn = Member(**{**vars(member), "batch_size": batch(member)})
+        n = member.samples_per_client
+        batch = n if problem.sampling == "full" else min(n, max(1, math.ceil(real_batch(member))))
+        drawn = replace(member, batch_size=batch)
         std = experimental_noise_std(
             lipschitz=member.lipschitz,
-            samples_per_client=member.samples_per_client,
+            samples_per_client=n,
             rounds=run.rounds,
             epsilon=member.target.epsilon,
             log_delta=member.target.log_delta,
         )
-        return _At(drawn, std, truth(drawn, run.rounds, std * drawn.batch_size / drawn.lipschitz))
+        return _At(drawn, std, truth(drawn, run.rounds, std * batch / member.lipschitz))
 
     members = members_of(problem, run)
     worst = _worst(map(at, members))
-
-    def fits(member: Member) -> Sides:
-        real = experimental_batch_size_real(
-            samples_per_client=member.samples_per_client, rounds=run.rounds, epsilon=member.target.epsilon
-        )
-        return Sides.at_most(real, member.samples_per_client)
-
+    fits = (Sides.at_most(real_batch(member), member.samples_per_client) for member in members)
     return PrintedReading(
-        theorem=APPENDIX_H.id,
+        theorem=EXPERIMENTAL,
         reading="experimental",
-        status=APPENDIX_H.status,
+        status=Status.REFUTED,
         parameters=_parameters(problem, worst, run.rounds),
         claims=claims(worst.member.target),
         true=worst.true,
         conditions=condition_answers(
-            (_binding(BATCH_FITS.id, BATCH_FITS.statement, map(fits, members)), SIDE_CONDITION.at(None))
+            (
+                _binding("batch-of-records", "K = n√ε/(2√R) is at most n", fits),
+                ConditionResult(
+                    "side-condition",
+                    "ε < c₁q²R of the theorem it cites, c₁ unspecified: as q²R = ε/4, that is c₁ > 4",
+                    "undecidable",
+                ),
+            )
         ),
     )
 

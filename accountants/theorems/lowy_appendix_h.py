@@ -33,15 +33,9 @@ def experimental_noise_std(
     return lipschitz * math.sqrt(8.0 * rounds * -log_delta) / (samples_per_client * epsilon)
 
 
-def experimental_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
-    """n√ε/(2√R), which may exceed n."""
+def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
+    """K = n√ε/(2√R), before rounding up; it may exceed n."""
     return samples_per_client * math.sqrt(epsilon) / (2.0 * math.sqrt(rounds))
-
-
-def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> int:
-    """The real value rounded up, and at most n."""
-    real = experimental_batch_size_real(samples_per_client=samples_per_client, rounds=rounds, epsilon=epsilon)
-    return min(samples_per_client, max(1, math.ceil(real)))
 
 
 @request
@@ -63,7 +57,7 @@ class ExperimentInputs:
     @property
     def real_batch(self) -> float:
         """n√ε/(2√R)."""
-        return experimental_batch_size_real(
+        return experimental_batch_size(
             samples_per_client=self.samples_per_client, rounds=self.rounds, epsilon=self.epsilon
         )
 
@@ -78,9 +72,7 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
         epsilon=inputs.epsilon,
         log_delta=natural_log_delta(inputs.delta, inputs.log10_delta),
     )
-    batch = experimental_batch_size(
-        samples_per_client=inputs.samples_per_client, rounds=inputs.rounds, epsilon=inputs.epsilon
-    )
+    batch = min(inputs.samples_per_client, max(1, math.ceil(inputs.real_batch)))
     return {
         "noise_std": std,
         "batch_size": batch,
@@ -90,16 +82,6 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
     }
 
 
-BATCH_FITS = Condition(
-    "batch-fits",
-    "K = n√ε/(2√R) is at most n",
-    lambda inputs: Sides.at_most(inputs.real_batch, inputs.samples_per_client),
-)
-SIDE_CONDITION = Condition(
-    "side-condition",
-    "ε < c₁q²R, c₁ unspecified: as q²R = ε/4, it says c₁ > 4",
-    undecidable=True,
-)
 NOT_PRIVATE = Erratum(
     "E-19",
     printed="this noise provides (ε, δ) by Theorem 1 of [ACG+16]",
@@ -116,7 +98,13 @@ APPENDIX_H = Theorem(
     statement="σ² = 8 L² ln(1/δ) R/(nε)² with batches of K = n√ε/(2√R) is (ε, δ) for every record",
     source=Source("lowy2023", "Appendix H"),
     status=Status.REFUTED,
-    conditions=(BATCH_FITS, SIDE_CONDITION),
+    conditions=(
+        Condition(
+            "batch-of-records",
+            "K = n√ε/(2√R) is at most n",
+            lambda inputs: Sides.at_most(inputs.real_batch, inputs.samples_per_client),
+        ),
+    ),
     errata=(NOT_PRIVATE,),
     inputs=ExperimentInputs,
     formula=experiment,

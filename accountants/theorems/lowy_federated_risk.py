@@ -35,9 +35,9 @@ from accountants.theorems.lowy_unequal import (
     UnequalProblem,
     best_envelope,
     enveloped_excess_risk,
+    loss_scales,
     on_envelope,
 )
-from accountants.theorems.lowy_weights import loss_scales
 
 MOST_GROUPS = 1000
 

@@ -1,7 +1,7 @@
 """The explicit excess-risk bound of `lowy_excess_risk` for clients that differ, and for losses that are not smooth.
 
-Clients. Client i has n_i records and draws K_i of them; its losses are L_i-Lipschitz (weights p_i N are in the losses,
-`lowy_weights`); its noise has σ_i. The server averages the messages of M uniform clients, M perhaps random. With w_i²
+Clients. Client i has n_i records and draws K_i of them; its losses are L_i-Lipschitz, times its weight p_i N (Appendix
+B); its noise has σ_i. The server averages the messages of M uniform clients, M perhaps random. With w_i²
 the variance within client i and h_i its mean gradient, conditioning on the clients gives exactly
 
     V² = E[1/M] · mean_i(a_i w_i²)  +  c · mean_i|h_i − h̄|²  +  E[1/M] · d · mean_i(σ_i²)
@@ -26,6 +26,17 @@ from accountants.theorems.lowy_envelope import envelope_strong_convexity
 from accountants.theorems.lowy_excess_risk import ExcessRisk, Problem, excess_risk
 from accountants.theorems.lowy_step_size import golden_section
 from accountants.theorems.lowy_variance import Variance, client_factor, sampling_factor
+
+
+def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
+    """p_i N of each group of clients, from (relative weight, clients) pairs; all 1 where the weights are equal.
+
+    Σ p_i F_i is the plain mean of the losses p_i N f, and all that scales with a loss scales with it: Lipschitz
+    constant, sensitivity and noise, smoothness, strong convexity (Appendix B, F-67, E-30).
+    """
+    clients = sum(count for _, count in weights)
+    whole = math.fsum(weight * count for weight, count in weights)
+    return tuple(weight * clients / whole for weight, _ in weights)
 
 
 @dataclass(frozen=True, kw_only=True)
