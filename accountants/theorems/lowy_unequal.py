@@ -182,7 +182,7 @@ def best_envelope(problem: Problem, *, noise_std: float, rounds: int, quick: boo
 
     def best_step(share: float) -> float:
         middle = math.log(start)
-        return golden_section(lambda log_step: total(log_step, share), middle - 3.0, middle + 3.0)
+        return golden_section(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
 
     def chosen(share: float, step: float) -> EnvelopeChoice:
         return EnvelopeChoice(envelope_smoothness=share / step, step_size=step)
@@ -191,11 +191,12 @@ def best_envelope(problem: Problem, *, noise_std: float, rounds: int, quick: boo
         return chosen(closed, start)
     candidates = [(closed, math.log(start)), (closed, best_step(closed))]
     if problem.strong_convexity > 0.0:
-        share = math.exp(
-            golden_section(
-                lambda x: total(best_step(math.exp(x)), math.exp(x)), math.log(closed) - 4.0, math.log(closed)
-            )
-        )
+        middle = math.log(closed / (1.0 - closed))
+        share = _share(golden_section(lambda x: total(best_step(_share(x)), _share(x)), middle - 6.0, middle + 3.0))
         candidates.append((share, best_step(share)))
     share, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
     return chosen(share, math.exp(log_step))
+
+
+def _share(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-logit))
