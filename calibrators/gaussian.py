@@ -25,8 +25,15 @@ from accountants.theorems.gaussian import sensitivity_factor
 from calibrators.answer import Calibration, Served, Warning_, derivation_of
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from calibrators.gaussian_problem import GaussianProblem, Unknown
+from calibrators.guesses import likely_noise, likely_rate, likely_rounds
 from calibrators.problem import Calibrator, CostClass, Target
-from calibrators.search import LEAST, Certified, largest_count, largest_rate, smallest_noise
+from calibrators.search import (
+    LEAST,
+    Certified,
+    largest_count,
+    largest_rate,
+    smallest_noise,
+)
 
 if TYPE_CHECKING:
     from accountants.guarantee import Guarantee
@@ -127,26 +134,44 @@ def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, A
     def family(noise: float, effort: Effort) -> Guarantee:
         return _guarantee(problem, effort, noise_multiplier=noise)
 
-    certified = smallest_noise(family, target, guess=1.0)
+    guess = likely_noise(
+        target, rate=_rate(problem), rounds=problem.rounds or 1, distance=sensitivity_factor(problem.relation)
+    )
+    certified = smallest_noise(family, target, guess=guess)
     return certified, target, {"noise_multiplier": certified.noise}
+
+
+def _rate(problem: GaussianProblem) -> float:
+    """The share of records in a batch."""
+    if problem.batch_size is not None and problem.population is not None:
+        return min(problem.batch_size / problem.population, 1.0)
+    return problem.rate or 1.0
 
 
 def _for_rounds(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
     target = _target(problem)
     guarantee = functools.cache(lambda count, effort: _guarantee(problem, effort, rounds=count))
-    certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds")
+    distance = sensitivity_factor(problem.relation)
+    guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
+    certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
     return certified, target, {"rounds": int(certified.noise)}
 
 
 def _for_rate(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
     target = _target(problem)
+    guess = likely_rate(
+        target,
+        noise=problem.noise_multiplier or 1.0,
+        rounds=problem.rounds or 1,
+        distance=sensitivity_factor(problem.relation),
+    )
     if problem.population is not None:
         sized = functools.cache(lambda count, effort: _guarantee(problem, effort, batch_size=count))
         most = problem.population if problem.sampling == "without-replacement" else LARGEST_COUNT
-        certified = largest_count(sized, target, most=most, name="batch_size")
+        certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
         return certified, target, {"batch_size": int(certified.noise)}
     rated = functools.cache(lambda rate, effort: _guarantee(problem, effort, rate=rate))
-    certified = largest_rate(rated, target)
+    certified = largest_rate(rated, target, guess=guess)
     return certified, target, {"rate": certified.noise}
 
 

@@ -42,6 +42,7 @@ from accountants.quantities import (
     Unit,
     request,
 )
+from accountants.theorems.lowy_arithmetic import check_scales
 from accountants.theorems.lowy_clients import (
     Participation,
     ParticipationCount,
@@ -127,10 +128,26 @@ class MbSgdProblem:
         for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
             if getattr(self, name) is not None:
                 read_members(self, name, member)
+        self._check_scales()
         faults = [*self._group_faults(), *self._participation_faults()]
         faults = faults or [fault for fault, broken in self._crossings() if broken]
         if faults:
             raise InvalidInput(*faults)
+
+    def _check_scales(self) -> None:
+        check_scales(
+            epsilon=self.epsilon,
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            initial_distance=self.initial_distance,
+        )
+        for place, group in enumerate(self.client_groups or ()):
+            at = f"client_groups/{place}"
+            check_scales(
+                **{f"{at}/{name}": getattr(group, name) for name in ("epsilon", "lipschitz", "weight")},
+            )
 
     def _group_faults(self) -> list[Fault]:
         if self.client_groups is None:

@@ -26,6 +26,7 @@ from accountants.theorems.lowy_unequal import (
     on_envelope,
 )
 from calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
+from calibrators.guesses import likely_noise
 from calibrators.mb_sgd_members import Member, members_of, root_mean_square, scales_of
 from calibrators.mb_sgd_printed import prescription_of, printed_noise_std, theorem_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
@@ -210,15 +211,9 @@ def _prescribed_risk(
 
 
 def likely_noise_multiplier(problem: MbSgdProblem, member: Member, rounds: int) -> float:
-    """A guess at the noise multiplier, from the central limit of composition; it decides nothing but where to look.
-
-    With μ the Gaussian parameter whose ε(δ) is about the target, q√(R(e^{(2/z)²} − 1)) ≈ μ.
-    """
-    target = member.target
-    spread = math.sqrt(-2.0 * target.log_delta)
-    mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread
+    """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
     rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
-    return 2.0 / math.sqrt(math.log1p((mu / rate) ** 2 / rounds))
+    return likely_noise(member.target, rate=rate, rounds=rounds, distance=2.0)
 
 
 def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Run:

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from accountants.errors import Infeasible
 from accountants.rule import Effort
@@ -24,8 +24,21 @@ EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 ROUGH = 1e-3
 AIM = 1e-7
 NEWTON_STEPS = 6
-DEEP = -1e5
-"""A log δ below this is as good as zero to a search."""
+_STRIDE = math.log(2.0)
+"""Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
+DEEP, SHALLOW = -1e5, 1e-12
+"""To a search, log δ below `DEEP` times its target's size is as good as −∞, and above −`SHALLOW` as good as 0."""
+
+
+class _Limits(NamedTuple):
+    """Parameters on offer, as logarithms; a larger one is safer."""
+
+    least: float
+    most: float
+
+
+_NOISES = _Limits(math.log(LEAST), math.log(MOST))
+_RARITIES = _Limits(0.0, -math.log(LEAST_RATE))
 
 Family = Callable[[float, "Effort"], "Guarantee"]
 """noise ↦ guarantee; more noise never raises δ."""
@@ -50,40 +63,50 @@ class Certified:
 
 
 def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified:
-    """The smallest certified noise, within 1e-3 of the bound's own optimum, 1e-6 where the bound is a closed form.
-
-    A rough root is found on the coarse curve; a few Newton steps with its slope then move it onto the certified one.
+    """The smallest certified noise, within 1e-3 of the bound's own optimum, 1e-6 where the bound is computed exactly.
 
     Guarantees: the upper end of the answer's δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
     """
+    shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
+    log_noise = _least(shortfall, math.log(guess), _NOISES)
+    if log_noise is None:
+        raise Infeasible(
+            "no noise that is offered meets the target",
+            ConditionResult("noise-offered", "the noise multiplier that is needed is offered", False, math.inf, MOST),
+        )
+    if log_noise == _NOISES.least:
+        return Certified(LEAST, family(LEAST, "default"), None)
+    noise = math.exp(log_noise)
+    return Certified(noise, family(noise, "default"), _slack(family, target, noise))
+
+
+def _shortfall(family: Callable[[float, Effort], Guarantee], target: Target) -> Callable[[float, Effort], float]:
+    """How far a parameter misses the target, at most 0 where it meets it: log of the ratio of both log δ.
+
+    Where δ falls like a Gaussian tail in the noise this is nearly linear in its logarithm.
+    """
+    wanted = target.log_delta
 
     @functools.cache
-    def excess(log_noise: float, effort: Effort) -> float:
-        upper = family(math.exp(log_noise), effort).curve.bound_log_delta(target.epsilon).upper
-        return max(upper, DEEP) - target.log_delta
+    def shortfall(parameter: float, effort: Effort) -> float:
+        upper = family(parameter, effort).curve.bound_log_delta(target.epsilon).upper
+        distance = math.log(wanted / min(max(upper, DEEP * -wanted), -SHALLOW))
+        return max(distance, SHALLOW) if upper > wanted else min(distance, 0.0)
 
-    least = math.log(LEAST)
-    if excess(least, "coarse") <= 0 and excess(least, "default") <= 0:
-        return Certified(LEAST, family(LEAST, "default"), None)
-    failing, passing = _bracket(lambda x: excess(x, "coarse"), math.log(guess))
-    failing, passing = _root(lambda x: excess(x, "coarse"), failing, passing, ROUGH)
-    slope = min((excess(passing, "coarse") - excess(failing, "coarse")) / (passing - failing), -1e-3)
-    log_noise = _polished(lambda x: excess(x, "default"), passing, slope)
-    certified = family(math.exp(log_noise), "default")
-    return Certified(math.exp(log_noise), certified, _slack(family, target, math.exp(log_noise)))
+    return shortfall
 
 
 Counted = Callable[[int, "Effort"], "Guarantee"]
 """count ↦ guarantee; more never lowers δ."""
 
 
-def largest_count(counted: Counted, target: Target, *, most: int, name: str) -> Certified:
+def largest_count(counted: Counted, target: Target, *, most: int, name: str, guess: float) -> Certified:
     """The largest count from 1 to `most` whose certified upper end meets the target, rounded to the safe side.
 
-    Doubling, then bisection on the coarse curve; the last steps on the certified one.
+    Doubling from a guess, then bisection on the coarse curve; the last steps on the certified one.
 
     Guarantees: the answer meets the target by evaluation; `slack` is 0 if the bound's lower end at one more misses it.
 
@@ -101,10 +124,13 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str) -> 
             low, high = (middle, high) if meets(middle, effort) else (low, middle)
         return low
 
-    high = 1
+    start = int(min(max(guess, 1.0), most))
+    low, high = (start, start + 1) if meets(start, "coarse") else (start - 1, start)
+    while low > 0 and not meets(low, "coarse"):
+        low, high = low // 2, low
     while high <= most and meets(high, "coarse"):
-        high *= 2
-    rough = largest(high // 2, min(high, most + 1), "coarse")
+        low, high = high, 2 * high
+    rough = largest(low, min(high, most + 1), "coarse")
     low, step = rough, 1
     while low > 0 and not meets(low, "default"):
         low, step = max(low - step, 0), 2 * step
@@ -124,51 +150,67 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str) -> 
     return Certified(best, counted(best, "default"), 0.0 if beyond > target.log_delta else None)
 
 
-def largest_rate(rated: Family, target: Target) -> Certified:
+def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
     """The largest sampling rate whose certified upper end meets the target, within 1e-4.
 
     Raises:
         Infeasible: even the smallest rate offered misses the target.
     """
-
-    @functools.cache
-    def excess(log_rate: float, effort: Effort) -> float:
-        upper = rated(math.exp(log_rate), effort).curve.bound_log_delta(target.epsilon).upper
-        return max(upper, DEEP) - target.log_delta
-
-    if excess(0.0, "default") <= 0:
-        return Certified(1.0, rated(1.0, "default"), None)
-    passing = math.log(LEAST_RATE)
-    if excess(passing, "default") > 0:
+    # The search is written for a parameter that is safer when larger: −log q.
+    shortfall = _shortfall(lambda rarity, effort: rated(math.exp(-rarity), effort), target)
+    rarity = _least(shortfall, -math.log(guess), _RARITIES)
+    if rarity is None:
         raise Infeasible(
             "even the smallest rate that is offered misses the target",
-            ConditionResult("rate-offered", "the rate that is needed is offered", False, LEAST_RATE, LEAST_RATE),
+            ConditionResult("rate-offered", "the rate that is needed is offered", False, 0.0, LEAST_RATE),
         )
-    # The searches are written for a parameter that is safer when larger: −log q.
-    failing, found = _root(lambda x: excess(-x, "coarse"), 0.0, -passing, ROUGH)
-    slope = min((excess(-found, "coarse") - excess(-failing, "coarse")) / (found - failing), -1e-3)
-    rate = math.exp(-_polished(lambda x: excess(-x, "default"), found, slope))
-    missed = [
+    if rarity == _RARITIES.least:
+        return Certified(1.0, rated(1.0, "default"), None)
+    rate = math.exp(-rarity)
+    missed = (
         slack
         for slack in SLACKS
         if rated(min(rate * (1.0 + slack), 1.0), "default").curve.bound_log_delta(target.epsilon).lower
         > target.log_delta
-    ]
-    return Certified(rate, rated(rate, "default"), missed[0] if missed else None)
+    )
+    return Certified(rate, rated(rate, "default"), next(missed, None))
 
 
-def _polished(excess: Callable[[float], float], log_noise: float, slope: float) -> float:
-    """Newton steps with a fixed slope, aimed a hair beyond the root; ends at a noise that meets the target.
+def _least(shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits) -> float | None:
+    """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
+
+    A rough root is found on the coarse curve, or on the certified one where both give the same numbers; a few Newton
+    steps with its slope then move it onto the certified one.
+    """
+    start = min(max(guess, limits.least), limits.most)
+    quick: Effort = "default" if shortfall(start, "coarse") == shortfall(start, "default") else "coarse"
+    bracket = _bracket(lambda x: shortfall(x, quick), start, limits)
+    if bracket is None:
+        return None
+    failing, passing = bracket
+    slope = -1.0
+    if failing < passing:
+        failing, passing = _root(lambda x: shortfall(x, quick), failing, passing, ROUGH)
+        slope = min((shortfall(passing, quick) - shortfall(failing, quick)) / (passing - failing), -1e-3)
+    elif shortfall(passing, "default") <= 0:
+        return passing
+    return _polished(lambda x: shortfall(x, "default"), passing, slope, limits)
+
+
+def _polished(excess: Callable[[float], float], near: float, slope: float, limits: _Limits) -> float | None:
+    """Newton steps with a fixed slope, aimed a hair beyond the root; ends where the target is met.
 
     Where the steps do not settle the search falls back to bracketing.
     """
     for _ in range(NEWTON_STEPS):
-        value = excess(log_noise)
+        value = excess(near)
         if -4 * AIM * abs(slope) <= value <= 0:
-            return log_noise
-        log_noise -= (value + 2 * AIM * abs(slope)) / slope
-    failing, passing = _bracket(excess, log_noise, step=ROUGH)
-    return _root(excess, failing, passing, AIM)[1]
+            return near
+        near = min(max(near - (value + 2 * AIM * abs(slope)) / slope, limits.least), limits.most)
+    bracket = _bracket(excess, near, limits, step=ROUGH)
+    if bracket is None or bracket[0] == bracket[1]:
+        return bracket[1] if bracket else None
+    return _root(excess, *bracket, AIM)[1]
 
 
 def _slack(family: Family, target: Target, noise: float) -> float | None:
@@ -181,25 +223,28 @@ def _slack(family: Family, target: Target, noise: float) -> float | None:
     return None
 
 
-def _bracket(excess: Callable[[float], float], start: float, *, step: float = math.log(2.0)) -> tuple[float, float]:
-    """Two log noises around the root, the first failing and the second meeting the target; steps double."""
-    failing = passing = min(max(start, math.log(LEAST)), math.log(MOST))
-    if excess(start) > 0:
+def _bracket(
+    excess: Callable[[float], float], start: float, limits: _Limits, *, step: float | None = None
+) -> tuple[float, float] | None:
+    """Two parameters around the root, the first failing and the second meeting the target.
+
+    Both are the least offered where that meets it; None where the most offered does not. Steps start at about the
+    distance that the first value tells, and grow.
+    """
+    failing = passing = start
+    here = excess(start)
+    step = step or min(max(0.7 * abs(here), 4 * ROUGH), _STRIDE)
+    if here > 0:
         while excess(passing) > 0:
-            if passing >= math.log(MOST):
-                raise Infeasible(
-                    "no noise that is offered meets the target",
-                    ConditionResult(
-                        "noise-offered", "the noise multiplier that is needed is offered", False, math.inf, MOST
-                    ),
-                )
-            failing, passing = passing, min(passing + step, math.log(MOST))
-            step *= 2.0
+            if passing >= limits.most:
+                return None
+            failing, passing = passing, min(passing + step, limits.most)
+            step = min(2.0 * step, 4.0 * _STRIDE)
         return failing, passing
-    while excess(failing) <= 0 and failing > math.log(LEAST):
-        passing, failing = failing, max(failing - step, math.log(LEAST))
-        step *= 2.0
-    return failing, passing
+    while excess(failing) <= 0 and failing > limits.least:
+        passing, failing = failing, max(failing - step, limits.least)
+        step = min(2.0 * step, _STRIDE)
+    return (failing, failing) if excess(failing) <= 0 else (failing, passing)
 
 
 def _root(excess: Callable[[float], float], failing: float, passing: float, width: float) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from accountants.engine.contour_profile import ContourProfile, width_of
 from accountants.engine.nodes import REACH, build
 from accountants.engine.parts import compiled
 from accountants.engine.refusal import Reason, Refused
+from accountants.engine.shared_nodes import shared
 from accountants.engine.transform import NodeBudget
 from accountants.special import UNIT_ROUNDOFF
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = NodeBudget()
 WIDEST = 1e-4
 """A relative width of δ beyond which an enclosure is refused."""
+_SHARED_WIDTH = 1e-8
+"""A relative width of δ beyond which nodes for one ε alone are tried."""
 _RECENTRINGS = 8
 _NEWTON_STEPS = 12
 _DOUBLINGS = 30
@@ -60,8 +63,7 @@ def log_delta(
         return Interval(-math.inf, -math.inf)
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
-        interval = _centred(chosen, epsilon, most, 0.0).log_delta(epsilon)
-        return Answer(interval, width_of(interval))
+        return _evaluated(chosen, epsilon, most)
 
     return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
 
@@ -87,13 +89,31 @@ def profile(
     return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
 
 
+def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET) -> float:
+    """The Chernoff bound of log δ(ε), ε in nats, at the saddle: about as much too high as λ + 1 is above one.
+
+    Raises:
+        Refused: no tilt within the budget.
+    """
+    parts = compiled(laws)
+    if not parts or epsilon >= _supremum(parts):
+        return log_delta(laws, epsilon, budget=budget).upper
+    return _chernoff(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon)
+
+
 def epsilon(
-    laws: Sequence[tuple[Law, int]], log_delta: float, *, budget: NodeBudget = DEFAULT_BUDGET, widest: float = WIDEST
+    laws: Sequence[tuple[Law, int]],
+    log_delta: float,
+    *,
+    slack: float = 0.0,
+    budget: NodeBudget = DEFAULT_BUDGET,
+    widest: float = WIDEST,
 ) -> Interval:
     """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite.
 
-    Guarantees: the upper end has itself been evaluated and its upper log δ meets the target; the lower end has a lower
-    log δ above the target, or is 0. Near the root the enclosure of log δ is no wider than `widest`.
+    Guarantees: the upper end has itself been evaluated and its upper log δ meets the target less `slack` ≥ 0; the lower
+    end has a lower log δ above the target plus `slack`, or is 0. Near the root the enclosure of log δ is no wider than
+    `widest`.
 
     Raises:
         Refused: no such certificate within the budget.
@@ -106,12 +126,11 @@ def epsilon(
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
         found = saddle.find(chosen, saddle.at_log_delta(log_delta), most)
         if found.place.epsilon <= 0.0:
-            if _upper_log_delta_at_zero(chosen, found) <= log_delta:
+            if _chernoff(chosen, found, 0.0) <= log_delta - slack:
                 return Answer(Interval(0.0, 0.0), 0.0)
             found = saddle.find(chosen, saddle.at_epsilon(0.0), most)
-        start = _built(chosen, found, max(found.place.epsilon, 0.0), most)
-        solved, root, here = _solved(start, log_delta, most)
-        return Answer(_certified(solved, root, here, log_delta), width_of(here))
+        solved, root, here = _solved(shared(chosen, found.place, most), log_delta, most)
+        return Answer(_certified(solved, root, here, log_delta, slack), width_of(here))
 
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
 
@@ -147,12 +166,25 @@ def _centred(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, reach:
     return _built(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon, budget, reach)
 
 
-def _upper_log_delta_at_zero(parts: tuple[Part, ...], found: saddle.Found) -> float:
-    """The Chernoff bound of log δ(0) at one tilt, and what is cut off."""
+def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> Answer[Interval]:
+    """On nodes that neighbouring ε share, or where those are not good on nodes for this ε alone."""
+    found = saddle.find(parts, saddle.at_epsilon(epsilon), budget)
+    try:
+        interval = shared(parts, found.place, budget).log_delta(epsilon)
+    except Refused:
+        interval = None
+    if interval is None or width_of(interval) > _SHARED_WIDTH:
+        interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
+    return Answer(interval, width_of(interval))
+
+
+def _chernoff(parts: tuple[Part, ...], found: saddle.Found, epsilon: float) -> float:
+    """The Chernoff bound of log δ at one tilt, and what is cut off."""
     tilts = np.asarray([found.place.tilt])
-    bound = float(found.survey.upper_cumulants(tilts)[0] + log_chernoff_factor(tilts)[0])
-    bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(bound))
-    return float(np.logaddexp.reduce([bound, *(part.log_leak for part in parts)]))
+    cumulant, decrease = float(found.survey.upper_cumulants(tilts)[0]), found.place.tilt * epsilon
+    bound = cumulant - decrease + float(log_chernoff_factor(tilts)[0])
+    bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(cumulant) + abs(decrease) + abs(bound))
+    return min(float(np.logaddexp.reduce([bound, *(part.log_leak for part in parts)])), 0.0)
 
 
 def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tuple[ContourProfile, float, Interval]:
@@ -169,13 +201,16 @@ def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tupl
             if refined or width_of(here) <= GOOD_WIDTH or abs(root - current.centre) < 0.05 * current.width:
                 return current, root, here
             refined = True
-        current = _centred(current.parts, root, budget)
+            current = _centred(current.parts, root, budget)
+        else:
+            place = saddle.find(current.parts, saddle.at_epsilon(root), budget).place
+            current = shared(current.parts, place, budget)
     raise Refused(Reason.NO_TILT, "the root is not met")
 
 
 def _newton(near: ContourProfile, log_delta: float) -> tuple[float, bool]:
     """Newton's iteration for log δ(ε) = target from the centre, and whether it ends within reach or at ε = 0."""
-    root = near.centre
+    root = max(near.centre, 0.0)
     for _ in range(_NEWTON_STEPS):
         value, slope = near.estimate(root)
         moved = max(root - (value - log_delta) / slope, 0.0)
@@ -188,12 +223,13 @@ def _newton(near: ContourProfile, log_delta: float) -> tuple[float, bool]:
     return root, True
 
 
-def _certified(near: ContourProfile, root: float, here: Interval, log_delta: float) -> Interval:
+def _certified(near: ContourProfile, root: float, here: Interval, log_delta: float, slack: float) -> Interval:
     """The nearest ends around the root that are certified; 0 below where even δ(0) may be small enough."""
     slope = abs(near.estimate(root)[1])
-    pad = (0.6 * width_of(here) + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
-    upper = _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta)
-    lower = _first(root, -pad, lambda end: end <= 0.0 or near.log_delta(end).lower > log_delta)
+    pad = (0.6 * width_of(here) + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
+    above = min(log_delta + slack, -1e-300)
+    upper = _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta - slack)
+    lower = _first(root, -pad, lambda end: end <= 0.0 or near.log_delta(end).lower > above)
     return Interval(lower, upper)
 
 

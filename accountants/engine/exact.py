@@ -61,7 +61,7 @@ class ExactProfile:
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log δ, elementwise."""
         points = np.asarray(epsilon, dtype=np.float64)
-        ends = [self._enclose(point) for point in points.ravel().tolist()]
+        ends = [self.enclose(point) for point in points.ravel().tolist()]
         return Enclosure(
             np.asarray([end.lower for end in ends]).reshape(points.shape),
             np.asarray([end.upper for end in ends]).reshape(points.shape),
@@ -69,15 +69,21 @@ class ExactProfile:
 
     def epsilon(self, log_delta: float) -> Interval | None:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
-        slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            upper = contour.epsilon(self.laws, log_delta - slack).upper
-            lower = contour.epsilon(self.laws, min(log_delta + slack, -1e-300)).lower
+            return contour.epsilon(self.laws, log_delta, slack=_ROUNDED_SHIFT * (1.0 + abs(log_delta)))
         except Refused:
             return None
-        return Interval(min(lower, upper), upper)
 
-    def _enclose(self, epsilon: float) -> Interval:
+    def bound_log_delta(self, epsilon: float) -> float:
+        """A quick upper bound of log δ(ε)."""
+        try:
+            bound = contour.upper_log_delta(self.laws, epsilon)
+        except Refused:
+            return 0.0
+        return bound + _ROUNDED_SHIFT * (1.0 + (abs(bound) if math.isfinite(bound) else 0.0))
+
+    def enclose(self, epsilon: float) -> Interval:
+        """Enclosure of log δ at one ε."""
         try:
             lower, upper = contour.log_delta(self.laws, epsilon)
         except Refused:
@@ -91,13 +97,40 @@ class ExactProfile:
 class ExactPair(Pair):
     """A product of exact pairs, whose ε(δ) the contour engine solves itself."""
 
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """The larger of both orders. One whose quick bound lies below the other is not evaluated."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        ends = [self._larger(point) for point in points.ravel().tolist()]
+        lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
+        return Enclosure(lower, upper)
+
     def epsilon(self, log_delta: float) -> Interval:
         """The larger of both orders, by the contour engine where it answers for both."""
-        found = [order.epsilon(log_delta) for order in self.orders() if isinstance(order, ExactProfile)]
-        solved = [interval for interval in found if interval is not None]
-        if len(solved) < len(self.orders()):
-            return super().epsilon(log_delta)
-        return self._evaluated(Interval(max(one.lower for one in solved), max(one.upper for one in solved)), log_delta)
+        found = Interval(0.0, 0.0)
+        for k, order in enumerate(self._exact):
+            if k and order.bound_log_delta(found.lower) <= log_delta:
+                continue
+            solved = order.epsilon(log_delta)
+            if solved is None:
+                return super().epsilon(log_delta)
+            found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))
+        return self._evaluated(found, log_delta)
+
+    @property
+    def _exact(self) -> tuple[ExactProfile, ...]:
+        return tuple(order for order in self.orders() if isinstance(order, ExactProfile))
+
+    def _larger(self, epsilon: float) -> Interval:
+        first, *others = self._exact
+        if not others:
+            return first.enclose(epsilon)
+        bounds = [order.bound_log_delta(epsilon) for order in self._exact]
+        larger, smaller = self._exact if bounds[0] >= bounds[1] else self._exact[::-1]
+        here = larger.enclose(epsilon)
+        if min(bounds) <= here.lower:
+            return here
+        there = smaller.enclose(epsilon)
+        return Interval(max(here.lower, there.lower), max(here.upper, there.upper))
 
     def _evaluated(self, found: Interval, log_delta: float) -> Interval:
         """Ends moved outward until `log_delta` itself, on nodes of its own, agrees that they lie on their sides."""

@@ -6,6 +6,7 @@ on ladders that reach four times further each time, each on a quadrature laid fo
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,8 @@ _FIRST_REACH = 12.0
 _GROWTH = 4.0
 _LARGEST_TILT = 1e15
 _ITERATIONS = 40
+_KEPT = 16
+"""How many surveys are kept: a request asks for the same ones again."""
 _CLOSE = 0.25
 """A tilt within this fraction of the integrand's width of the saddle is as good as the saddle."""
 
@@ -68,7 +71,7 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> Survey:
         """All parts, for tilts in [0, reach]."""
-        return cls(tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts), reach)
+        return _surveyed(tuple(parts), reach, budget)
 
     def moments(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """K, K′ and F″ of the composition."""
@@ -93,6 +96,11 @@ class Survey(NamedTuple):
         """All of it at one tilt."""
         cumulant, mean, curvature = self.moments(np.asarray([tilt]))
         return Place(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Survey:
+    return Survey(tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts), reach)
 
 
 class Found(NamedTuple):
@@ -123,6 +131,14 @@ def at_log_delta(log_delta: float) -> Target:
     )
 
 
+def reach_for(tilt: float) -> float:
+    """The first rung of the ladder of surveys that lies above a tilt."""
+    reach = _FIRST_REACH
+    while reach < tilt:
+        reach *= _GROWTH
+    return reach
+
+
 def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> Found:
     """The place where the target is met, within a small fraction of the integrand's width.
 
@@ -131,29 +147,37 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> Found:
     """
     low, reach = 0.0, _FIRST_REACH
     while True:
-        survey = Survey.of(parts, reach, budget)
-        bracket = _scan(survey, target, low)
+        bracket = _scan(_rungs(tuple(parts), reach, budget), target, low)
         if bracket is not None:
+            survey = Survey.of(parts, reach, budget)
             return Found(_polish(survey, target, *bracket), survey)
         low, reach = reach, reach * _GROWTH
         if reach > _LARGEST_TILT:
             raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
-def _scan(survey: Survey, target: Target, low: float) -> tuple[float, float, float] | None:
+def _scan(places: Sequence[Place], target: Target, low: float) -> tuple[float, float, float] | None:
     """Two tilts between which the target crosses zero and a guess, None if it does so above the reach only."""
-    rungs = survey.reach * 2.0 ** -np.arange(3.0) if low else survey.reach * 2.5 ** -np.arange(12.0)
-    places = [Place(*each) for each in zip(rungs.tolist(), *map(np.ndarray.tolist, survey.moments(rungs)), strict=True)]
     values = [target.value(place) for place in places]
     if values[0] < 0.0:
         return None
     for k in range(1, len(values)):
         if values[k] < 0.0:
-            return places[k].tilt, places[k - 1].tilt, _guess(rungs[k - 1 : k + 1], values[k - 1 : k + 1])
+            ends = places[k - 1].tilt, places[k].tilt
+            return ends[1], ends[0], _guess(ends, values[k - 1 : k + 1])
     return low, places[-1].tilt, math.sqrt(low * places[-1].tilt) if low else 0.1 * places[-1].tilt
 
 
-def _guess(tilts: FloatArray, values: list[float]) -> float:
+@functools.lru_cache(maxsize=_KEPT)
+def _rungs(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> tuple[Place, ...]:
+    """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
+    count, ratio = (30, 1.4) if reach == _FIRST_REACH else (5, math.sqrt(2.0))
+    tilts = reach * ratio ** -np.arange(float(count))
+    moments = Survey.of(parts, reach, budget).moments(tilts)
+    return tuple(Place(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
+
+
+def _guess(tilts: tuple[float, float], values: list[float]) -> float:
     """Linear interpolation of the target in the tilt's logarithm, away from the ends."""
     share = min(max(values[0] / (values[0] - values[1]), 0.1), 0.9)
     return float(tilts[0] * (tilts[1] / tilts[0]) ** share)

@@ -336,6 +336,9 @@ def test_a_record_hardly_ever_drawn_needs_no_noise_and_the_answer_warns() -> Non
         ({"epsilon": 0.0}, "/epsilon"),
         ({"delta": 1.0}, "/delta"),
         ({"readings": ("poetic",)}, "/readings"),
+        ({"lipschitz": 1e170}, "/lipschitz"),
+        ({"diameter": 1e-170}, "/diameter"),
+        ({"client_groups": [{"clients": 10, "samples_per_client": 9, "weight": 1e-170}]}, "/client_groups/0/weight"),
     ],
 )
 def test_problems_that_no_run_can_have(changes: dict[str, Any], pointer: str) -> None:

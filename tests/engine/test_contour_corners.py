@@ -12,6 +12,7 @@ import pytest
 from accountants.curve import Interval
 from accountants.engine import contour, saddle
 from accountants.engine.alias import ChernoffBounds, log_chernoff_factor
+from accountants.engine.attempts import GOOD_WIDTH
 from accountants.engine.contour_profile import ContourProfile
 from accountants.engine.parts import compiled
 from accountants.engine.refusal import Reason, Refused
@@ -262,7 +263,7 @@ def test_a_cut_answer_against_another_tilt() -> None:
     with mp.workdps(60):
         truth = mp.log(by_contour([step], epsilon, tilt=125.0, period=2.0, count=160, reach=22.0))
     assert enclosure.lower <= truth <= enclosure.upper
-    assert enclosure.upper - enclosure.lower < 2e-8
+    assert enclosure.upper - enclosure.lower < GOOD_WIDTH
 
 
 def test_what_single_jumps_decide_is_refused_or_enclosed() -> None:
