@@ -166,7 +166,7 @@ def solve(problem: MbSgdProblem) -> Calibration:
             step_size=plan.step_size if plan else None,
             averaging=plan.averaging if plan else None,
             envelope_smoothness=plan.envelope_smoothness if plan else None,
-            groups=group_parameters(members, certified, noise_stds, answers) if problem.client_groups else None,
+            groups=group_parameters(problem, run, certified, answers) if problem.client_groups else None,
         ),
         guarantee=guarantee_of_all(answers),
         numerical=numerical_of_all(
@@ -193,9 +193,11 @@ def _communication(problem: MbSgdProblem, run: Run) -> Communication:
 
 
 def cost(problem: MbSgdProblem) -> CostClass:
-    """Full batches, and clients as units, are exactly Gaussian: a closed form."""
+    """Full batches, and clients as units, are exactly Gaussian: a closed form, for one group at a given pace."""
     amplified = problem.unit == "record" and problem.sampling != "full"
-    return "search" if amplified else "closed-form"
+    several = problem.client_groups is not None and len(problem.client_groups) > 1
+    paced = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
+    return "closed-form" if paced and not amplified and not several else "search"
 
 
 CALIBRATOR = Calibrator(

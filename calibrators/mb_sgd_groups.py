@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 from accountants.guarantee import Tightness
 from calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
-from calibrators.mb_sgd_members import Member
+from calibrators.mb_sgd_members import contribution_norm, members_of
+from calibrators.mb_sgd_printed import printed_noise_std
+from calibrators.mb_sgd_problem import MbSgdProblem, Run
 from calibrators.search import Certified
 
 
@@ -22,14 +24,12 @@ class GroupParameters:
     lipschitz: Annotated[float, Served("bound on the norm of a gradient of the loss times its weight p_i N")]
     noise_std: Annotated[float, Served("σ per coordinate, added to the mean of batch_size weighted gradients")]
     noise_multiplier: Annotated[float, Served("σ over the norm bound of one protected contribution to that mean")]
+    printed_noise_std: Annotated[float | None, Served("σ of the printed theorem at the answer's rounds")] = None
     guarantee: GuaranteeAnswer
 
 
 def group_parameters(
-    members: Sequence[Member],
-    certified: Sequence[Certified],
-    noise_stds: Sequence[float],
-    answers: Sequence[GuaranteeAnswer],
+    problem: MbSgdProblem, run: Run, certified: Sequence[Certified], answers: Sequence[GuaranteeAnswer]
 ) -> tuple[GroupParameters, ...]:
     """One entry a group, in the order of the request."""
     return tuple(
@@ -38,11 +38,12 @@ def group_parameters(
             samples_per_client=member.samples_per_client,
             batch_size=member.batch_size,
             lipschitz=member.lipschitz,
-            noise_std=noise_std,
+            noise_std=found.noise * contribution_norm(problem, member),
             noise_multiplier=found.noise,
+            printed_noise_std=printed_noise_std(member, run.rounds) if problem.unit == "record" else None,
             guarantee=answer,
         )
-        for member, found, noise_std, answer in zip(members, certified, noise_stds, answers, strict=True)
+        for member, found, answer in zip(members_of(problem, run), certified, answers, strict=True)
     )
 
 

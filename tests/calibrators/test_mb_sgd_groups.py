@@ -192,6 +192,9 @@ def test_the_complete_statement_for_unequal_clients_and_a_random_number_of_them(
     assert complete.parameters["step_size"] == pytest.approx(expected["eta"], rel=1e-12)
     assert complete.claims.excess_risk == pytest.approx(expected["bound"], rel=1e-12)
     assert proof.claims.excess_risk == pytest.approx(expected["bound_eq27"], rel=1e-12)
+    assert [group.printed_noise_std**2 for group in answer.parameters.groups] == pytest.approx(
+        expected["sigma2"], rel=1e-12
+    )
     place = int(complete.parameters["group"])
     assert complete.parameters["noise_std"] ** 2 == pytest.approx(expected["sigma2"][place], rel=1e-12)
     assert all(one.holds for one in complete.conditions if one.id != "enough-rounds")
@@ -249,7 +252,9 @@ def test_distinct_groups_are_searched_once() -> None:
         Target.of(0.5, 1e-5, None),
         Target.of(1.0, 1e-6, None),
     }
-    assert CALIBRATOR.cost(problem) == "closed-form"
+    assert CALIBRATOR.cost(problem) == "search"
+    assert CALIBRATOR.cost(problem_of(client_groups=[{**GROUPS[0], "clients": 100}])) == "closed-form"
+    assert CALIBRATOR.cost(problem_of(rounds=None)) == "search"
 
 
 def test_a_million_clients_are_counts_and_no_rows() -> None:
