@@ -46,6 +46,7 @@ from accountants.theorems.lowy_arithmetic import check_scales
 from accountants.theorems.lowy_clients import (
     Participation,
     ParticipationCount,
+    participation_counts,
     participation_faults,
     read_members,
 )
@@ -241,7 +242,7 @@ class MbSgdProblem:
         """The law of the number of participants, as (count, probability) pairs."""
         if self.participation is None:
             return ((self.participants or self.clients, 1.0),)
-        return tuple((one.participants, one.probability) for one in self.participation if one.probability > 0.0)
+        return participation_counts(self.participation)
 
     @property
     def moments(self) -> Participation:

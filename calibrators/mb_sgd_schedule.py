@@ -94,10 +94,10 @@ def risk_problem(problem: MbSgdProblem, run: Run) -> Problem | None:
             ],
             participants=participants,
             dimension=problem.dimension,
-            # The weights of the losses are in b and in the envelopes' Lipschitz constants, so b itself is not scaled.
-            smoothness=max(scales) * smoothness,
+            smoothness=smoothness,
             strong_convexity=min(scales) * problem.strong_convexity,
             initial_distance=distance,
+            steepest=None if problem.smoothness is None else max(scales) * problem.smoothness,
         )
     return Problem(
         clients=problem.clients,

@@ -71,6 +71,12 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
     return faults
 
 
+def participation_counts(participation: Sequence[ParticipationCount]) -> tuple[tuple[int, float], ...]:
+    """The law as (count, probability) pairs that sum to 1, impossible counts left out."""
+    whole = math.fsum(one.probability for one in participation)
+    return tuple((one.participants, one.probability / whole) for one in participation if one.probability > 0.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Participation:
     """The moments of the number M_r of participants that the bounds use (F-01, E-09).

@@ -56,6 +56,13 @@ class Problem:
     empirical_gradient_std: float | None = None
     empirical_heterogeneity: float | None = None
     objective: Objective = "population"
+    steepest: float | None = None
+    """The largest smoothness of one client's weighted loss, where weights make it exceed that of the mean."""
+
+    @property
+    def largest_step(self) -> float:
+        """1/β, β the largest smoothness that a round's batch may have: a larger step may drive two runs apart."""
+        return 1.0 / (self.smoothness if self.steepest is None else max(self.steepest, self.smoothness))
 
     @property
     def influence(self) -> float:
@@ -155,5 +162,7 @@ def _times(factor: float, variance: float) -> float:
 def _stability(problem: Problem, *, rounds: int, step_size: float) -> float:
     if problem.objective == "empirical":
         return 0.0
+    if problem.steepest is not None and step_size > problem.largest_step:
+        return math.inf
     contraction = min(step_size * problem.strong_convexity, 1.0 - 2.0**-50)
     return 2.0 * step_size * problem.influence * mean_divergence(contraction=contraction, rounds=rounds)

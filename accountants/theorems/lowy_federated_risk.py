@@ -26,7 +26,13 @@ from accountants.quantities import (
 )
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
-from accountants.theorems.lowy_clients import Participation, ParticipationCount, participation_faults, read_members
+from accountants.theorems.lowy_clients import (
+    Participation,
+    ParticipationCount,
+    participation_counts,
+    participation_faults,
+    read_members,
+)
 from accountants.theorems.lowy_excess_risk import ExcessRisk, excess_risk
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND, best_step_size
 from accountants.theorems.lowy_unequal import (
@@ -101,7 +107,7 @@ class FederatedInputs:
     def problem(self) -> UnequalProblem:
         """Everything but noise, rounds, step size and envelope."""
         scales = loss_scales([(group.weight, group.clients) for group in self.client_groups])
-        moments = Participation.of([(one.participants, one.probability) for one in self.participation])
+        moments = Participation.of(participation_counts(self.participation))
         return UnequalProblem.of(
             [
                 Alike(
@@ -114,9 +120,10 @@ class FederatedInputs:
             ],
             participants=moments.mean,
             dimension=self.dimension,
-            smoothness=max(scales) * self.smoothness if self.smoothness is not None else math.inf,
+            smoothness=math.inf if self.smoothness is None else self.smoothness,
             strong_convexity=min(scales) * self.strong_convexity,
             initial_distance=self.initial_distance,
+            steepest=None if self.smoothness is None else max(scales) * self.smoothness,
         )
 
     @property
@@ -176,10 +183,11 @@ EXACT_PROXIMAL_STEP = Condition(
 
 
 def _step(inputs: FederatedInputs) -> Sides:
+    """The largest ηβ_i, which may be 1 only where that of the mean loss is below."""
     choice = inputs.choice
-    smoothness = inputs.problem.smoothness if inputs.smoothness is not None else choice.envelope_smoothness
-    left = choice.step_size * smoothness
-    return Sides(left < 1.0, left, 1.0)
+    seen = inputs.problem if inputs.smoothness is not None else on_envelope(inputs.problem, choice.envelope_smoothness)
+    left = choice.step_size / seen.largest_step
+    return Sides(left <= 1.0 and choice.step_size * seen.smoothness < 1.0, left, 1.0)
 
 
 FEDERATED_RISK = Theorem(
@@ -193,7 +201,9 @@ FEDERATED_RISK = Theorem(
     source=Source("epsilond", "derivation in accountants/theorems/lowy_unequal.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η β < 1, β that of the envelope if there is one", _step),
+        Condition(
+            "step-size", "η β < 1, β that of the envelope if there is one, and η p_i N β ≤ 1 for every weight", _step
+        ),
         *(condition for condition in EXCESS_RISK_BOUND.conditions if not condition.checked and condition.id != "loss"),
         Condition(
             "loss",

@@ -9,7 +9,8 @@ the variance within client i and h_i its mean gradient, conditioning on the clie
 a_i = (n_i − K_i)/((n_i − 1)K_i), c = (1 − (E[1/M]⁻¹ − 1)/(N − 1))E[1/M]. As w_i² + |h_i|² ≤ L_i², the first two are at
 most mean_i(L_i² max{a_i E[1/M], c}). A record of client i is drawn with probability (M/N)(K_i/n_i), and then shifts the
 step by at most 2L_iη/(MK_i): its influence on its own client's loss is 2L_i²η/(Nn_i), so that the stability has
-mean_i(L_i²/n_i)/N for L²/(Nn). All else in the proof sees the mean loss only.
+mean_i(L_i²/n_i)/N for L²/(Nn). All else in the proof sees the mean loss only, which is β-smooth whatever the weights;
+but two runs on the same batch stay together only if ηβ_i ≤ 1 for the smoothness p_i N β of each weighted loss.
 
 Envelope. The bound for the envelope f_b of every record's loss (b-smooth, L_i-Lipschitz, `lowy_envelope`), with u a
 minimiser of F itself: F̂_b(u) ≤ F̂(u), and F ≤ F_b + mean_i(L_i²)/(2b). At x = ηb in (0, 1) and μ = 0 the variance and
@@ -68,8 +69,13 @@ class UnequalProblem(Problem):
         smoothness: float,
         strong_convexity: float,
         initial_distance: float,
+        steepest: float | None = None,
     ) -> UnequalProblem:
-        """From groups; `smoothness` is infinite where the loss has none, for `best_envelope` to replace."""
+        """From groups; `smoothness` is infinite where the loss has none, for `best_envelope` to replace.
+
+        `smoothness` is that of the mean of the weighted losses, `steepest` the largest of one of them;
+        `strong_convexity` the smallest of one of them.
+        """
         return cls(
             clients=sum(group.clients for group in groups),
             participants=participants,
@@ -80,6 +86,7 @@ class UnequalProblem(Problem):
             smoothness=smoothness,
             strong_convexity=strong_convexity,
             initial_distance=initial_distance,
+            steepest=steepest,
             groups=tuple(groups),
         )
 
@@ -129,7 +136,7 @@ class EnvelopedRisk(ExcessRisk):
 def on_envelope(problem: Problem, envelope_smoothness: float) -> Problem:
     """The problem that runs on the envelope: b-smooth, and less strongly convex."""
     kept = envelope_strong_convexity(strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness)
-    return replace(problem, smoothness=envelope_smoothness, strong_convexity=kept)
+    return replace(problem, smoothness=envelope_smoothness, strong_convexity=kept, steepest=None)
 
 
 def enveloped_excess_risk(

@@ -109,6 +109,10 @@ def test_a_batch_below_the_minimum_is_answered_with_both_sides_and_the_true_epsi
     assert informal.true.epsilon.lower == pytest.approx(55.2137, rel=1e-4)
     assert {"printed-condition-fails", "printed-noise-not-private", "printed-noise-below-certified"} <= codes(answer)
     assert answer.guarantee.epsilon.upper <= 1.0
+    proof = answer.as_printed[2]
+    inner = next(one for one in proof.conditions if one.id == "inner-epsilon")
+    assert (inner.holds, inner.right, proof.status) == (False, 1.0, "unproved")
+    assert inner.left == pytest.approx(batch.right)
 
 
 def test_an_epsilon_beyond_the_range_is_answered_with_both_sides() -> None:
@@ -154,6 +158,9 @@ def test_with_replacement_needs_more_noise_and_says_why() -> None:
     drawn, apart = solved(sampling="with-replacement", rounds=10), solved(rounds=10)
     assert drawn.parameters.noise_multiplier > apart.parameters.noise_multiplier
     assert {"printed-proof-invalid", "no-risk-for-this-sampling"} <= codes(drawn)
+    for reading in drawn.as_printed[:3]:
+        once = next(one for one in reading.conditions if one.id == "drawn-once")
+        assert (once.holds, once.left, once.right, reading.status) == (False, 100, 1, "unproved")
     assert drawn.risk is None
 
 

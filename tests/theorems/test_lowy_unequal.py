@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mpf
 
 from accountants.errors import InvalidInput
 from accountants.theorems.lowy_clients import Participation
@@ -23,6 +24,7 @@ from accountants.theorems.lowy_unequal import (
     loss_scales,
 )
 from accountants.theorems.lowy_variance import client_factor, sampling_factor
+from tests.oracles import lowy as oracle
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "lowy.json").read_text())["cases"]
 GROUPS = (
@@ -208,7 +210,41 @@ def test_the_theorem_evaluates_groups_and_chooses_what_is_left_out() -> None:
     smooth = FederatedInputs(**EXAMPLE, smoothness=2.0)
     step = best_step_size(smooth.problem, noise_std=smooth.noise_std, rounds=200)
     assert FEDERATED_RISK.evaluate(smooth).outputs["step_size"] == step
-    assert smooth.problem.smoothness == pytest.approx(2.0 * scales[1])
+    assert smooth.problem.smoothness == 2.0
+    assert smooth.problem.largest_step == pytest.approx(1.0 / (2.0 * scales[1]))
+
+
+def test_a_heavy_client_bounds_the_step_and_not_the_descent() -> None:
+    """The mean loss is β-smooth whatever the weights; only that two runs stay together needs η p N β ≤ 1."""
+    (condition,) = (one for one in FEDERATED_RISK.conditions if one.checked)
+    scale = max(loss_scales([(1.0, 900), (3.0, 100)]))
+    shared = {**EXAMPLE, "smoothness": 2.0, "rounds": 3}
+    for share, holds in ((1 - 2**-40, True), (1 + 2**-40, False)):
+        inputs = FederatedInputs(**{**shared, "step_size": share / (2.0 * scale)})
+        assert condition.at(inputs).holds is holds
+        assert math.isfinite(FEDERATED_RISK.evaluate(inputs).outputs["excess_risk"]) is holds
+    # Few rounds want long steps: the one chosen is the longest there is.
+    assert FEDERATED_RISK.evaluate(FederatedInputs(**shared)).outputs["step_size"] == pytest.approx(0.5 / scale)
+    even = [{**group, "weight": 1.0} for group in EXAMPLE["client_groups"]]
+    longer = FEDERATED_RISK.evaluate(FederatedInputs(**{**shared, "client_groups": even})).outputs["step_size"]
+    assert 0.5 / scale < longer < 0.5
+
+
+def test_the_parts_add_up_in_forty_digits() -> None:
+    problem = unequal(strong_convexity=0.2, dimension=6)
+    found = enveloped_excess_risk(problem, envelope_smoothness=2.0, noise_std=0.7, rounds=40, step_size=0.2)
+    mu, inverse = mpf("0.2") * 2 / mpf("2.2"), (mpf(1) + mpf(1) / 3) / 2
+    between = (1 - (1 / inverse - 1) / 5) * inverse
+    share = mpf("0.2") / (2 * (1 - mpf("0.4")))
+    within = [inverse * mpf(3 - 2) / (2 * 2), inverse * mpf(10 - 5) / (9 * 5)]
+    expected = (
+        oracle.optimisation(1.5, mu, 0.2, 40)
+        + oracle.stability(1.0, 1, 1, mu, 0.2, 40) * (4 * mpf(1) / 3 + 2 * mpf(4) / 10) / 36
+        + share * (4 * max(within[0], between) + 2 * 4 * max(within[1], between)) / 6
+        + share * 6 * mpf("0.49") * inverse
+        + (4 * mpf(1) + 2 * 4) / 6 / (2 * 2)
+    )
+    assert expected < found.total < expected * (1 + mpf(2) ** -38)
 
 
 def test_the_step_size_condition_at_its_edge() -> None:
