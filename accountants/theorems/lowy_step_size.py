@@ -40,36 +40,36 @@ def best_step_size(problem: Problem, *, noise_std: float, rounds: int) -> float:
 
     and a golden-section search around it does the rest. Deterministic; any η would be valid.
     """
+    most = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
-    most = 1.0 / problem.smoothness
 
     def total(log_step: float) -> float:
         step = math.exp(log_step)
         return excess_risk(problem, noise_std=noise_std, rounds=rounds, step_size=step).total
 
     low, high = math.log(start) - 2.0, min(math.log(start) + 2.0, math.log(most))
-    best = _golden_section(total, low, high)
+    best = golden_section(total, low, high)
     candidates = (start, math.exp(best), most)
     return min(candidates, key=lambda step: total(math.log(step)))
 
 
 def closed_step_size(problem: Problem, *, noise_std: float, rounds: int) -> float:
-    """The closed form of `best_step_size`."""
+    """The closed form of `best_step_size`, at most 1/β of every batch."""
     slope = 0.0
     if problem.objective == "population":
-        squared = problem.lipschitz * problem.lipschitz
-        slope = squared * (rounds + 1) / (float(problem.clients) * problem.samples_per_client)
+        slope = problem.influence * (rounds + 1)
     cost = problem.variance(noise_std).total + 2.0 * slope
     if cost == 0.0:
-        return 1.0 / problem.smoothness
+        return problem.largest_step
     plain = problem.initial_distance / math.sqrt(rounds * cost)
     reach = 0.5 * problem.strong_convexity * rounds * plain
     if reach > 0.0:
         plain *= math.asinh(reach) / reach
-    return 1.0 / (problem.smoothness + 1.0 / plain)
+    return min(1.0 / (problem.smoothness + 1.0 / plain), problem.largest_step)
 
 
-def _golden_section(total: Callable[[float], float], low: float, high: float) -> float:
+def golden_section(total: Callable[[float], float], low: float, high: float) -> float:
+    """Where a unimodal function is least on an interval, to about 1e-5 of its length."""
     ratio = 0.5 * (math.sqrt(5.0) - 1.0)
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = total(left), total(right)

@@ -12,8 +12,12 @@ import pytest
 from accountants.account import account
 from accountants.errors import ConditionViolated, InvalidInput
 from accountants.specs import Gaussian, Repeated, Subsampled
+from accountants.theorems.lowy_2_2 import THEOREM_2_2, NonsmoothInputs
+from accountants.theorems.lowy_clients import ParticipationCount
+from accountants.theorems.lowy_federated_risk import FEDERATED_RISK, FederatedInputs, GroupRun
 from calibrators.answer import Calibration
-from calibrators.mb_sgd import contribution_norm, run_spec, solve
+from calibrators.mb_sgd import run_spec, solve
+from calibrators.mb_sgd_members import contribution_norm, members_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lowy.json"
@@ -105,11 +109,15 @@ def test_a_batch_below_the_minimum_is_answered_with_both_sides_and_the_true_epsi
     assert informal.true.epsilon.lower == pytest.approx(55.2137, rel=1e-4)
     assert {"printed-condition-fails", "printed-noise-not-private", "printed-noise-below-certified"} <= codes(answer)
     assert answer.guarantee.epsilon.upper <= 1.0
+    proof = answer.as_printed[2]
+    inner = next(one for one in proof.conditions if one.id == "inner-epsilon")
+    assert (inner.holds, inner.right, proof.status) == (False, 1.0, "unproved")
+    assert inner.left == pytest.approx(batch.right)
 
 
 def test_an_epsilon_beyond_the_range_is_answered_with_both_sides() -> None:
     answer = solved(epsilon=30.0, batch_size=1000)
-    informal, complete = answer.as_printed
+    informal, complete, _, _ = answer.as_printed
     for reading, factor in ((informal, 2.0), (complete, 1.0)):
         limit = next(one for one in reading.conditions if one.id == "epsilon-range")
         assert limit.holds is False
@@ -150,6 +158,9 @@ def test_with_replacement_needs_more_noise_and_says_why() -> None:
     drawn, apart = solved(sampling="with-replacement", rounds=10), solved(rounds=10)
     assert drawn.parameters.noise_multiplier > apart.parameters.noise_multiplier
     assert {"printed-proof-invalid", "no-risk-for-this-sampling"} <= codes(drawn)
+    for reading in drawn.as_printed[:3]:
+        once = next(one for one in reading.conditions if one.id == "drawn-once")
+        assert (once.holds, once.left, once.right, reading.status) == (False, 100, 1, "unproved")
     assert drawn.risk is None
 
 
@@ -197,12 +208,109 @@ def test_strong_convexity_averages_geometrically() -> None:
     assert answer.risk.upper.value < plain.risk.upper.value
 
 
-def test_without_smoothness_the_noise_stands_and_the_risk_is_absent() -> None:
-    answer = solved(smoothness=None)
-    assert answer.risk is None
-    assert answer.parameters.step_size is None
-    assert "no-risk-without-smoothness" in codes(answer)
-    assert answer.parameters.noise_multiplier == solved().parameters.noise_multiplier
+def test_without_smoothness_the_run_is_on_the_envelope() -> None:
+    answer, smooth = solved(smoothness=None), solved()
+    assert answer.risk is not None
+    assert answer.risk.upper is not None
+    assert answer.risk.upper.theorem == "epsilond.federated-sgd-excess-risk"
+    assert "assumed-exact-proximal-steps" in codes(answer)
+    assert "exact-proximal-step" in {one.id for one in answer.declared_conditions}
+    assert answer.parameters.noise_multiplier == smooth.parameters.noise_multiplier
+    b, step = answer.parameters.envelope_smoothness, answer.parameters.step_size
+    assert answer.risk.upper.terms["smoothing"] == pytest.approx(1.0 / (2.0 * b))
+    found = FEDERATED_RISK.evaluate(
+        FederatedInputs(
+            client_groups=(
+                GroupRun(
+                    clients=10,
+                    samples_per_client=1000,
+                    batch_size=100,
+                    noise_std=answer.parameters.noise_std,
+                    lipschitz=1.0,
+                ),
+            ),
+            participation=(ParticipationCount(participants=10, probability=1.0),),
+            rounds=100,
+            dimension=20,
+            initial_distance=2.0,
+            envelope_smoothness=b,
+            step_size=step,
+        )
+    ).outputs
+    assert answer.risk.upper.value == pytest.approx(found["excess_risk"], rel=1e-12)
+
+
+def test_the_readings_without_smoothness_are_of_theorem_2_2() -> None:
+    answer = solved(smoothness=None, rounds=2500)
+    assert [one.theorem for one in answer.as_printed] == ["lowy.2.2"] * 3 + ["lowy.appendix-h"]
+    complete = answer.as_printed[1]
+    inputs = {**THEOREM_2_2.examples[0], "diameter": 2.0, "rounds": 2500}
+    expected = THEOREM_2_2.evaluate(NonsmoothInputs(**inputs), "corrected").outputs
+    assert complete.claims.excess_risk == expected["excess_risk"]
+    for name in ("noise_std", "step_size", "envelope_smoothness", "rounds"):
+        assert complete.parameters[name] == expected[name]
+    assert all(condition.holds for condition in complete.conditions)
+
+
+def test_the_proof_closes_where_rounds_are_many_and_not_where_they_are_few() -> None:
+    """E-01: near ε = 2 ln(2/δ) the printed composition needs R ≥ 0.317 ln(2/δ); the claim itself holds."""
+    for rounds, closes in ((2, False), (5, True)):
+        answer = solved(epsilon=24.0, batch_size=1000, rounds=rounds, readings=("proof",))
+        (proof,) = answer.as_printed
+        composition = next(one for one in proof.conditions if one.id == "composition-closes")
+        assert composition.holds is closes
+        assert (proof.status == "proved") is closes
+        assert proof.true is not None
+        assert proof.true.epsilon.upper <= 24.0
+        assert proof.claims.excess_risk is not None
+
+
+def test_the_experimental_reading_is_refuted_with_its_true_epsilon() -> None:
+    answer = solved(
+        epsilon=18.0, delta=1238**-2.0, samples_per_client=1238, batch_size=443, rounds=35, readings=("experimental",)
+    )
+    (reading,) = answer.as_printed
+    assert (reading.theorem, reading.status) == ("lowy.appendix-h", "refuted")
+    assert reading.parameters["batch_size"] == 444
+    assert reading.true is not None
+    assert 37.3 < reading.true.epsilon.lower <= reading.true.epsilon.upper < 39.2
+    assert {"printed-noise-not-private", "printed-noise-below-certified"} <= codes(answer)
+    assert {one.id: one.holds for one in reading.conditions} == {
+        "batch-of-records": True,
+        "side-condition": "undecidable",
+    }
+    few = solved(epsilon=5.0, rounds=1, batch_size=1000, readings=("experimental",)).as_printed[0]
+    assert few.parameters["batch_size"] == 1000
+    assert few.conditions[0].holds is False
+
+
+def test_a_chosen_run_stands_beside_the_prescribed_one() -> None:
+    answer = solved(rounds=None, batch_size=500)
+    assert answer.risk is not None
+    assert answer.risk.upper is not None
+    beside = answer.risk.as_prescribed
+    assert beside is not None
+    assert (beside.theorem, beside.batch_size, beside.within_budget) == ("lowy.2.1", 500, True)
+    again = solved(rounds=beside.rounds, batch_size=500)
+    assert again.risk is not None
+    assert again.risk.upper is not None
+    assert again.risk.as_prescribed is None
+    # At the prescribed rounds our own step does no worse than the prescribed one.
+    assert again.risk.upper.value <= beside.certified_noise * (1 + 1e-9)
+    assert beside.ratio == pytest.approx(beside.certified_noise / answer.risk.upper.value)
+    assert 1.0 < beside.ratio < beside.printed_noise / answer.risk.upper.value
+    assert answer.risk.upper.value <= again.risk.upper.value
+    complete = next(one for one in answer.as_printed if one.reading == "complete")
+    assert complete.parameters["rounds"] == beside.rounds
+    assert complete.parameters["step_size"] == beside.step_size
+
+
+def test_a_prescription_beyond_the_budget_is_said_to_be() -> None:
+    answer = solved(rounds=None, batch_size=500, communication_budget=32 * 20 * 10 * 7)
+    assert answer.risk is not None
+    assert answer.risk.as_prescribed is not None
+    assert answer.risk.as_prescribed.within_budget is False
+    assert answer.risk.as_prescribed.rounds > 7 >= answer.parameters.rounds
 
 
 def test_a_delta_below_every_double() -> None:
@@ -235,6 +343,9 @@ def test_a_record_hardly_ever_drawn_needs_no_noise_and_the_answer_warns() -> Non
         ({"epsilon": 0.0}, "/epsilon"),
         ({"delta": 1.0}, "/delta"),
         ({"readings": ("poetic",)}, "/readings"),
+        ({"lipschitz": 1e170}, "/lipschitz"),
+        ({"diameter": 1e-170}, "/diameter"),
+        ({"client_groups": [{"clients": 10, "samples_per_client": 9, "weight": 1e-170}]}, "/client_groups/0/weight"),
     ],
 )
 def test_problems_that_no_run_can_have(changes: dict[str, Any], pointer: str) -> None:
@@ -245,7 +356,8 @@ def test_problems_that_no_run_can_have(changes: dict[str, Any], pointer: str) ->
 
 def test_the_family_states_what_one_client_releases() -> None:
     problem, run = MbSgdProblem(**BASE), Run(batch_size=100, rounds=100)
-    spec = run_spec(problem, run, 2.0)
+    (member,) = members_of(problem, run)
+    spec = run_spec(problem, member, run.rounds, 2.0)
     assert spec == Repeated(
         times=100,
         mechanism=Subsampled(
@@ -255,4 +367,4 @@ def test_the_family_states_what_one_client_releases() -> None:
             mechanism=Gaussian(noise_multiplier=2.0),
         ),
     )
-    assert contribution_norm(problem, run) == 0.01
+    assert contribution_norm(problem, member) == 0.01
