@@ -314,6 +314,7 @@ GroupSize = Annotated[int, GROUP_SIZE]
 # The optimisation problem -------------------------------------------------------------------------------------------
 LIPSCHITZ = _positive("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
 SMOOTHNESS = _positive("β", "Lipschitz constant of the gradient", "loss/length²")
+ENVELOPE_SMOOTHNESS = _positive("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
 STRONG_CONVEXITY = Quantity(symbol="μ", unit="loss/length²", ge=0, description="strong convexity, 0 if only convex")
 DIAMETER = _positive("D", "diameter of the domain", "length")
 INITIAL_DISTANCE = _positive("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
