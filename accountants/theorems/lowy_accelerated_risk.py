@@ -7,7 +7,7 @@ gradient g = ∇F(w^md) + e (F convex, β-smooth, μ-strongly convex on W, where
     w_t  = argmin over W of α(⟨g, w'⟩ + μ|w^md − w'|²/2) + ((1 − α)μ + η)|w − w'|²/2,
     w^ag_t = α w_t + (1 − α) w^ag.                                            Output: w^ag_T.
 
-Let w⁺ = [αμ w^md + ((1 − α)μ + η) w]/(μ + η), known before g: by the first line w^ag_t − w^md = α(w_t − w⁺). For u in W:
+Let w⁺ = [αμ w^md + ((1 − α)μ + η) w]/(μ + η), known before g; w^ag_t − w^md = α(w_t − w⁺) by the first line. For u ∈ W:
 
 1. β-smooth: F(w^ag_t) ≤ F(w^md) + ⟨∇F(w^md), w^ag_t − w^md⟩ + βα²|w_t − w⁺|²/2. Split w^ag_t into its two parts; by
    convexity the first is at most (1 − α)F(w^ag), and by μ-convexity F(w^md) + ⟨∇F, u − w^md⟩ ≤ F(u) − μ|u − w^md|²/2:
