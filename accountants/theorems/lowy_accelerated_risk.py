@@ -176,6 +176,8 @@ def best_stages(rounds: int, *, descent: Descent, variance: float) -> tuple[Stag
             rest = rounds - len(early) * length
             stages = (*early, best_stage(rest, descent=descent, squared_distance=squared, variance=variance))
             found = stages_bound(stages, descent, variance=variance).at(variance)
+            if found >= least and len(early) > 1:
+                break
             if found < least:
                 best, least = stages, found
     return best
