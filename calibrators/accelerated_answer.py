@@ -94,6 +94,8 @@ def printed_reading(
 
     `beside` names conditions that are not of this reading.
     """
+    if problem.strong_convexity == 0.0:
+        beside = (*beside, "logarithm")
     own = (one for one in theorem.conditions if one.checked and one.id not in beside)
     return PrintedReading(
         theorem=theorem.id,

@@ -74,6 +74,11 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
         return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
     @property
+    def quick(self) -> bool:
+        """Whether nothing is left to be chosen but one stage: no batch size, rounds, or number of stages."""
+        return self.batch_size is not None and self.rounds is not None and self.strong_convexity == 0.0
+
+    @property
     def spread(self) -> float:
         """v: 0 for identical clients, L if nothing is known."""
         if self.identically_distributed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated, Literal
 
 from accountants.errors import InvalidInput
@@ -17,7 +18,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     those of the smallest certified bound on the excess risk.
     """
 
-    smoothness: Smoothness
+    smoothness: Smoothness = field()  # needed here: else the default of mb-sgd would be inherited
     sampling: Annotated[Literal["without-replacement"], SAMPLING] = "without-replacement"
 
     def check(self) -> None:
