@@ -87,7 +87,7 @@ def printed_reading(
     reading: Reading,
     *,
     parameters: Mapping[str, float],
-    true: TrueFigures,
+    true: TrueFigures | None,
     beside: tuple[str, ...] = (),
 ) -> PrintedReading:
     """A reading of a theorem whose risks hide constants, so that it claims the target alone.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from accountants.quantities import LARGEST_COUNT
 from accountants.theorems.lowy_2_4 import THEOREM_2_4, EnvelopedInputs
 from accountants.theorems.lowy_e_1 import THEOREM_E_1, ReusedInputs, SmoothReusedInputs
 from calibrators.accelerated_answer import printed_reading
@@ -45,6 +46,7 @@ def _reading(
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = _inputs(problem, run, reading)
     found = theorem.evaluate(inputs, "printed").outputs
+    printed = Run(batch_size=run.batch_size, rounds=found["rounds"])
     parameters = {name: found[name] for name in SHOWN if name in found} | {"batch_size": run.batch_size}
     if reading == "complete":
         parameters["corrected_rounds"] = theorem.evaluate(inputs, "corrected").outputs["rounds"]
@@ -53,8 +55,8 @@ def _reading(
         theorem,
         inputs,
         reading,
-        parameters=parameters,
-        true=truth(Run(batch_size=run.batch_size, rounds=found["rounds"]), found["noise_multiplier"]),
+        parameters={name: value if value < LARGEST_COUNT else float(value) for name, value in parameters.items()},
+        true=truth(printed, found["noise_multiplier"]) if printed.rounds <= LARGEST_COUNT else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL_GAP, request
+from accountants.theorems.lowy_arithmetic import check_scales
 from calibrators.mb_sgd_problem import MbSgdProblem
 
 OFFERED = frozenset(
@@ -55,8 +56,19 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
     def check(self) -> None:
-        """And a gap that L and D allow; nothing is ignored silently."""
+        """And scales whose squares are doubles, a gap that L and D allow, and nothing that would be ignored."""
         super().check()
+        check_scales(
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            initial_distance=self.initial_distance,
+            heterogeneity=self.heterogeneity,
+            gradient_std=self.gradient_std,
+            empirical_gradient_std=self.empirical_gradient_std,
+            initial_gap=self.gap,
+        )
         faults = [
             Fault(f"/{field.name}", "is not offered for this algorithm")
             for field in fields(self)

@@ -89,6 +89,15 @@ def test_the_printed_theorems_at_the_golden_figures() -> None:
         assert reading.true.epsilon.upper < 1.0
 
 
+def test_more_rounds_than_can_be_run_leave_the_truth_out() -> None:
+    """A statement may prescribe rounds beyond every count; that is no fault of the request."""
+    answer = solved(rounds=None, max_gradients=10**6, dimension=1, epsilon=100.0, smoothness=1e40)
+    complete = answer.as_printed[1]
+    assert complete.parameters["rounds"] > 1e15
+    assert complete.true is None
+    assert math.isfinite(risk_of(answer))
+
+
 def test_an_epsilon_beyond_the_range_is_answered_with_both_sides() -> None:
     answer = solved(epsilon=30.0)
     informal, complete = answer.as_printed
@@ -213,6 +222,7 @@ def test_no_field_of_mb_sgd_is_ignored_in_silence() -> None:
         ({"batch_size": 999}, "/batch_size"),
         ({"strong_convexity": 2.5, "lipschitz": 5.0}, "/strong_convexity"),
         ({"initial_gap": 1.1}, "/initial_gap"),
+        ({"lipschitz": 1e-200}, "/lipschitz"),
         ({"delta": None}, "/delta"),
         ({"gradient_std": -1.0}, "/gradient_std"),
     ],
