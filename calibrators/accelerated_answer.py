@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from accountants import ENGINE_VERSION
+from accountants.theorem import Status
 from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND, AcceleratedProblem, accelerated_risk
 from calibrators.answer import (
@@ -100,7 +101,7 @@ def printed_reading(
     return PrintedReading(
         theorem=theorem.id,
         reading=reading,
-        status=theorem.status,
+        status=theorem.status if problem.sampling in ("without-replacement", "full") else Status.UNPROVED,
         parameters=parameters,
         claims=claims(problem.target),
         true=true,

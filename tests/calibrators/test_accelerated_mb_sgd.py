@@ -175,6 +175,9 @@ def test_sampling_that_has_no_bound_still_has_its_noise() -> None:
     assert open_rounds.parameters.rounds == 20
     drawn = solved(sampling="with-replacement", samples_per_client=10, batch_size=11, rounds=2)
     assert drawn.as_printed == ()
+    apart = solved(sampling="with-replacement", samples_per_client=10, batch_size=5, rounds=2)
+    assert {one.status.value for one in apart.as_printed} == {"unproved"}
+    assert {one.status.value for one in solved().as_printed} == {"proved"}
 
 
 def test_a_client_is_one_contribution() -> None:
