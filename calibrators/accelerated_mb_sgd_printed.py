@@ -32,7 +32,8 @@ def printed_readings(
 
     The informal reading is taken at the run's own rounds; the complete one at those the request gives, or else at those
     it prescribes, with the `corrected_rounds` beside them: divided by K, and with the term for client sampling that the
-    text leaves out. The theorems speak of records, and of batches of at most n.
+    text leaves out. `excess_risk_scale` is the statement's risk up to the constants and logarithms that it hides. The
+    theorems speak of records, and of batches of at most n.
     """
     if problem.unit == "client" or run.batch_size > problem.samples_per_client:
         return ()

@@ -107,7 +107,8 @@ def solve(problem: OnePassProblem) -> Calibration:
 def printed_readings(problem: OnePassProblem, run: Run) -> tuple[PrintedReading, ...]:
     """Theorem 2.3: `informal` at the run's own batch, `complete` at the request's or else at the one it prescribes.
 
-    It speaks of records: for the unit `client` there is nothing to print.
+    `excess_risk_scale` is its risk up to the constants and logarithms that it hides. It speaks of records: for the unit
+    `client` there is nothing to print.
     """
     if problem.unit == "client":
         return ()
