@@ -5,8 +5,13 @@ A new algorithm is one file here and one line in `CALIBRATORS`.
 
 from __future__ import annotations
 
-from calibrators import gaussian, mb_sgd
+from calibrators import accelerated_mb_sgd, gaussian, mb_sgd, one_pass_accelerated_mb_sgd
 from calibrators.problem import Calibrator
 
-CALIBRATORS: tuple[Calibrator, ...] = (mb_sgd.CALIBRATOR, gaussian.CALIBRATOR)
+CALIBRATORS: tuple[Calibrator, ...] = (
+    mb_sgd.CALIBRATOR,
+    gaussian.CALIBRATOR,
+    one_pass_accelerated_mb_sgd.CALIBRATOR,
+    accelerated_mb_sgd.CALIBRATOR,
+)
 """THE list of calibrators."""

@@ -65,6 +65,12 @@ def members_of(problem: MbSgdProblem, run: Run) -> tuple[Member, ...]:
     )
 
 
+def only_member(problem: MbSgdProblem, run: Run) -> Member:
+    """All clients, of a request that does not tell groups of them apart."""
+    (member,) = members_of(problem, run)
+    return member
+
+
 def _batch_size(problem: MbSgdProblem, group: ClientGroupRequest, run: Run) -> int:
     """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
     n, whole = group.samples_per_client, problem.samples_per_client

@@ -227,7 +227,7 @@ def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float
     """
     if problem.batch_size is not None and problem.rounds is not None:
         return Run(batch_size=problem.batch_size, rounds=problem.rounds)
-    runs = list(_candidates(problem))
+    runs = list(candidate_runs(problem))
     if not runs:
         raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
     if risk_problem(problem, runs[0]) is None:
@@ -252,7 +252,7 @@ def most_rounds(problem: MbSgdProblem, batch_size: int) -> int:
     return affordable
 
 
-def _candidates(problem: MbSgdProblem) -> Iterator[Run]:
+def candidate_runs(problem: MbSgdProblem) -> Iterator[Run]:
     """A geometric grid of batch sizes and rounds, ends included, within the budgets."""
     n = problem.samples_per_client
     full = problem.sampling == "full"

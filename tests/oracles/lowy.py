@@ -140,3 +140,26 @@ def two_level_variance(data: Sequence[Sequence[float]], M: int, K: int) -> Real:
         total += mp.fsum((value / M - truth) ** 2 for value in grid) / len(grid)
         count += 1
     return total / count
+
+
+def one_pass(run: Any, K: int) -> dict[str, Real]:
+    """The batches and terms of Theorem 2.3, mended."""
+    n, N, M, d = (mpf(x) for x in (run.samples_per_client, run.clients, run.participants, run.dimension))
+    L, D, beta, mu = (mpf(x) for x in (run.lipschitz, run.diameter, run.smoothness, run.strong_convexity))
+    phi, v, gap, eps = (mpf(x) for x in (run.gradient_std, run.heterogeneity, run.gap, run.epsilon))
+    logs, kappa = -mpf(run.log_delta), beta / mu
+    rest = (N - M) / (N - 1)
+    argument = mu * gap * min((eps * n) ** 2 * M / (L**2 * d * logs), n * M / phi**2)
+    return {
+        "convex_batch": (L / (beta * D)) ** (mpf(2) / 5) * n ** (mpf(3) / 5) * (d * logs) ** (mpf(1) / 5)
+        / (eps ** (mpf(2) / 5) * M ** (mpf(1) / 5)),
+        "strongly_convex_batch": n / (mp.sqrt(kappa) * ln(argument)) if argument > 1 else mp.inf,
+        "convex_optimisation": beta * D**2 * K**2 / n**2,
+        "convex_sampling": phi * D / mp.sqrt(n * M),
+        "convex_privacy": L * D * mp.sqrt(d * logs) / (eps * mp.sqrt(K * n * M)),
+        "convex_heterogeneity": mp.sqrt(K) * v * D / mp.sqrt(n * M) * mp.sqrt(rest),
+        "strongly_optimisation": gap * mp.exp(-n / (K * mp.sqrt(kappa))),
+        "strongly_sampling": phi**2 / (mu * n * M),
+        "strongly_heterogeneity": v**2 * K / (mu * n * M) * rest,
+        "strongly_privacy": L**2 * d * logs / (mu * K * n * eps**2 * M),
+    }  # fmt: skip

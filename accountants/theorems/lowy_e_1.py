@@ -1,0 +1,318 @@
+"""Theorem E.1 of Lowy and Razaviyayn: accelerated SGD on the data at hand, for smooth losses."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Annotated, Any, Literal
+
+from accountants.errors import InvalidInput
+from accountants.quantities import (
+    DELTA,
+    EMPIRICAL_GRADIENT_STD,
+    INITIAL_GAP,
+    LOG10_DELTA,
+    ROUNDS,
+    SAMPLING,
+    BatchSize,
+    Clients,
+    Diameter,
+    Dimension,
+    EmpiricalHeterogeneity,
+    Epsilon,
+    Lipschitz,
+    Participants,
+    Quantity,
+    SamplesPerClient,
+    Smoothness,
+    StrongConvexity,
+    natural_log_delta,
+    request,
+)
+from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from accountants.theorems.lowy_2_1 import PARTICIPANTS
+from accountants.theorems.lowy_accelerated import (
+    AcceleratedPrescription,
+    InformalPrescription,
+    ReusedRun,
+    complete,
+    informal,
+)
+from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_clients import Federation
+from accountants.theorems.lowy_noise import (
+    FRESH_NOISE,
+    INSIDE_DOMAIN,
+    PRIVACY_ERRATA,
+    epsilon_limit,
+    minimal_batch_size,
+    minimal_batch_size_real,
+)
+from accountants.theorems.lowy_variance_lemmas import TWO_LEVELS
+
+Variant = Literal["informal", "complete"]
+READINGS: tuple[Reading, ...] = ("printed", "corrected")
+
+_TESTS = "tests/theorems/test_lowy_accelerated.py"
+_VARIANT = Quantity(description="the informal statement, or the appendix's complete one")
+
+
+@request
+class ReusedInputs(ABC):
+    """Equal clients, M of N in each round. Absent: rounds are as prescribed, Δ is LD."""
+
+    variant: Annotated[Variant, _VARIANT] = "complete"
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    samples_per_client: SamplesPerClient
+    clients: Clients
+    participants: Participants
+    batch_size: BatchSize
+    dimension: Dimension
+    lipschitz: Lipschitz
+    diameter: Diameter
+    strong_convexity: StrongConvexity = 0.0
+    empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
+    initial_gap: Annotated[float | None, INITIAL_GAP] = None
+    rounds: Annotated[int | None, ROUNDS] = None
+    sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
+
+    def check(self) -> None:
+        """One δ; M ≤ N, K ≤ n; scales whose squares are doubles."""
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(
+            epsilon=self.epsilon,
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            strong_convexity=self.strong_convexity,
+            empirical_heterogeneity=self.empirical_heterogeneity,
+            initial_gap=self.initial_gap,
+        )
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+        if self.batch_size > self.samples_per_client:
+            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def gap(self) -> float:
+        """Δ, at most LD."""
+        return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+
+    def run_of(self, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:
+        """The run as the formulas see it."""
+        federation = Federation.of_equal_clients(
+            clients=self.clients,
+            participants=self.participants,
+            samples_per_client=self.samples_per_client,
+            batch_size=self.batch_size,
+            epsilon=self.epsilon,
+            log_delta=self.log_delta,
+        )
+        return ReusedRun(
+            federation=federation,
+            dimension=self.dimension,
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=smoothness,
+            strong_convexity=self.strong_convexity,
+            gap=self.gap,
+            empirical_gradient_std=empirical_gradient_std,
+            empirical_heterogeneity=self.empirical_heterogeneity,
+        )
+
+    @abstractmethod
+    def run(self, reading: Reading, /) -> ReusedRun:
+        """The run in a reading."""
+
+    def prescription(self, reading: Reading) -> AcceleratedPrescription | InformalPrescription:
+        """What the variant prescribes in a reading."""
+        if self.variant == "informal":
+            return informal(self.run(reading), rounds=self.rounds)
+        return complete(self.run(reading), rounds=self.rounds, reading=reading)
+
+
+@request
+class SmoothReusedInputs(ReusedInputs):
+    """Equal clients with a smooth loss. Absent: rounds are as prescribed, Φ̂ is L, Δ is LD."""
+
+    smoothness: Smoothness
+    empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
+
+    def check(self) -> None:
+        """And μ ≤ β."""
+        super().check()
+        check_scales(smoothness=self.smoothness, empirical_gradient_std=self.empirical_gradient_std)
+        if self.strong_convexity > self.smoothness:
+            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
+
+    def run(self, _reading: Reading, /) -> ReusedRun:
+        """The same in both readings."""
+        std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
+        return self.run_of(smoothness=self.smoothness, empirical_gradient_std=std)
+
+
+def common_outputs(inputs: ReusedInputs, found: AcceleratedPrescription | InformalPrescription) -> dict[str, Any]:
+    """What both theorems prescribe; `excess_risk_scale` after the rounds are put in, `before_…` with its terms."""
+    (std,) = found.noise_stds
+    outputs: dict[str, Any] = {
+        "rounds": found.rounds,
+        "prescribed_rounds": found.prescribed_rounds,
+        "noise_std": std,
+        "noise_multiplier": std * inputs.batch_size / inputs.lipschitz,
+        "sensitivity": 2.0 * inputs.lipschitz / inputs.batch_size,
+        "minimal_batch_size": minimal_batch_size(
+            samples_per_client=inputs.samples_per_client,
+            rounds=found.rounds,
+            epsilon=inputs.epsilon,
+            log_delta=inputs.log_delta,
+        ),
+        "epsilon_limit": epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant),
+        "excess_risk_scale": found.excess_risk,
+    }
+    if isinstance(found, AcceleratedPrescription):
+        outputs |= {
+            "before_excess_risk_scale": math.fsum(found.terms.values()),
+            "gradient_variance": found.variance,
+            "regularization": found.regularization,
+            "regularization_of_the_lemma": found.regularization_of_the_lemma,
+            "effective_participants": found.aggregates.participants,
+            "xi": found.aggregates.xi,
+            **{f"{name}_term": value for name, value in found.terms.items()},
+        }
+    return outputs
+
+
+@in_doubles
+def theorem_e_1(inputs: SmoothReusedInputs, reading: Reading = "printed") -> Outputs:
+    """Noise, batch and rounds, and the risk as a scale: constants and logarithms are hidden."""
+    return common_outputs(inputs, inputs.prescription(reading))
+
+
+# Conditions, shared with Theorem 2.4 --------------------------------------------------------------------------------
+def _epsilon_range(inputs: ReusedInputs) -> Sides:
+    return Sides.at_most(inputs.epsilon, epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant))
+
+
+def _batch(inputs: ReusedInputs) -> Sides:
+    least = minimal_batch_size_real(
+        samples_per_client=inputs.samples_per_client,
+        rounds=min(inputs.prescription(reading).rounds for reading in READINGS),
+        epsilon=inputs.epsilon,
+        log_delta=inputs.log_delta,
+    )
+    return Sides.at_least(inputs.batch_size, least)
+
+
+def _drawn_once(inputs: ReusedInputs) -> Sides:
+    return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
+
+
+def _rounds(inputs: ReusedInputs) -> Sides:
+    """Of the two readings the one that comes closer to failing."""
+    both = [inputs.prescription(reading) for reading in READINGS]
+    worst = max(both, key=lambda found: found.prescribed_rounds - found.rounds)
+    return Sides.at_least(worst.rounds, worst.prescribed_rounds)
+
+
+def _everyone(inputs: ReusedInputs) -> Sides:
+    needed = inputs.clients if inputs.empirical_heterogeneity > 0.0 else inputs.participants
+    return Sides.at_least(inputs.participants, needed)
+
+
+def _logarithm(inputs: ReusedInputs) -> Sides:
+    argument = inputs.prescription("printed").logarithm_argument if inputs.strong_convexity > 0.0 else math.inf
+    return Sides(argument > 1.0, argument, 1.0)
+
+
+def _gap(inputs: ReusedInputs) -> Sides:
+    return Sides.at_most(inputs.gap, inputs.lipschitz * inputs.diameter)
+
+
+CONDITIONS = (
+    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the informal statement, ε ≤ ln(2/δ) in the complete", _epsilon_range),
+    Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), at the fewer rounds of the two readings", _batch),
+    Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once),
+    Condition("prescribed-rounds", "R is at least what the statement prescribes at that R", _rounds),
+    Condition(
+        "all-participate", "M = N, or v̂ = 0 (then M stands right): the printed V² omits client sampling", _everyone
+    ),
+    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
+    Condition("initial-gap", "Δ ≤ L D", _gap),
+    FRESH_NOISE,
+    INSIDE_DOMAIN,
+    Condition("equal-clients", "all clients hold the same number of records"),
+    Condition("hidden-constants", "constants and logarithms that the statement's risks leave out", undecidable=True),
+)
+
+# Errata -------------------------------------------------------------------------------------------------------------
+BATCH_IN_ROUNDS = Erratum(
+    "E-10",
+    printed="the complete R has Φ̂²/(dΨ~), the informal one is divided by K",
+    truth="the proof needs the quotient by K only: K = 100, n = 1000, M = N = 10, d = 20 prescribe 12 rounds, not 855",
+    test=f"{_TESTS}::test_the_printed_rounds_forget_the_batch",
+)
+UNBALANCED = Erratum(
+    "E-11",
+    printed="n_i may differ; Φ̂² is normalised by 1/N",
+    truth=(
+        "F̂ weighs clients equally, so the records' gradients do not average to its gradient unless all n_i are equal; "
+        "and Φ̂² is a mean over all records, n times less"
+    ),
+    test=f"{_TESTS}::test_unequal_clients_do_not_average_to_the_objective",
+)
+THEOREM_E_1 = Theorem(
+    id="lowy.e.1",
+    title="Accelerated mini-batch SGD on the data at hand, smooth losses",
+    statement=(
+        "With the noise of Theorem 2.1, R = max{√(βD√M~/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds of Algorithm 2 are (ε, δ) "
+        "for every record against everyone but its client, and E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})); if μ-strongly "
+        "convex √(β/μ) ln(ΔμM~/(dΨ~)) comes first in R, and the risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). Read here: M = N "
+        "or v̂ = 0, else R also counts v̂²(N − M)/((N − 1)dΨ~)"
+    ),
+    source=Source("lowy2023", "Theorem E.1"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(
+        *CONDITIONS,
+        Condition("loss", "every record's loss is convex, L-Lipschitz and β-smooth, their mean μ-strongly convex"),
+    ),
+    errata=(*PRIVACY_ERRATA, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
+    inputs=SmoothReusedInputs,
+    formula=theorem_e_1,
+    examples=(
+        {
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "samples_per_client": 1000,
+            "clients": 10,
+            "participants": 10,
+            "batch_size": 1000,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "diameter": 1.0,
+            "smoothness": 2.0,
+        },
+        {
+            "variant": "informal",
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "samples_per_client": 1000,
+            "clients": 10,
+            "participants": 10,
+            "batch_size": 100,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "diameter": 1.0,
+            "smoothness": 2.0,
+            "strong_convexity": 0.1,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (THEOREM_E_1,)

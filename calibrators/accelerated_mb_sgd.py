@@ -1,0 +1,98 @@
+"""accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn on the data at hand, records used again and again.
+
+What a client releases is what it releases in mb-sgd, so the family σ ↦ Spec and its certificate are those of mb-sgd.
+What the server does with it is accelerated, in stages; without smoothness it descends the loss's Moreau envelope.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from accountants.account import account
+from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
+from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
+from calibrators.accelerated_answer import AcceleratedParameters, answer
+from calibrators.accelerated_mb_sgd_printed import printed_readings
+from calibrators.accelerated_mb_sgd_schedule import choose_run, plan_of
+from calibrators.accelerated_problem import AcceleratedMbSgdProblem
+from calibrators.answer import Calibration, TrueFigures
+from calibrators.envelope import true_figures
+from calibrators.mb_sgd import certify, run_spec
+from calibrators.mb_sgd import cost as cost_of_noise
+from calibrators.mb_sgd_members import contribution_norm, only_member
+from calibrators.mb_sgd_problem import Run
+from calibrators.problem import Calibrator, CostClass
+from calibrators.search import Certified
+
+NAME = "accelerated-mb-sgd"
+CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
+
+
+def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
+    """The smallest certified noise, the stages to run it with, and the printed theorems beside it.
+
+    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
+
+    Raises:
+        ConditionViolated: no theorem covers this sampling under this relation.
+        Infeasible: no noise that is offered meets the target.
+    """
+
+    @functools.cache
+    def certified_for(run: Run) -> Certified:
+        return certify(problem, only_member(problem, run), run.rounds)
+
+    def noise_of(run: Run) -> float:
+        return certified_for(run).noise * contribution_norm(problem, only_member(problem, run))
+
+    @functools.cache
+    def truth(run: Run, noise_multiplier: float) -> TrueFigures:
+        """At printed noise, for a record under replace-one: what the theorems speak of."""
+        spec = run_spec(problem, only_member(problem, run), run.rounds, noise_multiplier)
+        return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
+
+    run = choose_run(problem, noise_of)
+    return answer(
+        NAME,
+        problem,
+        run,
+        certified_for(run),
+        printed=printed_readings(problem, run, truth),
+        plan=plan_of(problem, run, noise_of(run)),
+        declared=CONDITIONS,
+        unused=("gradient_std", "heterogeneity"),
+    )
+
+
+def cost(problem: AcceleratedMbSgdProblem) -> CostClass:
+    """A closed form where the noise is one and the run is given."""
+    return cost_of_noise(problem) if problem.quick else "search"
+
+
+CALIBRATOR = Calibrator(
+    name=NAME,
+    title="Accelerated noisy mini-batch SGD for clients that trust nobody",
+    summary=(
+        "The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the Moreau "
+        "envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and 2.4)."
+    ),
+    problem=AcceleratedMbSgdProblem,
+    parameters=AcceleratedParameters,
+    solve=solve,
+    cost=cost,
+    theorems=("lowy.e.1", "lowy.2.4", "lowy.algorithm-2", ACCELERATED_RISK_BOUND.id),
+    example={
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "samples_per_client": 1000,
+        "clients": 50,
+        "participants": 50,
+        "dimension": 20,
+        "lipschitz": 1.0,
+        "diameter": 2.0,
+        "smoothness": 1.0,
+        "strong_convexity": 0.1,
+        "batch_size": 200,
+        "rounds": 100,
+    },
+)

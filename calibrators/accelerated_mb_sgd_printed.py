@@ -1,0 +1,90 @@
+"""Theorems E.1 and 2.4 as printed, reading by reading, beside what is true at their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from accountants.quantities import LARGEST_COUNT
+from accountants.theorems.lowy_2_4 import THEOREM_2_4, EnvelopedInputs
+from accountants.theorems.lowy_e_1 import THEOREM_E_1, ReusedInputs, SmoothReusedInputs
+from calibrators.accelerated_answer import printed_reading
+from calibrators.accelerated_problem import READINGS
+from calibrators.mb_sgd_problem import Reading, Run
+
+if TYPE_CHECKING:
+    from calibrators.accelerated_problem import AcceleratedMbSgdProblem
+    from calibrators.answer import PrintedReading, TrueFigures
+
+SHOWN = (
+    "noise_std",
+    "noise_multiplier",
+    "rounds",
+    "regularization",
+    "envelope_smoothness",
+    "excess_risk_scale",
+)
+
+
+def printed_readings(
+    problem: AcceleratedMbSgdProblem, run: Run, truth: Callable[[Run, float], TrueFigures]
+) -> tuple[PrintedReading, ...]:
+    """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
+
+    The informal reading is taken at the run's own rounds; the complete one at those the request gives, or else at those
+    it prescribes, with the `corrected_rounds` beside them: divided by K, and with the term for client sampling that the
+    text leaves out. `excess_risk_scale` is the statement's risk up to the constants and logarithms that it hides. The
+    theorems speak of records, and of batches of at most n.
+    """
+    if problem.unit == "client" or run.batch_size > problem.samples_per_client:
+        return ()
+    asked = READINGS if problem.readings is None else problem.readings
+    return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in asked)
+
+
+def _reading(
+    problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures]
+) -> PrintedReading:
+    theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
+    inputs = _inputs(problem, run, reading)
+    found = theorem.evaluate(inputs, "printed").outputs
+    printed = Run(batch_size=run.batch_size, rounds=found["rounds"])
+    parameters = {name: found[name] for name in SHOWN if name in found} | {"batch_size": run.batch_size}
+    if reading == "complete":
+        parameters["corrected_rounds"] = theorem.evaluate(inputs, "corrected").outputs["rounds"]
+    return printed_reading(
+        problem,
+        theorem,
+        inputs,
+        reading,
+        parameters={name: value if value < LARGEST_COUNT else float(value) for name, value in parameters.items()},
+        true=truth(printed, found["noise_multiplier"]) if printed.rounds <= LARGEST_COUNT else None,
+    )
+
+
+def _inputs(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading) -> ReusedInputs:
+    """The theorem's own inputs. Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest."""
+    spread = problem.lipschitz if problem.empirical_gradient_std is None else problem.empirical_gradient_std
+    shared: dict[str, Any] = {
+        "variant": reading,
+        "epsilon": problem.epsilon,
+        "delta": problem.delta,
+        "log10_delta": problem.log10_delta,
+        "samples_per_client": problem.samples_per_client,
+        "clients": problem.clients,
+        "participants": problem.reporting,
+        "batch_size": run.batch_size,
+        "dimension": problem.dimension,
+        "lipschitz": problem.lipschitz,
+        "diameter": problem.diameter,
+        "strong_convexity": problem.strong_convexity,
+        "empirical_heterogeneity": spread,
+        "initial_gap": problem.gap,
+        "rounds": run.rounds if reading == "informal" else problem.rounds,
+        "sampling": "with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
+    }
+    if problem.smoothness is None:
+        return EnvelopedInputs(**shared)
+    return SmoothReusedInputs(
+        smoothness=problem.smoothness, empirical_gradient_std=problem.empirical_gradient_std, **shared
+    )

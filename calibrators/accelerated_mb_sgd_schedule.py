@@ -1,0 +1,121 @@
+"""The pace of an accelerated run on re-used records: batch size, rounds, envelope and stages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from accountants.errors import InvalidInput
+from accountants.theorems.lowy_accelerated_bound import AcceleratedProblem, accelerated_risk, best_envelope_smoothness
+from accountants.theorems.lowy_accelerated_risk import best_stage, stages_bound
+from calibrators.accelerated_answer import plan_at
+from calibrators.mb_sgd_members import only_member
+from calibrators.mb_sgd_problem import Run
+from calibrators.mb_sgd_schedule import SHORTLIST, candidate_runs, likely_noise_multiplier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from calibrators.accelerated_answer import AcceleratedPlan
+    from calibrators.accelerated_problem import AcceleratedMbSgdProblem
+
+
+def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
+    """The problem as the risk bound sees it, before an envelope is chosen; None where that bound does not apply.
+
+    The bound is for the mean loss on the data at hand, and needs batches drawn without replacement. The request's
+    heterogeneity is of the populations and does not bound that of the data, which is taken at its largest.
+    """
+    if problem.sampling not in ("without-replacement", "full"):
+        return None
+    return AcceleratedProblem(
+        clients=problem.clients,
+        participants=problem.reporting,
+        samples_per_client=problem.samples_per_client,
+        batch_size=run.batch_size,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        smoothness=problem.smoothness or 0.0,
+        strong_convexity=problem.strong_convexity,
+        initial_distance=problem.initial_distance or problem.diameter,
+        diameter=problem.diameter,
+        initial_gap=problem.gap,
+        gradient_std=problem.empirical_gradient_std,
+        objective="empirical",
+    )
+
+
+def enveloped(
+    problem: AcceleratedMbSgdProblem, seen: AcceleratedProblem, *, noise_std: float, rounds: int
+) -> AcceleratedProblem:
+    """The same with an envelope of nearly the best smoothness, where the loss is not smooth itself."""
+    if problem.smoothness is not None:
+        return seen
+    best = best_envelope_smoothness(seen, noise_std=noise_std, rounds=rounds)
+    return replace(seen, envelope_smoothness=best)
+
+
+def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> AcceleratedPlan | None:
+    """Envelope, stages and risk bound of a run at its certified noise; None where no bound applies."""
+    seen = risk_problem(problem, run)
+    if seen is None:
+        return None
+    seen = enveloped(problem, seen, noise_std=noise_std, rounds=run.rounds)
+    return plan_at(seen, noise_std=noise_std, rounds=run.rounds)
+
+
+def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Run:
+    """The run to calibrate: as the request says, the rest chosen by the bound within the budgets.
+
+    Without a bound the largest batch is taken, and rounds as near as may be to those that pay.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    if problem.batch_size is not None and problem.rounds is not None:
+        return Run(batch_size=problem.batch_size, rounds=problem.rounds)
+    runs = list(candidate_runs(problem))
+    if not runs:
+        raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
+    if risk_problem(problem, runs[0]) is None:
+        return max(runs, key=lambda run: (run.batch_size, _closeness(problem, run)))
+
+    def likely(run: Run) -> float:
+        multiplier = likely_noise_multiplier(problem, only_member(problem, run), run.rounds)
+        noise = multiplier * problem.lipschitz / run.batch_size
+        seen = risk_problem(problem, run)
+        return likely_risk(seen, noise_std=noise, rounds=run.rounds) if seen else math.inf
+
+    def certain(run: Run) -> float:
+        plan = plan_of(problem, run, certified_noise_std(run))
+        return plan.risk.upper.value if plan and plan.risk.upper else math.inf
+
+    return min(sorted(runs, key=likely)[:SHORTLIST], key=certain)
+
+
+def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
+    """About the bound, quickly; it decides nothing but where to look.
+
+    Strongly convex: the lesser of one stage, and short stages that shrink the gap by e^(−R√(μ/β)/(2e)) before a long
+    one that averages the noise.
+    """
+    if seen.smoothness == 0.0:
+        seen = replace(seen, envelope_smoothness=seen.lipschitz * (rounds + 1.0) / (2.0 * seen.initial_distance))
+    variance = seen.variance(noise_std).total
+    descent = seen.descent
+    if descent.strong_convexity == 0.0:
+        return accelerated_risk(seen, noise_std=noise_std, rounds=rounds).total
+    whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
+    stage = best_stage(rounds, descent=descent, squared_distance=whole, variance=variance)
+    single = stages_bound((stage,), descent, variance=variance).at(variance)
+    pace = math.sqrt(descent.strong_convexity / descent.smoothness) / (2.0 * math.e)
+    several = descent.initial_gap * math.exp(-rounds * pace) + 4.0 * variance / (descent.strong_convexity * rounds)
+    return min(single, several) + seen.smoothing_gap
+
+
+def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
+    """Rounds near √M εn/√(d ln(1/δ)), which Theorem 2.4 prescribes (F-41)."""
+    private = problem.dimension * -problem.target.log_delta
+    wanted = math.sqrt(problem.reporting / private) * problem.epsilon * problem.samples_per_client
+    return -abs(math.log(run.rounds / max(1.0, wanted)))

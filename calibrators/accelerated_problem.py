@@ -1,0 +1,102 @@
+"""What both accelerated algorithms are asked: the fields of mb-sgd, and more of what is known of the loss."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated
+
+from accountants.errors import Fault, InvalidInput
+from accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL_GAP, request
+from accountants.theorems.lowy_arithmetic import check_scales
+from calibrators.mb_sgd_problem import MbSgdProblem, Reading
+
+READINGS: tuple[Reading, ...] = ("informal", "complete")
+"""In which their theorems are printed."""
+OFFERED = frozenset(
+    {
+        "batch_size",
+        "clients",
+        "communication_budget",
+        "delta",
+        "diameter",
+        "dimension",
+        "empirical_gradient_std",
+        "epsilon",
+        "gradient_std",
+        "heterogeneity",
+        "identically_distributed",
+        "initial_distance",
+        "initial_gap",
+        "lipschitz",
+        "log10_delta",
+        "max_gradients",
+        "observer",
+        "participants",
+        "readings",
+        "relation",
+        "rounds",
+        "sampling",
+        "samples_per_client",
+        "smoothness",
+        "strong_convexity",
+        "unit",
+    }
+)
+"""Fields that the accelerated algorithms take account of; another field of mb-sgd may only keep its default."""
+
+
+@request
+class AcceleratedMbSgdProblem(MbSgdProblem):
+    """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
+
+    Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
+    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+    """
+
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
+    initial_gap: Annotated[float | None, INITIAL_GAP] = None
+
+    def check(self) -> None:
+        """And scales whose squares are doubles, a gap that L and D allow, and nothing that would be ignored."""
+        super().check()
+        check_scales(
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            initial_distance=self.initial_distance,
+            heterogeneity=self.heterogeneity,
+            gradient_std=self.gradient_std,
+            empirical_gradient_std=self.empirical_gradient_std,
+            initial_gap=self.gap,
+        )
+        faults = [
+            Fault(f"/{field.name}", "is not offered for this algorithm")
+            for field in fields(self)
+            if field.name not in OFFERED and getattr(self, field.name) != field.default
+        ]
+        if not set(self.readings or ()) <= set(READINGS):
+            faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
+        most = self.lipschitz * self.diameter
+        if self.initial_gap is not None and self.initial_gap > most:
+            faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def gap(self) -> float:
+        """Δ, by default L D."""
+        return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+
+    @property
+    def quick(self) -> bool:
+        """Whether nothing is left to be chosen but one stage: no batch size, rounds, or number of stages."""
+        return self.batch_size is not None and self.rounds is not None and self.strong_convexity == 0.0
+
+    @property
+    def spread(self) -> float:
+        """v: 0 for identical clients, L if nothing is known."""
+        if self.identically_distributed:
+            return 0.0
+        return self.lipschitz if self.heterogeneity is None else self.heterogeneity
