@@ -119,16 +119,15 @@ def test_risk_and_step_against_their_definition() -> None:
     strongly = evaluated(THEOREM_4_1, rounds=60_000, strong_convexity=0.5).outputs
     assert strongly["excess_risk_scale"] == pytest.approx(float(curved), rel=1e-12)
     assert "step_size" not in strongly
-    rounds_needed = evaluated(THEOREM_4_1, strong_convexity=1e-3, epsilon=0.001).outputs["prescribed_rounds"]
-    argument = 2.0 * 1e-3 * (0.001 * 1e5) ** 2 / 20
-    assert rounds_needed == pytest.approx(8.0 * 2.0 / 1e-3 * max(math.log(argument), 0.0) or 10.0, rel=1e-12)
+    rounds_needed = evaluated(THEOREM_4_1, strong_convexity=1e-3, epsilon=0.01).outputs["prescribed_rounds"]
+    assert rounds_needed == pytest.approx(16_000.0 * math.log(2e-3 * 1e6 / 20), rel=1e-12)
 
 
 def test_the_proofs_noise_lacks_a_square() -> None:
-    """At ε₀ = 0.1, δ₀ = 1e-6 the noise 8L² ln(2/δ₀)/ε₀ gives δ above 0.01; with ε₀² it is enough."""
+    """At ε₀ = 0.1, δ₀ = 1e-6 the noise 8L² ln(2/δ₀)/ε₀ gives δ above 0.001; with ε₀² it is enough."""
     epsilon, delta = 0.1, 1e-6
     wrong = math.sqrt(8.0 * math.log(2.0 / delta) / epsilon)
-    assert gaussian_pair(2.0 / wrong).ends(epsilon).lower > math.log(0.01)
+    assert gaussian_pair(2.0 / wrong).ends(epsilon).lower > math.log(0.001)
     assert gaussian_pair(2.0 / (wrong / math.sqrt(epsilon))).ends(epsilon).upper < math.log(delta)
 
 
