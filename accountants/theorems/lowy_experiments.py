@@ -1,7 +1,4 @@
-"""Appendix H of Lowy and Razaviyayn: the calibration, the metric, the sizes and the settings of their experiments.
-
-The calibration is no guarantee and is never used as one. The rest is what is needed to repeat the experiments.
-"""
+"""Appendix H of Lowy and Razaviyayn: the metric, the sizes and the settings of their experiments."""
 
 from __future__ import annotations
 
@@ -11,21 +8,12 @@ from typing import Annotated, Any, Literal
 
 from accountants.errors import InvalidInput
 from accountants.quantities import (
-    BATCH_SIZE,
-    DELTA,
-    LOG10_DELTA,
     Clients,
-    Epsilon,
-    Lipschitz,
     Quantity,
-    Rounds,
-    SamplesPerClient,
-    natural_log_delta,
     request,
 )
-from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
-from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
+from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_lowy_experiments.py"
 INSURANCE_RECORDS = 1338
@@ -61,18 +49,6 @@ SETTINGS: Mapping[Experiment, Mapping[str, Any]] = {
 """As Appendix H gives them. The rounds for MNIST stand in the authors' code only; 8673/7 = 1239, not 1238 (E-32)."""
 
 
-def experimental_noise_std(
-    *, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float
-) -> float:
-    """σ = L √(8R ln(1/δ))/(nε), per coordinate of the client's mean gradient."""
-    return lipschitz * math.sqrt(-8.0 * log_delta * rounds) / (samples_per_client * epsilon)
-
-
-def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
-    """K = n√ε/(2√R), before rounding up."""
-    return samples_per_client * math.sqrt(epsilon) / (2.0 * math.sqrt(rounds))
-
-
 def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], training_mean: float) -> float:
     """√(Σ(y − ŷ)²/Σ(y − ȳ_train)²)."""
     wrong = math.fsum((value - guess) ** 2 for value, guess in zip(values, predictions, strict=True))
@@ -84,43 +60,6 @@ def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ..
     """N − 1 groups of ⌈records/N⌉, the rest in the last one; which may come out negative."""
     size = -(-records // clients)
     return (*(size,) * (clients - 1), records - size * (clients - 1))
-
-
-@request
-class CalibrationInputs:
-    """A client's run. Absent: batch_size as prescribed. Give one of delta and log10_delta."""
-
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    samples_per_client: SamplesPerClient
-    rounds: Rounds
-    lipschitz: Lipschitz
-    batch_size: Annotated[int | None, BATCH_SIZE] = None
-
-    def check(self) -> None:
-        """One δ, K ≤ n."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, lipschitz=self.lipschitz)
-        if self.batch_size is not None and self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def prescribed(self) -> float:
-        """n√ε/(2√R)."""
-        return experimental_batch_size(
-            samples_per_client=self.samples_per_client, rounds=self.rounds, epsilon=self.epsilon
-        )
-
-    @property
-    def batch(self) -> int:
-        """The batch given, or the prescribed one rounded up."""
-        return self.batch_size if self.batch_size is not None else max(1, math.ceil(self.prescribed))
 
 
 @request
@@ -163,26 +102,6 @@ class SettingsInputs:
 
 
 @in_doubles
-def calibration(inputs: CalibrationInputs) -> Outputs:
-    """σ and K, and what an accountant needs to know of them: sensitivity 2L/K and the noise multiplier σK/L."""
-    std = experimental_noise_std(
-        lipschitz=inputs.lipschitz,
-        samples_per_client=inputs.samples_per_client,
-        rounds=inputs.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
-    return {
-        "noise_std": std,
-        "noise_multiplier": std * inputs.batch / inputs.lipschitz,
-        "batch_size": inputs.batch,
-        "prescribed_batch_size": inputs.prescribed,
-        "sensitivity": 2.0 * inputs.lipschitz / inputs.batch,
-        "rate_squared_rounds": (inputs.prescribed / inputs.samples_per_client) ** 2 * inputs.rounds,
-    }
-
-
-@in_doubles
 def metric(inputs: MetricInputs) -> Outputs:
     """The relative root mean square error."""
     return {"relative_error": relative_error(inputs.values, inputs.predictions, inputs.training_mean)}
@@ -198,44 +117,10 @@ def settings(inputs: SettingsInputs) -> Outputs:
     return dict(SETTINGS[inputs.experiment])
 
 
-def _batch(inputs: CalibrationInputs) -> Sides:
-    return Sides.at_least(inputs.batch, inputs.prescribed)
-
-
-def _batch_of_records(inputs: CalibrationInputs) -> Sides:
-    return Sides.at_most(inputs.batch, inputs.samples_per_client)
-
-
 def _last_group(inputs: SizesInputs) -> Sides:
     return Sides.at_least(group_sizes(inputs.clients)[-1], 1)
 
 
-NO_GUARANTEE = Erratum(
-    "E-19",
-    printed="σ² = 8L² ln(1/δ)R/(nε)² is private by Theorem 1 of Abadi et al., if K = n√ε/(2√R)",
-    truth=(
-        "that K makes q²R = ε/4, and the theorem's side condition ε < c₁q²R then needs c₁ > 4, which is not given; the "
-        "true ε is above the target from 1.5 on for n = 1238, R = 35, twice the target at 18"
-    ),
-    test=f"{_TESTS}::test_the_calibration_gives_away_more_than_it_says",
-)
-EXPERIMENTAL_NOISE = Theorem(
-    id="lowy.appendix-h",
-    title="The noise of the experiments",
-    statement="σ² = 8L² ln(1/δ)R/(nε)² with K ≥ n√ε/(2√R) makes R rounds (ε, δ) for every record, as printed",
-    source=Source("lowy2023", "Appendix H"),
-    status=Status.REFUTED,
-    conditions=(
-        Condition("prescribed-batch-size", "K ≥ n√ε/(2√R)", _batch),
-        Condition("batch-of-records", "K ≤ n", _batch_of_records),
-        INSIDE_DOMAIN,
-        FRESH_NOISE,
-    ),
-    errata=(NO_GUARANTEE,),
-    inputs=CalibrationInputs,
-    formula=calibration,
-    examples=({"epsilon": 3.0, "log10_delta": -6.0, "samples_per_client": 1238, "rounds": 35, "lipschitz": 1.0},),
-)
 METRIC = Theorem(
     id="lowy.appendix-h.metric",
     title="The metric of the insurance experiment",
@@ -268,4 +153,4 @@ EXPERIMENTS = Theorem(
     examples=({"experiment": "mnist"}, {"experiment": "insurance"}),
 )
 
-THEOREMS: tuple[Theorem, ...] = (EXPERIMENTAL_NOISE, METRIC, SIZES, EXPERIMENTS)
+THEOREMS: tuple[Theorem, ...] = (METRIC, SIZES, EXPERIMENTS)
