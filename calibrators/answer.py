@@ -162,11 +162,27 @@ class RiskBound:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PrescribedRisk:
+    """Our bound on the excess risk of the run that the printed theorem prescribes at the answer's batch size."""
+
+    theorem: str
+    batch_size: int
+    rounds: int
+    step_size: float
+    envelope_smoothness: Annotated[float | None, Served("of the envelope it runs on")] = None
+    within_budget: Annotated[bool, Served("whether the request's budgets pay for its rounds")]
+    certified_noise: Annotated[float, Served("bound at its certified noise", may_be_unbounded=True)]
+    printed_noise: Annotated[float, Served("bound at the printed noise", may_be_unbounded=True)]
+    ratio: Annotated[float, Served("bound at its certified noise over the answer's bound", may_be_unbounded=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Risk:
     """Excess risk to expect."""
 
     upper: Annotated[RiskBound | None, Served("upper bound")] = None
     lower: Annotated[RiskBound | None, Served("lower bound")] = None
+    as_prescribed: Annotated[PrescribedRisk | None, Served("the printed prescription, where a run was chosen")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +192,8 @@ class Communication:
     bits_per_coordinate: float
     extra_bits_per_coordinate: Annotated[float | None, Served("beyond what the noiseless update needs")] = None
     bits_per_round_per_client: int
-    total_bits: int
+    total_bits: Annotated[int, Served("at most, if the number of participants is random")]
+    expected_total_bits: Annotated[float | None, Served("where the number of participants is random")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,8 +238,8 @@ class Calibration:
     engine_version: str
 
 
-def derivation_of(step: Step) -> tuple[DerivationStep, ...]:
-    """A derivation tree as a list, premises before conclusions, equal steps once."""
+def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
+    """Derivation trees as one list, premises before conclusions, equal steps once."""
     listed: dict[str, int] = {}
     steps: list[DerivationStep] = []
 
@@ -234,7 +251,8 @@ def derivation_of(step: Step) -> tuple[DerivationStep, ...]:
             steps.append(DerivationStep(theorem=node.theorem, inputs=dict(node.inputs), premises=premises))
         return listed[key]
 
-    place(step)
+    for derivation in derivations:
+        place(derivation)
     return tuple(steps)
 
 

@@ -2,26 +2,30 @@
 
 In each of R rounds, M of N clients send the mean of K per-record gradients plus N(0, σ²) per coordinate; the server
 averages and takes a projected step. The guarantee is local: it holds for every record of every client against a server
-that sees every message, whichever clients it picks. This file states the family σ ↦ Spec; the problem, the
-printed formula, the schedule, the search and the mathematics each have their own.
+that sees every message, whichever clients it picks; so clients may differ, each with its own target. This file states
+the family σ ↦ Spec; the problem, the members, the printed formulas, the schedule, the search and the mathematics each
+have their own.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from accountants import ENGINE_VERSION
 from accountants.account import account
 from accountants.specs import Gaussian, Repeated, Subsampled
 from accountants.theorems.gaussian import sensitivity_factor
+from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
-from calibrators.answer import Calibration, Communication, Served, TrueFigures, derivation_of
+from calibrators.answer import Calibration, Communication, GuaranteeAnswer, Served, TrueFigures, derivation_of
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
+from calibrators.mb_sgd_groups import GroupParameters, group_parameters, guarantee_of_all, numerical_of_all
+from calibrators.mb_sgd_members import Member, contribution_norm, members_of, release_of, root_mean_square
 from calibrators.mb_sgd_printed import printed_readings
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from calibrators.mb_sgd_problem import BITS_PER_COORDINATE, MbSgdProblem, Run
 from calibrators.mb_sgd_schedule import Averaging, choose_run, likely_noise_multiplier, plan_of
 from calibrators.mb_sgd_warnings import warnings_of
 from calibrators.problem import Calibrator, CostClass
@@ -37,116 +41,154 @@ CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
 
 @dataclass(frozen=True, kw_only=True)
 class MbSgdParameters:
-    """What to run with."""
+    """What to run with. With client groups, noise_std and noise_multiplier are the largest: enough for every client."""
 
     noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
     noise_multiplier: Annotated[float, Served("σ over the norm bound of one protected contribution to that mean")]
-    batch_size: Annotated[int, Served("records of one client per round")]
+    batch_size: Annotated[int, Served("records of one client per round, of a client with samples_per_client records")]
     rounds: Annotated[int, Served("communication rounds")]
-    step_size: Annotated[float | None, Served("absent without smoothness")] = None
+    step_size: Annotated[float | None, Served("absent where no risk bound applies")] = None
     averaging: Annotated[Averaging | None, Served("which average of the iterates to output")] = None
+    envelope_smoothness: Annotated[
+        float | None,
+        Served("without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent"),
+    ] = None
+    groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
 
 
-def run_spec(problem: MbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
+def run_spec(problem: MbSgdProblem, member: Member, rounds: int, noise_multiplier: float) -> Spec:
     """What one client releases over the whole run.
 
     For the unit `client` its whole message is one contribution, and drawing a batch amplifies nothing.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
-        return Repeated(times=run.rounds, mechanism=release)
-    population = None if problem.sampling == "full" else problem.samples_per_client
+        return Repeated(times=rounds, mechanism=release)
+    full = problem.sampling == "full"
     batch = Subsampled(
         sampling=problem.sampling,
-        batch_size=None if problem.sampling == "full" else run.batch_size,
-        population=population,
+        batch_size=None if full else member.batch_size,
+        population=None if full else member.samples_per_client,
         mechanism=release,
     )
-    return Repeated(times=run.rounds, mechanism=batch)
+    return Repeated(times=rounds, mechanism=batch)
 
 
-def contribution_norm(problem: MbSgdProblem, run: Run) -> float:
-    """Bound on the ℓ2 norm of one protected contribution to the mean of K gradients.
-
-    L/K for a record; for a client that of its whole message (a Poisson batch may hold all n records).
-    """
-    record = problem.lipschitz / run.batch_size
-    if problem.unit == "record":
-        return record
-    return record * (problem.samples_per_client if problem.sampling == "poisson" else run.batch_size)
-
-
-def certify(problem: MbSgdProblem, run: Run) -> Certified:
-    """The smallest certified noise multiplier of a run."""
+def certify(problem: MbSgdProblem, member: Member, rounds: int) -> Certified:
+    """The smallest certified noise multiplier of a client in a run."""
 
     @functools.cache
     def family(noise_multiplier: float, effort: Effort) -> Guarantee:
         return account(
-            run_spec(problem, run, noise_multiplier),
+            run_spec(problem, member, rounds, noise_multiplier),
             relation=problem.relation,
             unit=problem.unit,
             observer=problem.observer,
             effort=effort,
         ).guarantee
 
-    return smallest_noise(family, problem.target, guess=likely_noise_multiplier(problem, run))
+    return smallest_noise(family, member.target, guess=likely_noise_multiplier(problem, member, rounds))
 
 
-def _truth(problem: MbSgdProblem, run: Run, noise_multiplier: float) -> TrueFigures:
-    """The truth at printed noise, for a record under replace-one: what the theorem speaks of."""
-    spec = run_spec(problem, run, noise_multiplier)
-    return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
+class _Certificates:
+    """Certified noise and its guarantee, computed once for members that release the same."""
+
+    def __init__(self, problem: MbSgdProblem) -> None:
+        self.problem = problem
+        self._certified: dict[object, Certified] = {}
+        self._answers: dict[object, GuaranteeAnswer] = {}
+        self._truths: dict[object, TrueFigures] = {}
+
+    def of(self, member: Member, rounds: int) -> Certified:
+        """The smallest certified noise multiplier."""
+        key = release_of(self.problem, member, rounds)
+        if key not in self._certified:
+            self._certified[key] = certify(self.problem, member, rounds)
+        return self._certified[key]
+
+    def noise_std(self, member: Member, rounds: int) -> float:
+        """σ."""
+        return self.of(member, rounds).noise * contribution_norm(self.problem, member)
+
+    def mean_noise_std(self, run: Run) -> float:
+        """Root mean square of σ over clients."""
+        members = members_of(self.problem, run)
+        return root_mean_square(tuple((self.noise_std(member, run.rounds), member.clients) for member in members))
+
+    def answer(self, member: Member, rounds: int) -> GuaranteeAnswer:
+        """The guarantee, in the sensitivity of this member."""
+        key = release_of(self.problem, member, rounds)
+        if key not in self._answers:
+            self._answers[key] = guarantee_answer(
+                self.of(member, rounds),
+                member.target,
+                definition="local",
+                sampling=self.problem.sampling,
+                sensitivity=1.0,
+            )
+        sensitivity = sensitivity_factor(self.problem.relation) * contribution_norm(self.problem, member)
+        return replace(self._answers[key], sensitivity=sensitivity)
+
+    def truth(self, member: Member, rounds: int, noise_multiplier: float) -> TrueFigures:
+        """The truth at printed noise, for a record under replace-one: what the theorems speak of."""
+        key = (release_of(self.problem, member, rounds), noise_multiplier)
+        if key not in self._truths:
+            spec = run_spec(self.problem, member, rounds, noise_multiplier)
+            self._truths[key] = true_figures(account(spec, relation="replace-one").guarantee, member.target)
+        return self._truths[key]
 
 
 def solve(problem: MbSgdProblem) -> Calibration:
-    """The smallest certified noise, the schedule to run it with, and the printed theorem beside it.
+    """The smallest certified noise of every client, the schedule to run it with, and the printed theorems beside it.
 
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
+    Guarantees: for every client `guarantee.epsilon.upper` ≤ its ε at its δ, and `guarantee.delta.upper` ≤ its δ at
+    its ε. With client groups the guarantee at the top is the weakest that covers all clients.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
         Infeasible: no noise that is offered meets the target.
     """
-    certified_for = functools.cache(functools.partial(certify, problem))
-
-    def noise_of(run: Run) -> float:
-        return certified_for(run).noise * contribution_norm(problem, run)
-
-    run = choose_run(problem, noise_of)
-    certified, noise_std = certified_for(run), noise_of(run)
-    printed = printed_readings(problem, run, functools.cache(functools.partial(_truth, problem)))
-    plan = plan_of(problem, run, noise_std)
-    guarantee = guarantee_answer(
-        certified,
-        problem.target,
-        definition="local",
-        sampling=problem.sampling,
-        sensitivity=sensitivity_factor(problem.relation) * contribution_norm(problem, run),
-    )
-    bits = problem.bits_per_round
+    found = _Certificates(problem)
+    run = choose_run(problem, found.mean_noise_std)
+    members = members_of(problem, run)
+    certified = tuple(found.of(member, run.rounds) for member in members)
+    noise_stds = tuple(found.noise_std(member, run.rounds) for member in members)
+    answers = tuple(found.answer(member, run.rounds) for member in members)
+    printed = printed_readings(problem, run, found.truth)
+    plan = plan_of(problem, run, found.mean_noise_std)
     return Calibration(
         algorithm="mb-sgd",
         parameters=MbSgdParameters(
-            noise_std=noise_std,
-            noise_multiplier=certified.noise,
+            noise_std=max(noise_stds),
+            noise_multiplier=max(one.noise for one in certified),
             batch_size=run.batch_size,
             rounds=run.rounds,
             step_size=plan.step_size if plan else None,
             averaging=plan.averaging if plan else None,
+            envelope_smoothness=plan.envelope_smoothness if plan else None,
+            groups=group_parameters(members, certified, noise_stds, answers) if problem.client_groups else None,
         ),
-        guarantee=guarantee,
-        numerical=numerical_answer(certified.guarantee, problem.target),
+        guarantee=guarantee_of_all(answers),
+        numerical=numerical_of_all(
+            numerical_answer(one.guarantee, member.target) for one, member in zip(certified, members, strict=True)
+        ),
         as_printed=printed,
         risk=plan.risk if plan else None,
-        communication=Communication(
-            bits_per_coordinate=32.0,
-            bits_per_round_per_client=bits // problem.reporting,
-            total_bits=bits * run.rounds,
-        ),
-        derivation=derivation_of(certified.guarantee.derivation),
+        communication=_communication(problem, run),
+        derivation=derivation_of(*dict.fromkeys(one.guarantee.derivation for one in certified)),
         declared_conditions=declared_answers((*CONDITIONS, *(plan.declared if plan else ()))),
-        warnings=warnings_of(problem, certified, noise_std, printed),
+        warnings=warnings_of(problem, certified, noise_stds, printed),
         engine_version=ENGINE_VERSION,
+    )
+
+
+def _communication(problem: MbSgdProblem, run: Run) -> Communication:
+    random = len(problem.counts) > 1
+    return Communication(
+        bits_per_coordinate=float(BITS_PER_COORDINATE),
+        bits_per_round_per_client=BITS_PER_COORDINATE * problem.dimension,
+        total_bits=problem.bits_per_round * run.rounds,
+        expected_total_bits=problem.expected_bits_per_round * run.rounds if random else None,
     )
 
 
@@ -161,13 +203,13 @@ CALIBRATOR = Calibrator(
     title="Noisy mini-batch SGD for clients that trust nobody",
     summary=(
         "Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is private for "
-        "each of its records (Lowy and Razaviyayn, Algorithm 1, Theorem 2.1)."
+        "each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2)."
     ),
     problem=MbSgdProblem,
     parameters=MbSgdParameters,
     solve=solve,
     cost=cost,
-    theorems=("lowy.2.1", EXCESS_RISK_BOUND.id),
+    theorems=("lowy.2.1", "lowy.2.2", "lowy.appendix-h", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

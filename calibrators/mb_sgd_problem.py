@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import (
     BATCH_SIZE,
+    CLIENT_GROUPS,
     COMMUNICATION_BUDGET,
     DELTA,
+    EPSILON,
     HETEROGENEITY,
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
+    LIPSCHITZ,
     LOG10_DELTA,
     MAX_GRADIENTS,
     OBSERVER,
     PARTICIPANTS,
+    PARTICIPATION,
     RELATION,
     ROUNDS,
     SAMPLING,
     SMOOTHNESS,
     UNIT,
+    WEIGHT,
     Clients,
     Diameter,
     Dimension,
@@ -36,18 +42,47 @@ from accountants.quantities import (
     Unit,
     request,
 )
+from accountants.theorems.lowy_clients import (
+    Participation,
+    ParticipationCount,
+    participation_faults,
+    read_members,
+)
+from accountants.theorems.lowy_federated_risk import MOST_GROUPS
 from calibrators.problem import Target
 
-Reading = Literal["informal", "complete"]
-READINGS: tuple[Reading, ...] = ("informal", "complete")
+Reading = Literal["informal", "complete", "proof", "experimental"]
+READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental")
+BITS_PER_COORDINATE = 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How a run is paced: records of one client per round, and rounds."""
+    """How a run is paced: records of one client per round, and rounds.
+
+    With client groups the batch is that of a client with `samples_per_client` records.
+    """
 
     batch_size: int
     rounds: int
+
+
+@request
+class ClientGroupRequest:
+    """Clients that are alike: how many, and what differs from the rest of the request.
+
+    An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
+    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
+    """
+
+    clients: Clients
+    samples_per_client: SamplesPerClient
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    epsilon: Annotated[float | None, EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    weight: Annotated[float, WEIGHT] = 1.0
 
 
 @request
@@ -77,6 +112,8 @@ class MbSgdProblem:
     heterogeneity: Annotated[float | None, HETEROGENEITY] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
     observer: Annotated[Observer, OBSERVER] = "server"
@@ -87,9 +124,40 @@ class MbSgdProblem:
     def check(self) -> None:
         """Pairs of fields that no run can have."""
         Target.of(self.epsilon, self.delta, self.log10_delta)
-        faults = [fault for fault, broken in self._crossings() if broken]
+        for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
+            if getattr(self, name) is not None:
+                read_members(self, name, member)
+        faults = [*self._group_faults(), *self._participation_faults()]
+        faults = faults or [fault for fault, broken in self._crossings() if broken]
         if faults:
             raise InvalidInput(*faults)
+
+    def _group_faults(self) -> list[Fault]:
+        if self.client_groups is None:
+            return []
+        if not 1 <= len(self.client_groups) <= MOST_GROUPS:
+            return [Fault("/client_groups", "has too few or too many groups", f"1 to {MOST_GROUPS}")]
+        faults = []
+        if sum(group.clients for group in self.client_groups) != self.clients:
+            faults.append(Fault("/client_groups", "must add up to clients", f"{self.clients} clients"))
+        for place, group in enumerate(self.client_groups):
+            at, n = f"/client_groups/{place}", group.samples_per_client
+            if group.delta is not None and group.log10_delta is not None:
+                faults.append(Fault(f"{at}/delta", "give at most one of delta and log10_delta"))
+            if group.batch_size is not None and self.sampling == "full" and group.batch_size != n:
+                faults.append(Fault(f"{at}/batch_size", "a full batch holds samples_per_client records", f"= {n}"))
+            elif (group.batch_size or 1) > n and self.sampling != "with-replacement":
+                faults.append(Fault(f"{at}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+        return faults
+
+    def _participation_faults(self) -> list[Fault]:
+        if self.participation is None:
+            return []
+        if self.participants is not None:
+            return [Fault("/participation", "give at most one of participants and participation")]
+        if not 1 <= len(self.participation) <= MOST_GROUPS:
+            return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_GROUPS}")]
+        return participation_faults(self.participation, clients=self.clients)
 
     def _crossings(self) -> list[tuple[Fault, bool]]:
         n, batch = self.samples_per_client, self.batch_size or 1
@@ -113,7 +181,7 @@ class MbSgdProblem:
             ),
             (
                 Fault("/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"),
-                mu * self.diameter > 2 * self.lipschitz,
+                any(mu * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants),
             ),
             (
                 Fault("/initial_distance", "cannot exceed diameter", f"≤ {self.diameter:g}"),
@@ -143,16 +211,37 @@ class MbSgdProblem:
         ]
 
     @property
+    def _lipschitz_constants(self) -> tuple[float, ...]:
+        return tuple(group.lipschitz or self.lipschitz for group in self.client_groups or ()) or (self.lipschitz,)
+
+    @property
     def target(self) -> Target:
         """The (ε, δ) asked for."""
         return Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
+    def counts(self) -> tuple[tuple[int, float], ...]:
+        """The law of the number of participants, as (count, probability) pairs."""
+        if self.participation is None:
+            return ((self.participants or self.clients, 1.0),)
+        return tuple((one.participants, one.probability) for one in self.participation if one.probability > 0.0)
+
+    @property
+    def moments(self) -> Participation:
+        """What the bounds see of that law."""
+        return Participation.of(self.counts)
+
+    @property
     def reporting(self) -> int:
-        """M, by default every client."""
-        return self.participants or self.clients
+        """M, by default every client; the most there may be where it is random."""
+        return max(count for count, _ in self.counts)
 
     @property
     def bits_per_round(self) -> int:
-        """All participants' messages of one round: one single-precision float per coordinate."""
-        return 32 * self.dimension * self.reporting
+        """All participants' messages of one round, at most: one single-precision float per coordinate."""
+        return BITS_PER_COORDINATE * self.dimension * self.reporting
+
+    @property
+    def expected_bits_per_round(self) -> float:
+        """Its expectation."""
+        return BITS_PER_COORDINATE * self.dimension * math.fsum(count * share for count, share in self.counts)

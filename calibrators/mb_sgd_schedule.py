@@ -12,14 +12,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from accountants.errors import InvalidInput
+from accountants.quantities import LARGEST_COUNT
 from accountants.theorems.lowy_excess_risk import Problem, excess_risk
+from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
+from accountants.theorems.lowy_nonsmooth import EnvelopePrescription
 from accountants.theorems.lowy_smooth import effective_samples
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND, best_step_size, closed_step_size
-from calibrators.answer import Risk, RiskBound, Served
+from accountants.theorems.lowy_unequal import (
+    Alike,
+    UnequalProblem,
+    best_envelope,
+    enveloped_excess_risk,
+    on_envelope,
+)
+from calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
+from calibrators.mb_sgd_members import Member, members_of, root_mean_square, scales_of
+from calibrators.mb_sgd_printed import prescription_of, printed_noise_std, theorem_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 
 if TYPE_CHECKING:
-    from accountants.theorem import Condition
+    from accountants.theorem import Condition, Theorem
+    from accountants.theorems.lowy_excess_risk import ExcessRisk
 
 GRADIENTS_PER_RECORD = 1000
 """Default of max_gradients, times n."""
@@ -37,66 +50,182 @@ class Averaging:
 
 @dataclass(frozen=True)
 class Plan:
-    """The step size that minimises the bound at the certified noise, and the bound."""
+    """The step size, and envelope if there is one, that minimise the bound at the certified noise, and the bound."""
 
     step_size: float
     averaging: Averaging
     risk: Risk
     declared: tuple[Condition, ...]
+    envelope_smoothness: float | None = None
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """A step size and, for a loss without smoothness, the envelope that it is on."""
+
+    step_size: float
+    envelope_smoothness: float | None
 
 
 def risk_problem(problem: MbSgdProblem, run: Run) -> Problem | None:
     """The problem as the risk bound sees it; None where that bound does not apply.
 
-    It needs a smooth loss, and batches drawn without replacement. Gradient statistics are taken at their largest, as
-    the request's heterogeneity is of the populations, which does not bound that of the data at hand.
+    It needs batches drawn without replacement; a loss without smoothness has an infinite one here, and an envelope is
+    to be chosen. Gradient statistics are taken at their largest, as the request's heterogeneity is of the populations,
+    which does not bound that of the data at hand.
     """
-    if problem.smoothness is None or problem.sampling not in ("without-replacement", "full"):
+    if problem.sampling not in ("without-replacement", "full"):
         return None
+    smoothness = math.inf if problem.smoothness is None else problem.smoothness
+    distance = problem.initial_distance or problem.diameter
+    participants = problem.moments.mean
+    if problem.client_groups:
+        scales = scales_of(problem)
+        return UnequalProblem.of(
+            [
+                Alike(
+                    clients=member.clients,
+                    samples_per_client=member.samples_per_client,
+                    batch_size=member.batch_size,
+                    lipschitz=member.lipschitz,
+                )
+                for member in members_of(problem, run)
+            ],
+            participants=participants,
+            dimension=problem.dimension,
+            # The weights of the losses are in b and in the envelopes' Lipschitz constants, so b itself is not scaled.
+            smoothness=max(scales) * smoothness,
+            strong_convexity=min(scales) * problem.strong_convexity,
+            initial_distance=distance,
+        )
     return Problem(
         clients=problem.clients,
-        participants=problem.reporting,
+        participants=participants,
         samples_per_client=problem.samples_per_client,
         batch_size=run.batch_size,
         dimension=problem.dimension,
         lipschitz=problem.lipschitz,
-        smoothness=problem.smoothness,
+        smoothness=smoothness,
         strong_convexity=problem.strong_convexity,
-        initial_distance=problem.initial_distance or problem.diameter,
+        initial_distance=distance,
     )
 
 
-def plan_of(problem: MbSgdProblem, run: Run, noise_std: float) -> Plan | None:
-    """Step size, averaging and risk bound of a run at its certified noise; None where no bound applies."""
+def _bound(seen: Problem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
+    if pace.envelope_smoothness is None:
+        return excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=pace.step_size)
+    return enveloped_excess_risk(
+        seen,
+        envelope_smoothness=pace.envelope_smoothness,
+        noise_std=noise_std,
+        rounds=rounds,
+        step_size=pace.step_size,
+    )
+
+
+def _best_pace(seen: Problem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
+    if math.isinf(seen.smoothness):
+        chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds, quick=quick)
+        return _Pace(chosen.step_size, chosen.envelope_smoothness)
+    return _Pace((closed_step_size if quick else best_step_size)(seen, noise_std=noise_std, rounds=rounds), None)
+
+
+def plan_of(problem: MbSgdProblem, run: Run, noise_std_of: Callable[[Run], float]) -> Plan | None:
+    """Step size, averaging and risk bound of a run at its certified noise; None where no bound applies.
+
+    `noise_std_of` gives the certified noise of any run, the root mean square over clients. Where batch size or rounds
+    were open, the answer has the bound at the printed prescription too.
+    """
     seen = risk_problem(problem, run)
     if seen is None:
         return None
-    step = best_step_size(seen, noise_std=noise_std, rounds=run.rounds)
-    bound = excess_risk(seen, noise_std=noise_std, rounds=run.rounds, step_size=step)
-    ratio = 1.0 / (1.0 - step * problem.strong_convexity) if step * problem.strong_convexity < 1.0 else math.inf
-    upper = RiskBound(value=bound.total, constant="explicit", theorem=EXCESS_RISK_BOUND.id, terms=bound.terms)
+    noise_std = noise_std_of(run)
+    pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds)
+    bound = _bound(seen, pace, noise_std=noise_std, rounds=run.rounds)
+    mu = _curvature(seen, pace)
+    ratio = 1.0 / (1.0 - pace.step_size * mu) if pace.step_size * mu < 1.0 else math.inf
+    theorem = _theorem(problem)
+    upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
     return Plan(
-        step_size=step,
+        step_size=pace.step_size,
         averaging=Averaging(kind="geometric" if ratio > 1.0 else "uniform", ratio=ratio),
-        risk=Risk(upper=upper),
-        declared=EXCESS_RISK_BOUND.conditions,
+        risk=Risk(upper=upper, as_prescribed=_prescribed_risk(problem, run, noise_std_of, bound.total)),
+        declared=theorem.conditions,
+        envelope_smoothness=pace.envelope_smoothness,
     )
 
 
-def likely_noise_multiplier(problem: MbSgdProblem, run: Run) -> float:
+def _theorem(problem: MbSgdProblem) -> Theorem:
+    return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
+
+
+def _curvature(seen: Problem, pace: _Pace) -> float:
+    """The strong convexity of what the steps are taken on."""
+    if pace.envelope_smoothness is None:
+        return seen.strong_convexity
+    return on_envelope(seen, pace.envelope_smoothness).strong_convexity
+
+
+def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
+    """The rounds that the complete statement prescribes at a run's batch; None if rounds are given or beyond use."""
+    if problem.rounds is not None or problem.unit == "client":
+        return None
+    rounds = prescription_of(problem, run, None).rounds
+    return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
+
+
+def _prescribed_risk(
+    problem: MbSgdProblem, run: Run, noise_std_of: Callable[[Run], float], ours: float
+) -> PrescribedRisk | None:
+    """Our bound at the printed rounds, step and envelope: at the certified noise, and at the printed one."""
+    prescribed = prescribed_run(problem, run)
+    if prescribed is None:
+        return None
+    found = prescription_of(problem, run, prescribed.rounds)
+    seen = risk_problem(problem, prescribed)
+    assert seen is not None
+    assert found.step_size is not None
+    envelope = found.envelope_smoothness if isinstance(found, EnvelopePrescription) else None
+    pace = _Pace(found.step_size, envelope)
+
+    def at(noise_std: float) -> float:
+        return _bound(seen, pace, noise_std=noise_std, rounds=prescribed.rounds).total
+
+    members = members_of(problem, prescribed)
+    printed = root_mean_square(
+        tuple((printed_noise_std(member, prescribed.rounds), member.clients) for member in members)
+    )
+    certified = at(noise_std_of(prescribed))
+    return PrescribedRisk(
+        theorem=theorem_of(problem),
+        batch_size=prescribed.batch_size,
+        rounds=prescribed.rounds,
+        step_size=found.step_size,
+        envelope_smoothness=envelope,
+        within_budget=prescribed.rounds <= most_rounds(problem, prescribed.batch_size),
+        certified_noise=certified,
+        printed_noise=at(printed),
+        ratio=certified / ours,
+    )
+
+
+def likely_noise_multiplier(problem: MbSgdProblem, member: Member, rounds: int) -> float:
     """A guess at the noise multiplier, from the central limit of composition; it decides nothing but where to look.
 
     With μ the Gaussian parameter whose ε(δ) is about the target, q√(R(e^{(2/z)²} − 1)) ≈ μ.
     """
-    target = problem.target
+    target = member.target
     spread = math.sqrt(-2.0 * target.log_delta)
     mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread
-    rate = min(run.batch_size / problem.samples_per_client, 1.0) if problem.unit == "record" else 1.0
-    return 2.0 / math.sqrt(math.log1p((mu / rate) ** 2 / run.rounds))
+    rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
+    return 2.0 / math.sqrt(math.log1p((mu / rate) ** 2 / rounds))
 
 
 def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Run:
     """The run to calibrate: as the request says, the rest chosen.
+
+    The best few of a grid by the bound at a likely noise, and the printed prescription where the budgets pay for it,
+    are compared by the bound at their certified noise.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -108,14 +237,21 @@ def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float
         raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
     if risk_problem(problem, runs[0]) is None:
         return max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run)))
-    likely = sorted(runs, key=lambda run: _risk(problem, run, _likely_noise_std(problem, run), quick=True))
-    return min(likely[:SHORTLIST], key=lambda run: _risk(problem, run, certified_noise_std(run), quick=False))
+    likely = sorted(runs, key=lambda run: _risk(problem, run, _likely_noise_std(problem, run), quick=True))[:SHORTLIST]
+    best = min(likely, key=lambda run: _risk(problem, run, certified_noise_std(run), quick=False))
+    printed = prescribed_run(problem, best)
+    if printed is None or printed.rounds > most_rounds(problem, printed.batch_size):
+        return best
+    return min(best, printed, key=lambda run: _risk(problem, run, certified_noise_std(run), quick=False))
 
 
 def most_rounds(problem: MbSgdProblem, batch_size: int) -> int:
-    """Rounds that the gradient and communication budgets pay for."""
-    gradients = problem.max_gradients or GRADIENTS_PER_RECORD * problem.samples_per_client
-    affordable = gradients // batch_size
+    """Rounds that the gradient and communication budgets pay for, every client's."""
+    members = members_of(problem, Run(batch_size=batch_size, rounds=1))
+    affordable = min(
+        (problem.max_gradients or GRADIENTS_PER_RECORD * member.samples_per_client) // member.batch_size
+        for member in members
+    )
     if problem.communication_budget is not None:
         affordable = min(affordable, problem.communication_budget // problem.bits_per_round)
     return affordable
@@ -152,12 +288,20 @@ def _prescribed(problem: MbSgdProblem, run: Run) -> float:
 
 
 def _likely_noise_std(problem: MbSgdProblem, run: Run) -> float:
-    return likely_noise_multiplier(problem, run) * problem.lipschitz / run.batch_size
+    return root_mean_square(
+        tuple(
+            (
+                likely_noise_multiplier(problem, member, run.rounds) * member.lipschitz / member.batch_size,
+                member.clients,
+            )
+            for member in members_of(problem, run)
+        )
+    )
 
 
 def _risk(problem: MbSgdProblem, run: Run, noise_std: float, *, quick: bool) -> float:
     seen = risk_problem(problem, run)
     if seen is None:
         return math.inf
-    step = (closed_step_size if quick else best_step_size)(seen, noise_std=noise_std, rounds=run.rounds)
-    return excess_risk(seen, noise_std=noise_std, rounds=run.rounds, step_size=step).total
+    pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds, quick=quick)
+    return _bound(seen, pace, noise_std=noise_std, rounds=run.rounds).total

@@ -16,32 +16,46 @@ if TYPE_CHECKING:
 
 
 def warnings_of(
-    problem: MbSgdProblem, certified: Certified, noise_std: float, printed: Sequence[PrintedReading]
+    problem: MbSgdProblem,
+    certified: Sequence[Certified],
+    noise_stds: Sequence[float],
+    printed: Sequence[PrintedReading],
 ) -> tuple[Warning_, ...]:
-    """Every warning that applies, in a fixed order."""
+    """Every warning that applies, in a fixed order; `certified` and `noise_stds` are those of each group."""
     return (
+        *_of_the_groups(problem),
         *_of_the_noise(certified),
-        *(warning for reading in printed for warning in _of_a_reading(problem, reading, noise_std)),
+        *(warning for reading in printed for warning in _of_a_reading(reading, noise_stds)),
         *_of_the_sampling(problem),
         *_of_assumptions(problem),
     )
 
 
-def _of_the_noise(certified: Certified) -> Iterator[Warning_]:
-    if certified.noise == LEAST:
+def _of_the_groups(problem: MbSgdProblem) -> Iterator[Warning_]:
+    groups = problem.client_groups or ()
+    if any(group.epsilon or group.delta or group.log10_delta for group in groups):
+        yield Warning_(
+            code="guarantee-per-group",
+            message="clients have targets of their own: the guarantee is that of all, at the largest ε and δ promised "
+            "to any; each group's own stands in parameters.groups",
+        )
+
+
+def _of_the_noise(certified: Sequence[Certified]) -> Iterator[Warning_]:
+    if any(one.noise == LEAST for one in certified):
         yield Warning_(
             code="sampling-alone-suffices",
             message=f"a record is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; "
             "a record that is drawn is hardly protected",
         )
-    elif certified.slack is None:
+    elif any(one.slack is None for one in certified):
         yield Warning_(
             code="minimality-not-proved",
             message="the noise is certified, but the lattice is too coarse here to prove that 0.1 % less would not do",
         )
 
 
-def _of_a_reading(problem: MbSgdProblem, reading: PrintedReading, noise_std: float) -> Iterator[Warning_]:
+def _of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Warning_]:
     name = f"{reading.theorem} ({reading.reading})"
     for condition in reading.conditions:
         if condition.holds is False:
@@ -50,13 +64,13 @@ def _of_a_reading(problem: MbSgdProblem, reading: PrintedReading, noise_std: flo
                 code="printed-condition-fails",
                 message=f"{name} does not apply, {condition.statement} fails{sides}; the certified parameters stand",
             )
-    if reading.true is not None and reading.true.epsilon.lower > problem.epsilon:
+    if reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon:
         yield Warning_(
             code="printed-noise-not-private",
             message=f"at the noise printed in {name} the true ε is at least {reading.true.epsilon.lower:.6g}, "
-            f"above the {problem.epsilon:g} it claims",
+            f"above the {reading.claims.epsilon:g} it claims",
         )
-    if reading.parameters["noise_std"] < noise_std:
+    if reading.parameters["noise_std"] < noise_stds[int(reading.parameters.get("group", 0))]:
         yield Warning_(
             code="printed-noise-below-certified",
             message=f"the noise printed in {name} is below the smallest that is certified here",
@@ -95,8 +109,9 @@ def _of_assumptions(problem: MbSgdProblem) -> Iterator[Warning_]:
             code="no-risk-for-this-sampling",
             message="the excess-risk bound is proved for batches drawn without replacement; the noise is certified",
         )
-    if problem.smoothness is None:
+    if problem.smoothness is None and problem.sampling in ("without-replacement", "full"):
         yield Warning_(
-            code="no-risk-without-smoothness",
-            message="without smoothness no step size and no excess-risk bound are returned; the noise is certified",
+            code="assumed-exact-proximal-steps",
+            message="without smoothness the gradients sent are those of the Moreau envelope of every record's loss; "
+            "the risk bound takes their proximal points to be exact, the guarantee needs only their norm bounded",
         )

@@ -8,11 +8,12 @@ fixed number M every aggregate is the common value (Assumption 3, Appendix E.1; 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from accountants.errors import Fault, Infeasible, InvalidInput
+from accountants.quantities import PROBABILITY, Participants, request
 from accountants.theorem import Reading
 from accountants.theorems.lowy_noise import noise_std, xi
 
@@ -28,6 +29,46 @@ class ClientGroup:
     batch_size: int
     epsilon: float
     log_delta: float
+
+
+def read_members(record: object, name: str, member: type) -> None:
+    """Make the field's entries of class `member` where they are plain mappings, as in examples and configuration.
+
+    Raises:
+        InvalidInput: an entry is at fault, or of another kind; pointers are those of the whole request.
+    """
+    made = []
+    for place, value in enumerate(getattr(record, name)):
+        try:
+            made.append(member(**value) if isinstance(value, Mapping) else value)
+        except InvalidInput as error:
+            at = f"/{name}/{place}"
+            raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+        except TypeError:
+            raise InvalidInput.at(f"/{name}/{place}", "has unknown or missing fields") from None
+        if not isinstance(made[-1], member):
+            raise InvalidInput.at(f"/{name}/{place}", "must be an object")
+    object.__setattr__(record, name, tuple(made))
+
+
+@request
+class ParticipationCount:
+    """How many clients may report in a round, and with what probability."""
+
+    participants: Participants
+    probability: Annotated[float, PROBABILITY]
+
+
+def participation_faults(participation: Sequence[ParticipationCount], *, clients: int) -> list[Fault]:
+    """What is wrong with the law of the number of participants, as pointers under /participation."""
+    faults = [
+        Fault(f"/participation/{place}/participants", "exceeds the number of clients", f"≤ {clients}")
+        for place, one in enumerate(participation)
+        if one.participants > clients
+    ]
+    if abs(math.fsum(one.probability for one in participation) - 1.0) > 1e-9:
+        faults.append(Fault("/participation", "has probabilities that do not sum to 1"))
+    return faults
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from accountants.theorems.lowy_stability import stability
+from accountants.theorems.lowy_stability import mean_divergence
 from accountants.theorems.lowy_variance import Variance, gradient_variance
 
 Objective = Literal["population", "empirical"]
@@ -56,6 +56,16 @@ class Problem:
     empirical_gradient_std: float | None = None
     empirical_heterogeneity: float | None = None
     objective: Objective = "population"
+
+    @property
+    def influence(self) -> float:
+        """L²/(Nn): what one record moves the expected loss by in a round, over 2η (`lowy_stability`)."""
+        return self.squared_lipschitz / (float(self.clients) * self.samples_per_client)
+
+    @property
+    def squared_lipschitz(self) -> float:
+        """L², the mean over clients where they differ."""
+        return self.lipschitz * self.lipschitz
 
     def variance(self, noise_std: float) -> Variance:
         """The parts of V² at σ = `noise_std`."""
@@ -145,11 +155,5 @@ def _times(factor: float, variance: float) -> float:
 def _stability(problem: Problem, *, rounds: int, step_size: float) -> float:
     if problem.objective == "empirical":
         return 0.0
-    return stability(
-        lipschitz=problem.lipschitz,
-        samples_per_client=problem.samples_per_client,
-        clients=problem.clients,
-        step_size=step_size,
-        rounds=rounds,
-        strong_convexity=min(problem.strong_convexity, (1.0 - 2.0**-50) / step_size),
-    )
+    contraction = min(step_size * problem.strong_convexity, 1.0 - 2.0**-50)
+    return 2.0 * step_size * problem.influence * mean_divergence(contraction=contraction, rounds=rounds)
