@@ -5,8 +5,8 @@ A new algorithm is one file here and one line in `CALIBRATORS`.
 
 from __future__ import annotations
 
-from calibrators import gaussian, mb_sgd
+from calibrators import gaussian, mb_sgd, shuffled_mb_sgd
 from calibrators.problem import Calibrator
 
-CALIBRATORS: tuple[Calibrator, ...] = (mb_sgd.CALIBRATOR, gaussian.CALIBRATOR)
+CALIBRATORS: tuple[Calibrator, ...] = (mb_sgd.CALIBRATOR, shuffled_mb_sgd.CALIBRATOR, gaussian.CALIBRATOR)
 """THE list of calibrators."""
