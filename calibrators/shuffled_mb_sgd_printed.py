@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from accountants.theorem import ConditionResult, Sides, Status
@@ -51,7 +51,8 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
     parameters = {name: float(evaluation.outputs[name]) for name in kept}
     noise_std = evaluation.outputs.get("noise_std")
-    about_risk = () if smooth else ("prescribed-rounds", "logarithm")
+    about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
+    about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
     return PrintedReading(
         theorem=THEOREM_4_1.id,
         reading=reading,
@@ -105,7 +106,7 @@ def _one_record(run: Run) -> ConditionResult:
 
 
 def _checked(
-    theorem: Theorem, results: tuple[ConditionResult, ...], without: tuple[str, ...] = ()
+    theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
     """Conditions that have sides, and those that can never be decided; what is declared stands elsewhere."""
     shown = {one.id for one in theorem.conditions if one.checked or one.undecidable} - set(without)

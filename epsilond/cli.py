@@ -94,12 +94,12 @@ def version() -> None:
 
 def calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     """A command with one option for each field of the calibrator's problem."""
-    return _command(calibrator, ask.calibrate, tables.calibration)
+    return _command(calibrator, lambda name, **fields: ask.calibrate(name, **fields), tables.calibration)
 
 
 def risk_bound_command(bounder: RiskBounder) -> Callable[..., None]:
     """A command with one option for each field of the question about risk."""
-    return _command(bounder, ask.bound_risk, tables.risk_bounds)
+    return _command(bounder, lambda name, **fields: ask.bound_risk(name, **fields), tables.risk_bounds)
 
 
 def _command(
