@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import RenderableType
@@ -94,21 +94,23 @@ def version() -> None:
 
 def calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     """A command with one option for each field of the calibrator's problem."""
-    return _command(calibrator, lambda name, **fields: ask.calibrate(name, **fields), tables.calibration)
+    return _command(calibrator, "calibrate", tables.calibration)
 
 
 def risk_bound_command(bounder: RiskBounder) -> Callable[..., None]:
     """A command with one option for each field of the question about risk."""
-    return _command(bounder, lambda name, **fields: ask.bound_risk(name, **fields), tables.risk_bounds)
+    return _command(bounder, "bound_risk", tables.risk_bounds)
 
 
 def _command(
-    asked: Calibrator | RiskBounder, answer_to: Callable[..., Any], table: Callable[[Any], RenderableType]
+    asked: Calibrator | RiskBounder,
+    question: Literal["calibrate", "bound_risk"],
+    table: Callable[[Any], RenderableType],
 ) -> Callable[..., None]:
     def command(*, request: str | None, as_body: bool, **given: Any) -> None:
         with exit_codes():
             fields = _request_fields(request) | options.read_options(asked.problem, given)
-            answer = answer_to(asked.name, **fields)
+            answer = getattr(ask, question)(asked.name, **fields)
             _print_body(answer) if as_body else tables.show(table(answer))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
