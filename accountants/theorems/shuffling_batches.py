@@ -21,6 +21,7 @@ from scipy.special import log_ndtr
 from accountants.amplification import AmplifiedProfile
 from accountants.curve import Curve, Interval, Pair
 from accountants.guarantee import Guarantee, Refusal, Setting
+from accountants.profiles import gaussian_pair
 from accountants.rule import Case, Rule
 from accountants.special import UNIT_ROUNDOFF
 from accountants.specs import Gaussian, Subsampled
@@ -31,7 +32,7 @@ from accountants.theorems.shuffling import HIDDEN_FROM, not_replaced
 from accountants.theorems.shuffling_clones import ClonesBound
 from accountants.theorems.shuffling_local import LocalCurve
 from accountants.theorems.shuffling_table import ScaledBound, scaled_pair
-from accountants.theorems.subsampling import WITHOUT_REPLACEMENT
+from accountants.theorems.subsampling import WITHOUT_REPLACEMENT, opposite_contributions
 from accountants.theorems.two_level import FRESH_SELECTION
 
 if TYPE_CHECKING:
@@ -169,7 +170,9 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         batch_size=draw.batch_size,
         population=draw.population,
     )
-    return _amplified(inner, draw.inclusion_probability, step, case.setting, (FRESH_BATCHES, TRUSTED_SHUFFLER))
+    rate = draw.inclusion_probability
+    seen = _instances(spec.clients, release, rate, case.setting)
+    return _amplified(inner, rate, seen, step, case.setting, (FRESH_BATCHES, TRUSTED_SHUFFLER))
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -191,14 +194,30 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     rate = spec.inclusion_probability * draw.inclusion_probability
     step = BOTH_DRAWS.because(WITHOUT_REPLACEMENT.because(rate=rate), inner.derivation, rate=rate)
     declared = tuple(dict.fromkeys((*inner.declared, FRESH_BATCHES, FRESH_SELECTION)))
-    return _amplified(inner.curve.upper, rate, step, case.setting, declared)
+    seen = _instances(shuffled.clients, release, rate, case.setting)
+    return _amplified(inner.curve.upper, rate, seen, step, case.setting, declared)
 
 
-def _amplified(inner: Pair, rate: float, step: Any, setting: Setting, declared: tuple[Condition, ...]) -> Guarantee:
+def _amplified(
+    inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Any, setting: Setting, declared: tuple[Condition, ...]
+) -> Guarantee:
     """The amplified profile in both orders; the rate is rounded up by its product's error."""
     profile = AmplifiedProfile(inner.forward, min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)) if rate < 1.0 else None
-    curve = Curve(inner if profile is None else Pair(profile, profile))
+    curve = Curve(inner if profile is None else Pair(profile, profile), witnesses)
     return Guarantee(setting=setting, curve=curve, derivation=step, declared=declared)
+
+
+def _instances(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
+    """The sum of the reports, all records but one at zero and that one at either end: the lower end.
+
+    Noise is rounded up and the rate down, so that it tells no more than the sum does.
+    """
+    if setting.observer != "shuffled-server":
+        return ()
+    noise = release.noise_multiplier * math.sqrt(reports) * (1.0 + 4 * UNIT_ROUNDOFF)
+    if rate >= 1.0:
+        return (gaussian_pair(2.0 / noise),)
+    return opposite_contributions(Gaussian(noise_multiplier=noise), rate * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
 THEOREMS: tuple[Theorem, ...] = (BATCH_AMONG_CLONES, BOTH_DRAWS)

@@ -77,6 +77,27 @@ def test_the_bound_is_never_below_the_law_itself(
         assert math.exp(curve.upper.ends(epsilon).upper) >= truth * (1.0 - 1e-3)
 
 
+@pytest.mark.parametrize(("reports", "clients"), [(1, 2), (2, 2), (2, 3)])
+def test_the_lower_end_is_what_the_sum_of_the_reports_tells(reports: int, clients: int) -> None:
+    """All other records at zero: the law of the sum is the witness's, and the reports tell at least as much."""
+    noise, records = 1.5, 2
+    spec = federated(noise, reports=reports, clients=clients, batch=1, records=records)
+    curve = known(spec).guarantee.curve
+    others = ((0.0,) * records,) * (clients - 1)
+    first, second = (round_law((*others, (0.0, end)), reports, 1, noise) for end in (1.0, -1.0))
+    rate = reports / clients / records
+    std = noise * math.sqrt(reports)
+    sums = [
+        (1.0 - rate) * np.exp(-0.5 * (GRID / std) ** 2) + rate * np.exp(-0.5 * ((GRID - end) / std) ** 2)
+        for end in (1.0, -1.0)
+    ]
+    for epsilon in (0.0, 0.1, 0.3):
+        low = math.exp(curve.log_delta(epsilon).lower)
+        of_sum = np.maximum(sums[0] - math.exp(epsilon) * sums[1], 0.0).sum() * CELL / (std * math.sqrt(2.0 * math.pi))
+        assert low == pytest.approx(of_sum, rel=1e-3)
+        assert low <= np.maximum(first - math.exp(epsilon) * second, 0.0).sum() * (1.0 + 1e-3)
+
+
 def test_both_draws_amplify_for_those_who_see_no_senders() -> None:
     spec = federated(2.0, reports=1000, clients=10_000, batch=1, records=10)
     amplified = known(Repeated(times=100, mechanism=spec)).guarantee
