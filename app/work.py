@@ -71,13 +71,18 @@ class Failed:
 
 Outcome = Answered | Refused | Failed
 Computation = Callable[[], Answered]
-"""A partial of one of the two functions below, so that it pickles by reference."""
+"""A partial of one of the functions below, so that it pickles by reference."""
 
 
 def calibrate(solve: Callable[[Any], Any], problem: Any) -> Answered:
     """A calibration, rendered."""
     answer = solve(problem)
     return Answered(render(answer), answer.numerical.relative_width)
+
+
+def bound_risk(solve: Callable[[Any], Any], problem: Any) -> Answered:
+    """Risk bounds, rendered."""
+    return Answered(render(solve(problem)))
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answered:

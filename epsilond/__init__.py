@@ -32,6 +32,7 @@ from calibrators import CALIBRATORS as CALIBRATORS
 from calibrators.answer import Calibration as Calibration
 from calibrators.answer import as_json as as_json
 from epsilond.ask import account as account
+from epsilond.ask import bound_risk as bound_risk
 from epsilond.ask import calibrate as calibrate
 from epsilond.ask import evaluate as evaluate
 

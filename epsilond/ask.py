@@ -15,6 +15,8 @@ from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
 from calibrators.answer import Calibration
 from calibrators.problem import Calibrator
+from calibrators.risk_bounds import RISK_BOUNDS
+from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
 from epsilond.reading import named, read, read_value
 
 
@@ -59,6 +61,35 @@ def calibrate(algorithm: str, /, **fields: Any) -> Calibration:
     answer = chosen.solve(read(chosen.problem, fields))
     assert isinstance(answer, Calibration)
     return answer
+
+
+def risk_bounder(name: str) -> RiskBounder:
+    """The risk bounds of that algorithm.
+
+    Raises:
+        InvalidInput: there are none; the message proposes near names.
+    """
+    return named(name, {each.name: each for each in RISK_BOUNDS}, at="/algorithm", noun="algorithm")
+
+
+def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer:
+    """Upper and lower bounds on the excess risk of a run of `algorithm`.
+
+    The fields are those of the HTTP body and of the command line. Example:
+        >>> import epsilond
+        >>> answer = epsilond.bound_risk(
+        ...     "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=10, dimension=100,
+        ...     lipschitz=1.0, diameter=1.0, smoothness=1.0, rounds=50, batch_size=100, noise_std=0.01,
+        ... )
+        >>> [bound.constant for bound in answer.upper], answer.lower[0].theorem
+        (['explicit', 'explicit', 'hidden'], 'lowy.3.1')
+
+    Raises:
+        InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
+        NoCertificate: no noise was given, and none can be certified.
+    """
+    chosen = risk_bounder(algorithm)
+    return chosen.solve(read(chosen.problem, fields))
 
 
 def account(

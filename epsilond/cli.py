@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import RenderableType
 
 from accountants import ENGINE_VERSION
 from accountants.errors import Fault, InvalidInput, NoCertificate
@@ -22,6 +23,8 @@ from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
 from calibrators.answer import as_json
 from calibrators.problem import Calibrator
+from calibrators.risk_bounds import RISK_BOUNDS
+from calibrators.risk_bounds_answer import RiskBounder
 from epsilond import ask, options, strict_json, tables
 
 BAD_INPUT, NOT_CERTIFIED = 2, 3
@@ -35,6 +38,8 @@ main = typer.Typer(
 )
 calibrate = typer.Typer(no_args_is_help=True, help="Find what to run an algorithm with.")
 main.add_typer(calibrate, name="calibrate")
+risk_bound = typer.Typer(no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below.")
+main.add_typer(risk_bound, name="risk-bound")
 
 AsJson = Annotated[bool, typer.Option("--json", help="print the body the HTTP service answers")]
 
@@ -89,29 +94,43 @@ def version() -> None:
 
 def calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     """A command with one option for each field of the calibrator's problem."""
+    return _command(calibrator, "calibrate", tables.calibration)
 
+
+def risk_bound_command(bounder: RiskBounder) -> Callable[..., None]:
+    """A command with one option for each field of the question about risk."""
+    return _command(bounder, "bound_risk", tables.risk_bounds)
+
+
+def _command(
+    asked: Calibrator | RiskBounder,
+    question: Literal["calibrate", "bound_risk"],
+    table: Callable[[Any], RenderableType],
+) -> Callable[..., None]:
     def command(*, request: str | None, as_body: bool, **given: Any) -> None:
         with exit_codes():
-            fields = _request_fields(request) | options.read_options(calibrator.problem, given)
-            answer = ask.calibrate(calibrator.name, **fields)
-            _print_body(answer) if as_body else tables.show(tables.calibration(answer))
+            fields = _request_fields(request) | options.read_options(asked.problem, given)
+            answer = getattr(ask, question)(asked.name, **fields)
+            _print_body(answer) if as_body else tables.show(table(answer))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     source_help = "a JSON request, - for standard input; options override its fields"
     source = typer.Option("--request", metavar="FILE", help=source_help)
     parameters = [
-        *options.parameters(calibrator.problem),
+        *options.parameters(asked.problem),
         inspect.Parameter("request", keyword, default=None, annotation=Annotated[str | None, source]),
         inspect.Parameter("as_body", keyword, default=False, annotation=AsJson),
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__doc__ = f"{calibrator.title}. {calibrator.summary}"
+    command.__doc__ = f"{asked.title}. {asked.summary}"
     return command
 
 
 for _calibrator in CALIBRATORS:
     calibrate.command(_calibrator.name)(calibration_command(_calibrator))
+for _bounder in RISK_BOUNDS:
+    risk_bound.command(_bounder.name)(risk_bound_command(_bounder))
 
 
 @contextmanager

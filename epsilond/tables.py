@@ -17,6 +17,7 @@ from rich.text import Text
 
 from accountants.theorem import Evaluation, Theorem
 from calibrators.answer import UNBOUNDED, Calibration, Ends, GuaranteeAnswer, PrintedReading, Risk, as_json
+from calibrators.risk_bounds_answer import RiskBoundsAnswer
 
 DIGITS = 7
 WIDE = 240
@@ -37,6 +38,26 @@ def calibration(answer: Calibration) -> RenderableType:
     parts += _bullets("If", [condition.statement for condition in answer.declared_conditions])
     parts += _bullets("Mind", [warning.message for warning in answer.warnings])
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
+    return Group(*parts)
+
+
+def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
+    """The run, bounds from above and below, references, and what is hidden in them."""
+    table = _table("Excess risk", "side", "theorem", "bound", "order")
+    for above in answer.upper:
+        value = "" if above.value is None else _rounded(above.value, ROUND_CEILING)
+        order = "" if above.scale is None else f"{above.scale:.{DIGITS}g}"
+        table.add_row("upper", f"{above.theorem} ({above.reading})", value, order)
+    for below in answer.lower:
+        table.add_row("lower", f"{below.theorem} (trust {below.trust})", "", f"{below.scale:.{DIGITS}g}")
+    reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
+    named = [(above.theorem, above.conditions) for above in answer.upper]
+    named += [(below.theorem, below.conditions) for below in answer.lower]
+    failing = [f"{name}: {_condition(one)}" for name, found in named for one in found if one.holds is False]
+    parts: list[RenderableType] = [_pairs("Run", as_json(answer.run)), table, _pairs("Compare", reference)]
+    parts += _bullets("Does not hold here", failing)
+    parts += _bullets("If", [condition.statement for condition in answer.declared_conditions])
+    parts += _bullets("Mind", [warning.message for warning in answer.warnings])
     return Group(*parts)
 
 

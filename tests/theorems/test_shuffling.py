@@ -311,6 +311,7 @@ def test_the_best_bound_wins_and_says_so() -> None:
     assert given["epsilond.shuffling-is-post-processing"] == pytest.approx(1.0, rel=1e-4)
     assert {tried.theorem for tried in found.considered if not tried.applies} == {
         "epsilond.approximate-clones",
+        "epsilond.batch-among-clones",
         "epsilond.gaussian-blanket",
     }
 

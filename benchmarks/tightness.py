@@ -1,0 +1,285 @@
+"""How tight the printed statements of Lowy and Razaviyayn are: tables of certified brackets, from our own functions.
+
+python -m benchmarks.tightness            write docs/tightness.md (minutes)
+python -m benchmarks.tightness --short    print the first rows of each table (seconds)
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pathlib import Path
+from typing import NamedTuple
+
+from accountants import ENGINE_VERSION
+from accountants.account import account
+from accountants.curve import Interval
+from accountants.guarantee import Guarantee
+from accountants.profiles import gaussian_pair
+from accountants.quantities import Sampling
+from accountants.rule import Effort
+from accountants.specs import Gaussian, Repeated, Spec, Subsampled
+from accountants.theorems import classical
+from accountants.theorems.lowy_appendix_h import experimental_batch_size, experimental_noise_std
+from accountants.theorems.lowy_noise import minimal_batch_size, noise_std
+from accountants.theorems.lowy_shuffling import Round
+from accountants.theorems.shuffling_clones import ClonesBound
+from accountants.theorems.shuffling_finite import response_instance
+from accountants.theorems.shuffling_table import scaled_pair
+from accountants.theorems.shuffling_theorems import response_bound
+from calibrators.problem import Target
+from calibrators.search import smallest_noise
+
+WRITTEN = Path(__file__).resolve().parent.parent / "docs" / "tightness.md"
+SHORT = 2
+
+
+class Run(NamedTuple):
+    """A run of Algorithm 1 and its target."""
+
+    name: str
+    samples: int
+    batch: int
+    rounds: int
+    epsilon: float
+    delta: float
+
+
+def at_the_limit(delta: float) -> float:
+    """2 ln(2/δ), the largest ε of the main text."""
+    return 2.0 * math.log(2.0 / delta)
+
+
+ALGORITHM_1 = (
+    Run("A1", 1000, 6, 100, 1.0, 1e-5),
+    Run("A2", 1000, 100, 100, 1.0, 1e-5),
+    Run("A3", 1000, 1000, 100, 1.0, 1e-5),
+    Run("A4, ε at its limit", 100, 88, 2, at_the_limit(1e-5), 1e-5),
+    Run("A5", 1, 1, 1, 1.0, 1e-6),
+    Run("A6", 10, 10, 1, 1.0, 0.01),
+    Run("A7", 60_000, 25, 10_000, 1.0, 1e-8),
+    Run("A8", 500, 1, 1000, 0.1, 1e-6),
+    Run("A9", 10_000, 38, 10_000, 8.0, 1e-6),
+    Run("A10", 50, 4, 10, 4.0, 1e-4),
+    Run("A11, ε at its limit", 20, 12, 3, at_the_limit(1e-3), 1e-3),
+    Run("A12, δ = 1/2", 5, 3, 1, at_the_limit(0.5), 0.5),
+    Run("A13", 1238, 29, 35, 3.0, 1238.0**-2),
+    Run("A14", 1238, 173, 35, 18.0, 1238.0**-2),
+    Run("A15, K < K_min", 1000, 1, 1, 1.0, 1e-6),
+    Run("A16, K = K_min/4", 1000, 12, 1, 1.0, 1e-6),
+)
+EXPERIMENTS = tuple(
+    Run(name, n, 0, 35, epsilon, float(n) ** -2)
+    for name, n, targets in (
+        ("MNIST", 1238, (0.75, 1.5, 3.0, 6.0, 12.0, 18.0)),
+        ("insurance, N = 3", 356, (1.0, 2.0, 3.0)),
+        ("insurance, N = 5", 214, (3.0,)),
+    )
+    for epsilon in targets
+)
+GAUSSIAN = tuple(
+    (delta, epsilon)
+    for delta, targets in (
+        (1e-5, (0.1, 1.0, 5.0, 10.0, 46.05, 8.0 * math.log(1e5))),
+        (1e-2, (1.0, 8.0 * math.log(1e2))),
+        (1e-8, (1.0,)),
+        (1e-12, (1.0,)),
+    )
+    for epsilon in targets
+)
+SHUFFLED = (
+    (1000, 1, 0.5, 1e-6),
+    (1000, 1, 1.0, 1e-4),
+    (10_000, 1, 0.1, 1e-6),
+    (10_000, 1, 1.0, 1e-6),
+    (10_000, 1, 3.0, 1e-6),
+    (100_000, 1, 1.0, 1e-8),
+    (100_000, 1, 4.0, 1e-8),
+    (10_000, 10, 0.1, 1e-6),
+    (100_000, 100, 0.01, 1e-6),
+    (100_000, 5, 0.5, 1e-6),
+    (100_000, 5, 0.2, 1e-6),
+    (1_000_000, 1, 1.0, 1e-8),
+)
+
+
+# Figures ------------------------------------------------------------------------------------------------------------
+def run_spec(run: Run, noise_multiplier: float, sampling: Sampling) -> Spec:
+    """What one client releases."""
+    batch = Subsampled(
+        sampling=sampling,
+        batch_size=run.batch,
+        population=run.samples,
+        mechanism=Gaussian(noise_multiplier=noise_multiplier),
+    )
+    return Repeated(times=run.rounds, mechanism=batch)
+
+
+def true_epsilon(run: Run, noise_multiplier: float, sampling: Sampling) -> Interval:
+    """What is known of ε at the run's δ, for a record that is replaced."""
+    spec = run_spec(run, noise_multiplier, sampling)
+    return account(spec, relation="replace-one").guarantee.curve.epsilon(math.log(run.delta))
+
+
+def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
+    """The smallest certified noise multiplier; the least that is offered where the draw alone suffices."""
+
+    @functools.cache
+    def family(noise: float, effort: Effort) -> Guarantee:
+        return account(run_spec(run, noise, sampling), relation="replace-one", effort=effort).guarantee
+
+    target = Target.of(run.epsilon, run.delta, None)
+    return smallest_noise(family, target, guess=guess).noise
+
+
+def algorithm_1(run: Run) -> Iterator[str]:
+    """A row of the first table."""
+    log_delta = math.log(run.delta)
+    shared = {"samples_per_client": run.samples, "rounds": run.rounds, "epsilon": run.epsilon, "log_delta": log_delta}
+    printed = noise_std(lipschitz=1.0, **shared) * run.batch  # type: ignore[arg-type]
+    yield from (run.name, f"{run.samples}", f"{run.batch}")
+    yield f"{minimal_batch_size(**shared)}"  # type: ignore[arg-type]
+    yield from (f"{run.rounds}", f"{run.epsilon:.3g}", f"{run.delta:.2g}", f"{printed:.4g}")
+    for sampling in ("without-replacement", "with-replacement"):
+        true = true_epsilon(run, printed, sampling)  # type: ignore[arg-type]
+        yield bracket(true) + (" **above**" if true.lower > run.epsilon else "")
+    yield f"{printed / least_noise_multiplier(run, 'without-replacement', 0.1 * printed):.3g}"
+
+
+def experiment(run: Run) -> Iterator[str]:
+    """A row of the second table: the experiments' noise, at the least batch they ask for."""
+    batch = math.ceil(experimental_batch_size(samples_per_client=run.samples, rounds=run.rounds, epsilon=run.epsilon))
+    run = run._replace(batch=batch)
+    std = experimental_noise_std(
+        lipschitz=1.0,
+        samples_per_client=run.samples,
+        rounds=run.rounds,
+        epsilon=run.epsilon,
+        log_delta=math.log(run.delta),
+    )
+    yield from (run.name, f"{run.samples}", f"{run.rounds}", f"{run.epsilon:g}", f"{batch}", f"{std * batch:.4g}")
+    for sampling in ("without-replacement", "with-replacement"):
+        true = true_epsilon(run, std * batch, sampling)  # type: ignore[arg-type]
+        yield bracket(true) + (" **above**" if true.lower > run.epsilon else "")
+
+
+def one_pass(row: tuple[float, float]) -> Iterator[str]:
+    """A row of the third table. 32L² ln(1.25/δ)/(εK)² is the BS16 form at sensitivity 2L/K; the proof also has 8L²."""
+    delta, epsilon = row
+    inputs = classical.GaussianTarget(epsilon=epsilon, delta=delta, sensitivity=1.0)
+    found = classical.BUN_STEINKE_GAUSSIAN.evaluate(inputs).outputs
+    printed, exact = found["noise_std"], found["upper_exact_noise_std"]
+    yield from (f"{delta:g}", f"{epsilon:.4g}", f"{printed:.4g}", f"{exact:.4g}", f"{printed / exact:.3g}")
+    for noise in (printed, 0.5 * printed):
+        true = gaussian_pair(1.0 / noise).epsilon(math.log(delta))
+        yield f"{true.upper:.4g}" + (" **above**" if true.lower > epsilon else "")
+
+
+def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
+    """A row of the fourth table."""
+    clients, samples, local, delta = row
+    log_delta = math.log(delta)
+    whole = Round(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
+    printed = whole.epsilon(log_delta)
+    clones = scaled_pair(ClonesBound(clients, math.exp(-samples * local), local)).epsilon(log_delta).upper
+    yield from (f"{clients}", f"{samples}", f"{local:g}", f"{delta:g}", f"{printed:.4g}", f"{clones:.4g}")
+    if samples == 1:
+        yield f"{scaled_pair(response_bound(clients, local, 2)).epsilon(log_delta).upper:.4g}"
+        yield f"{response_instance(clients, local, 2).epsilon(log_delta).lower:.4g}"
+    else:
+        yield from ("–", "–")
+    yield f"{printed / clones:.3g}"
+
+
+def bracket(interval: Interval) -> str:
+    """Both ends to four digits, rounded outward."""
+    return f"[{_rounded(interval.lower, ROUND_FLOOR)}, {_rounded(interval.upper, ROUND_CEILING)}]"
+
+
+def _rounded(value: float, direction: str) -> str:
+    return f"{float(Context(prec=4, rounding=direction).create_decimal(value)):.4g}"
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+class Table(NamedTuple):
+    """A table: its rows are computed one by one."""
+
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[object, ...]]
+    figures: Callable[..., Iterator[str]]
+
+    def lines(self, most: int | None) -> Iterator[str]:
+        """Markdown, at most so many rows."""
+        yield from (f"## {self.title}", "", self.note, "")
+        yield "| " + " | ".join(self.columns) + " |"
+        yield "|" + "---|" * len(self.columns)
+        for row in self.rows[:most]:
+            yield "| " + " | ".join(self.figures(row)) + " |"
+        yield ""
+
+
+TABLES = (
+    Table(
+        "Algorithm 1 at the noise of Theorem 2.1",
+        "z is σK/L, σ over one record's contribution. The last column is σ over the smallest certified one, without "
+        "replacement.",
+        ("run", "n", "K", "K_min", "R", "ε", "δ", "z", "true ε, without replacement", "true ε, with", "σ/σ_min"),
+        ALGORITHM_1,
+        algorithm_1,
+    ),
+    Table(
+        "The calibration of Appendix H",
+        "σ² = 8L² ln(1/δ)R/(nε)², K = ⌈n√ε/(2√R)⌉, δ = n⁻². **above**: the lower end exceeds the target.",
+        ("data", "n", "R", "target ε", "K", "z", "true ε, without replacement", "true ε, with"),
+        EXPERIMENTS,
+        experiment,
+    ),
+    Table(
+        "The noise of Theorem 2.3 against the exact Gaussian mechanism",
+        "σ in units of the sensitivity 2L/K. The proof of the risk has 8L² for the statement's 32L².",
+        ("δ", "ε", "printed", "exact", "ratio", "true ε at 32L²", "true ε at 8L²"),
+        GAUSSIAN,
+        one_pass,
+    ),
+    Table(
+        "Theorem F.2 against the clone pair",
+        "ε of one shuffled round. Randomized response's own bound and its exact lower end are for one record a client; "
+        "the stronger clones that the same figure would give for any randomizer are unproved.",
+        ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
+        SHUFFLED,
+        shuffled,
+    ),
+)
+
+
+def document(most: int | None = None) -> Iterator[str]:
+    """The whole document, line by line."""
+    yield from ("# How tight the printed statements are", "")
+    yield "Lowy and Razaviyayn (ICLR 2023). Every bracket is certified: its ends enclose the true figure."
+    yield f"Made by `python -m benchmarks.tightness`, version {ENGINE_VERSION}."
+    yield ""
+    for table in TABLES:
+        yield from table.lines(most)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the document, or print its first rows; answers the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tightness", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="print the first rows of each table instead")
+    chosen = parser.parse_args(arguments)
+    if chosen.short:
+        for line in document(SHORT):
+            sys.stdout.write(line + "\n")
+        return 0
+    WRITTEN.write_text("\n".join(document()), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""THE list of risk bounds, one for each algorithm. A new one is one file `risk_bounds_<algorithm>.py` and one line."""
+
+from __future__ import annotations
+
+from calibrators import risk_bounds_mb_sgd, risk_bounds_shuffled_mb_sgd
+from calibrators.risk_bounds_answer import RiskBounder
+
+RISK_BOUNDS: tuple[RiskBounder, ...] = (
+    risk_bounds_mb_sgd.RISK_BOUND,
+    risk_bounds_shuffled_mb_sgd.RISK_BOUND,
+)

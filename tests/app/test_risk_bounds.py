@@ -1,0 +1,59 @@
+"""/v1/risk-bounds: the list's routes, their faults, and the command that asks the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from app.main import create_app
+from app.settings import Settings
+from calibrators.risk_bounds import RISK_BOUNDS
+from epsilond.cli import main
+from tests.app.conftest import serving
+from tests.app.documents import conforms, content
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[httpx.Client]:
+    """The service itself."""
+    settings = Settings(workers=1, spare_workers=0, port=0)
+    with serving(settings, create_app(settings=settings)) as served:
+        yield served
+
+
+@pytest.mark.parametrize("name", [bounder.name for bounder in RISK_BOUNDS])
+def test_examples_are_answered_as_declared(real: httpx.Client, name: str) -> None:
+    document = real.get("/openapi.json").json()
+    operation = document["paths"][f"/v1/risk-bounds/{name}"]["post"]
+    (example,) = operation["requestBody"]["content"]["application/json"]["examples"].values()
+    response = real.post(f"/v1/risk-bounds/{name}", json=example["value"])
+    assert response.status_code == 200
+    conforms(document, content(operation, 200), response.json())
+    assert response.json()["algorithm"] == name
+
+
+def test_unknown_algorithms_and_fields_are_named(real: httpx.Client) -> None:
+    assert real.post("/v1/risk-bounds/mb-sdg", json={}).status_code == 404
+    assert real.get("/v1/risk-bounds/mb-sgd").status_code == 405
+    body = {**RISK_BOUNDS[0].example, "noise_std": -1.0}
+    problem = real.post("/v1/risk-bounds/mb-sgd", json=body)
+    assert problem.status_code == 422
+    assert problem.json()["errors"][0]["pointer"] == "/noise_std"
+
+
+@pytest.mark.parametrize("as_body", [False, True])
+def test_the_command_asks_the_same(as_body: bool) -> None:
+    arguments = ["risk-bound", "mb-sgd", "--request", "-", *(["--json"] if as_body else [])]
+    result = CliRunner().invoke(main, arguments, input=json.dumps(dict(RISK_BOUNDS[0].example)))
+    assert result.exit_code == 0, result.output
+    if as_body:
+        assert json.loads(result.stdout)["lower"][0]["theorem"] == "lowy.3.1"
+    else:
+        assert "lowy.3.1" in result.stdout
+        assert "hidden" in result.stdout or "orders" in result.stdout
+    refused = CliRunner().invoke(main, arguments, input="{}")
+    assert refused.exit_code == 2

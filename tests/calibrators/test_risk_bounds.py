@@ -1,0 +1,217 @@
+"""Risk bounds: which bounds for whom, at which noise, and what is hidden; laws over the list of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import pytest
+
+from accountants.errors import InvalidInput
+from accountants.theorems import THEOREMS
+from accountants.theorems.lowy_clients import Participation
+from accountants.theorems.lowy_noise import xi
+from calibrators import CALIBRATORS, mb_sgd
+from calibrators.answer import as_json
+from calibrators.risk_bounds import RISK_BOUNDS
+from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
+from calibrators.risk_bounds_mb_sgd import RISK_BOUND as MB_SGD
+from calibrators.risk_bounds_shuffled_mb_sgd import RISK_BOUND as SHUFFLED
+
+each_bounder = pytest.mark.parametrize("bounder", RISK_BOUNDS, ids=lambda one: one.name)
+
+
+def bounded(bounder: RiskBounder, **changes: Any) -> RiskBoundsAnswer:
+    fields = {**bounder.example, **changes}
+    return bounder.solve(bounder.problem(**{name: value for name, value in fields.items() if value is not None}))
+
+
+def codes(answer: RiskBoundsAnswer) -> set[str]:
+    return {warning.code for warning in answer.warnings}
+
+
+# Laws ---------------------------------------------------------------------------------------------------------------
+def test_every_bounder_is_of_a_calibrator_and_rests_on_registered_theorems() -> None:
+    names = [bounder.name for bounder in RISK_BOUNDS]
+    assert len(set(names)) == len(names)
+    assert set(names) <= {calibrator.name for calibrator in CALIBRATORS}
+    ids = {theorem.id for theorem in THEOREMS}
+    for bounder in RISK_BOUNDS:
+        assert set(bounder.theorems) <= ids
+        answer = bounded(bounder)
+        used = {bound.theorem for bound in (*answer.upper, *answer.lower)} | {answer.reference.theorem}
+        assert used <= set(bounder.theorems)
+
+
+@each_bounder
+def test_hidden_constants_have_a_scale_and_never_a_value(bounder: RiskBounder) -> None:
+    answer = bounded(bounder)
+    for above in answer.upper:
+        assert (above.value is None) == (above.constant == "hidden")
+        assert (above.scale is None) == (above.constant == "explicit")
+    assert all(below.constant == "hidden" for below in answer.lower)
+    assert "hidden-constants" in codes(answer)
+    assert answer.reference.free_privacy.holds == "undecidable"
+    for below in answer.lower:
+        vanishing = next(one for one in below.conditions if one.id == "vanishing-delta")
+        assert vanishing.holds == "undecidable"
+
+
+@each_bounder
+def test_answers_are_json_pickle_and_the_same_again(bounder: RiskBounder) -> None:
+    answer = bounded(bounder)
+    json.dumps(as_json(answer), allow_nan=False)
+    assert pickle.loads(pickle.dumps(answer)) == answer == bounded(bounder)
+    assert bounder.cost(bounder.problem(**bounder.example)) == "closed-form"
+    without = {**bounder.example}
+    without.pop("noise_std")
+    assert bounder.cost(bounder.problem(**without)) == "search"
+
+
+@each_bounder
+def test_the_explicit_bound_is_above_the_order_of_every_lower_one(bounder: RiskBounder) -> None:
+    """No contradiction can be proved across hidden constants, but at constants of one none should appear here."""
+    for trust in ("local", "shuffle", "central"):
+        for objective in ("population", "empirical"):
+            answer = bounded(bounder, trust=trust, problem=objective)
+            (below,) = answer.lower
+            assert (below.trust, below.problem) == (trust, objective)
+            explicit = answer.upper[0]
+            assert explicit.value is not None
+            assert explicit.value > below.scale > 0.0
+
+
+@each_bounder
+@pytest.mark.parametrize(
+    "changes", [{"rounds": None}, {"batch_size": None}, {"gradient_std": 1.5}, {"compositionality": 0.5}]
+)
+def test_questions_that_cannot_be_are_refused(bounder: RiskBounder, changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        bounded(bounder, **changes)
+
+
+# mb-sgd -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("trust", "objective", "theorem"),
+    [
+        (None, "population", "lowy.3.1"),
+        ("local", "empirical", "lowy.f.4"),
+        ("shuffle", "population", "lowy.f.3"),
+        ("central", "empirical", "lowy.f.5"),
+    ],
+)
+def test_trust_and_problem_choose_the_lower_bound(trust: str | None, objective: str, theorem: str) -> None:
+    assert bounded(MB_SGD, trust=trust, problem=objective).lower[0].theorem == theorem
+
+
+def test_the_upper_bounds_of_a_given_noise() -> None:
+    answer = bounded(MB_SGD)
+    assert (answer.run.noise_std, answer.run.noise_source) == (0.02, "given")
+    explicit, complete, informal = answer.upper
+    assert explicit.constant == complete.constant == "explicit"
+    assert informal.constant == "hidden"
+    assert explicit.value == pytest.approx(math.fsum(explicit.terms.values()), rel=1e-9)
+    fewer = next(one for one in complete.conditions if one.id == "enough-rounds")
+    assert fewer.holds is False
+    assert {ratio.upper for ratio in answer.ratios} == {explicit.theorem}
+    (ratio,) = answer.ratios
+    assert explicit.value is not None
+    assert ratio.value == pytest.approx(explicit.value / answer.lower[0].scale, rel=1e-12)
+    assert "hidden" in ratio.statement
+
+
+def test_a_bound_that_applies_is_compared_too() -> None:
+    answer = bounded(MB_SGD, rounds=1000)
+    assert {ratio.upper for ratio in answer.ratios} == {"epsilond.mini-batch-sgd-excess-risk", "lowy.2.1"}
+    both_hidden = [ratio for ratio in answer.ratios if "both are" in ratio.statement]
+    assert len(both_hidden) == 1
+
+
+def test_a_step_size_that_is_given_is_used_and_is_no_better() -> None:
+    best, given = bounded(MB_SGD), bounded(MB_SGD, step_size=0.1)
+    assert given.run.step_size == 0.1
+    assert given.upper[0].value > best.upper[0].value  # type: ignore[operator]
+    beyond = bounded(MB_SGD, step_size=1.5).upper[0]
+    assert beyond.value == math.inf
+    assert beyond.conditions[0].holds is False
+    json.dumps(as_json(beyond), allow_nan=False)
+
+
+def test_without_a_noise_it_is_the_certified_one() -> None:
+    answer = bounded(MB_SGD, noise_std=None)
+    certified = mb_sgd.solve(mb_sgd.MbSgdProblem(**mb_sgd.CALIBRATOR.example))
+    assert answer.run.noise_source == "certified"
+    assert answer.run.noise_std == certified.parameters.noise_std
+    assert certified.risk is not None
+    assert certified.risk.upper is not None
+    assert answer.upper[0].value == pytest.approx(certified.risk.upper.value, rel=1e-12)
+
+
+def test_the_data_at_hand_costs_no_stability_and_has_no_printed_population_bound() -> None:
+    answer = bounded(MB_SGD, problem="empirical")
+    (explicit,) = answer.upper
+    assert explicit.terms["stability"] == 0.0
+
+
+def test_losses_without_smoothness_are_bounded_on_an_envelope() -> None:
+    answer = bounded(MB_SGD, smoothness=None)
+    assert answer.run.envelope_smoothness is not None
+    assert {above.theorem for above in answer.upper} == {"epsilond.federated-sgd-excess-risk", "lowy.2.2"}
+    slower = bounded(MB_SGD, smoothness=None, step_size=0.001)
+    assert slower.upper[0].value > answer.upper[0].value  # type: ignore[operator]
+
+
+def test_strongly_convex_losses() -> None:
+    answer = bounded(MB_SGD, strong_convexity=0.5, trust="central", radius=1.0)
+    assert answer.lower[0].scale == pytest.approx(0.25 / (0.5 * 50_000) + 20 / 50_000**2, rel=1e-12)
+    assert [above.constant for above in answer.upper] == ["explicit", "hidden", "hidden"]
+
+
+def test_groups_and_random_participation_show_their_aggregates() -> None:
+    groups = [
+        {"clients": 400_000, "samples_per_client": 1000},
+        {"clients": 600_000, "samples_per_client": 500, "epsilon": 0.5, "delta": 1e-6},
+    ]
+    shares = [{"participants": 2, "probability": 0.5}, {"participants": 4, "probability": 0.5}]
+    answer = bounded(
+        MB_SGD, clients=1_000_000, participants=None, client_groups=groups, participation=shares, noise_std=None
+    )
+    seen = answer.aggregates
+    assert seen is not None
+    moments = Participation.of([(2, 0.5), (4, 0.5)])
+    assert (seen.participants, seen.rms_participants) == (moments.mean, moments.rms)
+    worst = xi(epsilon=0.5, log_delta=math.log(1e-6), samples_per_client=500, rounds=100)
+    assert seen.largest_xi == pytest.approx(worst, rel=1e-12)
+    assert seen.average_psi == pytest.approx(seen.average_xi, rel=1e-12)
+    assert answer.lower[0].scale == pytest.approx(1.0 * 2.0 / math.sqrt(1e9) * 0.5 + 2.0 * 20**0.5 / 1e6, rel=1e-9)
+    assert "lower-bound-for-equal-clients" in codes(answer)
+    assert [above.reading for above in answer.upper] == ["corrected", "complete"]
+
+
+def test_batches_drawn_with_replacement_have_no_explicit_bound() -> None:
+    answer = bounded(MB_SGD, sampling="with-replacement")
+    assert [above.theorem for above in answer.upper] == ["lowy.2.1", "lowy.2.1"]
+    assert answer.run.step_size is None
+    assert "no-risk-for-this-sampling" in codes(answer)
+
+
+# shuffled-mb-sgd ----------------------------------------------------------------------------------------------------
+def test_a_shuffler_is_compared_with_central_bounds() -> None:
+    answer = bounded(SHUFFLED)
+    explicit, statement = answer.upper
+    assert answer.lower[0].theorem == "lowy.f.3"
+    assert statement.theorem == "lowy.4.1"
+    assert statement.scale == pytest.approx(math.fsum(statement.terms.values()), rel=1e-12)
+    assert explicit.value is not None
+    assert answer.aggregates is None
+    assert [above.theorem for above in bounded(SHUFFLED, smoothness=None).upper] == [
+        "epsilond.federated-sgd-excess-risk"
+    ]
+
+
+def test_the_certified_noise_of_a_shuffled_run() -> None:
+    answer = bounded(SHUFFLED, noise_std=None, epsilon=20.0, rounds=20)
+    assert answer.run.noise_source == "certified"
+    assert answer.run.noise_std < 2.0
