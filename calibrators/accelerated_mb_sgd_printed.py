@@ -27,7 +27,7 @@ SHOWN = (
 
 
 def printed_readings(
-    problem: AcceleratedMbSgdProblem, run: Run, truth: Callable[[Run, float], TrueFigures]
+    problem: AcceleratedMbSgdProblem, run: Run, truth: Callable[[Run, float], TrueFigures | None]
 ) -> tuple[PrintedReading, ...]:
     """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
 
@@ -43,7 +43,7 @@ def printed_readings(
 
 
 def _reading(
-    problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures]
+    problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures | None]
 ) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = _inputs(problem, run, reading)

@@ -74,7 +74,7 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
         faults = [
             Fault(f"/{field.name}", "is not offered for this algorithm")
             for field in fields(self)
-            if field.name not in OFFERED and getattr(self, field.name) != field.default
+            if field.name not in self.offered and getattr(self, field.name) != field.default
         ]
         if not set(self.readings or ()) <= set(READINGS):
             faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
@@ -83,6 +83,11 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
             faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))
         if faults:
             raise InvalidInput(*faults)
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """Fields that are taken account of."""
+        return OFFERED
 
     @property
     def gap(self) -> float:

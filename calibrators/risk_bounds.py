@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from calibrators import risk_bounds_mb_sgd, risk_bounds_shuffled_mb_sgd
+from calibrators import (
+    risk_bounds_accelerated_mb_sgd,
+    risk_bounds_mb_sgd,
+    risk_bounds_one_pass_accelerated_mb_sgd,
+    risk_bounds_shuffled_mb_sgd,
+)
 from calibrators.risk_bounds_answer import RiskBounder
 
 RISK_BOUNDS: tuple[RiskBounder, ...] = (
     risk_bounds_mb_sgd.RISK_BOUND,
+    risk_bounds_one_pass_accelerated_mb_sgd.RISK_BOUND,
+    risk_bounds_accelerated_mb_sgd.RISK_BOUND,
     risk_bounds_shuffled_mb_sgd.RISK_BOUND,
 )

@@ -1,0 +1,112 @@
+"""The risk answers of both accelerated algorithms: the stages' explicit bound, printed orders, lower bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from accountants import ENGINE_VERSION
+from accountants.errors import InvalidInput
+from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
+from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
+from calibrators.answer import PrintedReading, Warning_
+from calibrators.envelope import declared_answers
+from calibrators.risk_bounds_answer import Objective, RiskBoundsAnswer, RunAnswer, UpperBound
+from calibrators.risk_bounds_mb_sgd import setting_of
+from calibrators.risk_bounds_parts import RiskFields, lower_bound, ratios, reference_rates
+
+if TYPE_CHECKING:
+    from calibrators.accelerated_answer import AcceleratedPlan
+    from calibrators.accelerated_problem import AcceleratedMbSgdProblem
+    from calibrators.mb_sgd_problem import Run
+
+
+def check_stages(asked: RiskFields) -> None:
+    """Steps follow from the stages.
+
+    Raises:
+        InvalidInput: a step size is given.
+    """
+    if asked.step_size is not None:
+        raise InvalidInput.at("/step_size", "is not offered for this algorithm: its steps follow from its stages")
+
+
+def risk_bounds(
+    name: str,
+    asked: AcceleratedMbSgdProblem,
+    fields: RiskFields,
+    run: Run,
+    noise_std: float,
+    *,
+    plan: AcceleratedPlan | None,
+    printed: Sequence[PrintedReading],
+    objective: Objective,
+) -> RiskBoundsAnswer:
+    """The whole answer. Upper bounds are of `objective`; for the other one there are lower bounds only."""
+    applies = fields.problem == objective
+    upper = (*_explicit(plan), *_orders(printed)) if applies else ()
+    setting = setting_of(asked)
+    lower = (lower_bound(fields, setting, fields.trust or "local"),)
+    return RiskBoundsAnswer(
+        algorithm=name,
+        run=RunAnswer(
+            noise_std=noise_std,
+            noise_source="certified" if fields.noise_std is None else "given",
+            batch_size=run.batch_size,
+            rounds=run.rounds,
+            envelope_smoothness=plan.envelope_smoothness if plan else None,
+        ),
+        upper=upper,
+        lower=lower,
+        reference=reference_rates(fields, setting),
+        ratios=tuple(ratios(upper, lower)),
+        declared_conditions=declared_answers(
+            dict.fromkeys((INSIDE_DOMAIN, FRESH_NOISE, *(plan.declared if plan and applies else ())))
+        ),
+        warnings=tuple(_warnings(asked, fields, objective)),
+        engine_version=ENGINE_VERSION,
+    )
+
+
+def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
+    if plan is not None and plan.risk.upper is not None:
+        found = plan.risk.upper
+        yield UpperBound(
+            theorem=ACCELERATED_RISK_BOUND.id,
+            reading="corrected",
+            constant="explicit",
+            value=found.value,
+            terms=found.terms,
+            conditions=(),
+        )
+
+
+def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
+    """The printed statements hide their constants."""
+    for reading in printed:
+        yield UpperBound(
+            theorem=reading.theorem,
+            reading="complete" if reading.reading == "complete" else "informal",
+            constant="hidden",
+            scale=reading.parameters["excess_risk_scale"],
+            terms={},
+            conditions=reading.conditions,
+        )
+
+
+def _warnings(asked: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Warning_]:
+    yield Warning_(
+        code="hidden-constants",
+        message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
+    )
+    if fields.problem != objective:
+        yield Warning_(
+            code="no-upper-bound-for-this-objective",
+            message=f"the upper bounds of this algorithm are of the {objective} excess risk",
+        )
+    if asked.initial_distance is None:
+        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+    if asked.initial_gap is None:
+        yield Warning_(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
+    if objective == "population" and asked.gradient_std is None:
+        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")

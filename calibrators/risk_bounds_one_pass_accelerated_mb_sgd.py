@@ -1,0 +1,81 @@
+"""Risk bounds of one-pass-accelerated-mb-sgd, of the expected loss: explicit by stages, the order of Theorem 2.3."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from accountants.quantities import request
+from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
+from calibrators import one_pass_accelerated_mb_sgd as one_pass
+from calibrators.accelerated_problem import OFFERED
+from calibrators.mb_sgd_problem import Run
+from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
+from calibrators.one_pass_accelerated_mb_sgd_schedule import plan_of
+from calibrators.problem import CostClass
+from calibrators.risk_bounds_accelerated import check_stages, risk_bounds
+from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
+from calibrators.risk_bounds_parts import BOUNDS, RiskFields, check_run
+
+RISK_FIELDS = frozenset(RiskFields.__dataclass_fields__)
+
+
+@request
+class OnePassRiskProblem(OnePassProblem, RiskFields):
+    """A run of one-pass-accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """And those of a question about risk."""
+        return OFFERED | RISK_FIELDS
+
+    def check(self) -> None:
+        """Those of one-pass-accelerated-mb-sgd; a given noise is that of a given run."""
+        super().check()
+        check_run(self)
+        check_stages(self)
+
+
+def solve(asked: OnePassRiskProblem) -> RiskBoundsAnswer:
+    """Every bound that applies to the run. Its noise is the one given, or else the smallest certified one.
+
+    Raises:
+        Infeasible: no noise that is offered meets the target.
+    """
+    run, noise_std = _run_and_noise(asked)
+    return risk_bounds(
+        one_pass.NAME,
+        asked,
+        asked,
+        run,
+        noise_std,
+        plan=plan_of(asked, run, noise_std),
+        printed=one_pass.printed_readings(asked, run),
+        objective="population",
+    )
+
+
+def _run_and_noise(asked: OnePassRiskProblem) -> tuple[Run, float]:
+    if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
+        return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
+    parameters = one_pass.solve(replace(asked, readings=())).parameters
+    return Run(batch_size=parameters.batch_size, rounds=parameters.rounds), parameters.noise_std
+
+
+def cost(asked: OnePassRiskProblem) -> CostClass:
+    """The cut and the stages may have to be searched."""
+    return one_pass.cost(asked)
+
+
+RISK_BOUND = RiskBounder(
+    name=one_pass.NAME,
+    title="Excess risk of one accelerated pass for clients that trust nobody",
+    summary=(
+        "An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least that "
+        "privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3)."
+    ),
+    problem=OnePassRiskProblem,
+    solve=solve,
+    cost=cost,
+    theorems=("lowy.2.3", ACCELERATED_RISK_BOUND.id, *(bound.id for bound in BOUNDS)),
+    example={**one_pass.CALIBRATOR.example, "batch_size": 50, "rounds": 2000, "noise_std": 0.3},
+)
