@@ -34,6 +34,7 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
 _SPLITTER = 2.0**27 + 1
 _SERIES_TERMS = 14
+_FEW = 16
 
 
 def mills(x: FloatArray) -> FloatArray:
@@ -100,6 +101,9 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
     The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt obey M_{n+1} = n M_{n−1} − c M_n, stable forwards for c ≤ 1 only; beyond,
     the ratios h_n = M_n/M_{n−1} = n/(c + h_{n+1}) are run backwards from their large-n form.
     """
+    if c.size <= _FEW:
+        each = zip(c.ravel().tolist(), mills(c).ravel().tolist(), shift.ravel().tolist(), strict=True)
+        return np.asarray([_odd_moment_sum(*one) for one in each]).reshape(c.shape)
     orders = 2 * _SERIES_TERMS
     moments = np.empty((orders, *c.shape))
     moments[0] = mills(c)
@@ -130,6 +134,31 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
     for j in range(_SERIES_TERMS):
         total = total + factor * moments[2 * j + 1]
         factor = factor * half * half / ((2 * j + 2) * (2 * j + 3))
+    return total
+
+
+def _odd_moment_sum(c: float, first: float, shift: float) -> float:
+    """The same for one c, M_0 given; for few numbers this is quicker."""
+    orders = 2 * _SERIES_TERMS
+    moments = [first]
+    if c <= 1.0:
+        moments.append(1.0 - c * first)
+        for n in range(1, orders - 1):
+            moments.append(n * moments[-2] - c * moments[-1])
+    else:
+        last = orders + (220 if c < 3 else (80 if c < 20 else 24))
+        ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
+        ratios = [0.0] * orders
+        for n in range(last - 1, 0, -1):
+            ratio = n / (c + ratio)
+            if n < orders:
+                ratios[n] = ratio
+        for n in range(1, orders):
+            moments.append(moments[-1] * ratios[n])
+    half, total, factor = 0.5 * shift, 0.0, 1.0
+    for j in range(_SERIES_TERMS):
+        total += factor * moments[2 * j + 1]
+        factor *= half * half / ((2 * j + 2) * (2 * j + 3))
     return total
 
 
