@@ -219,8 +219,9 @@ class CompoundSum:
         low, high, mass = self.law.pieces
         tilt = self._saddle.tilt
         half = np.maximum(0.5 * tilt * (high - low), 1e-8)
-        total = math.exp(self._saddle.log_transform / self.count)
-        return mass * np.exp(0.5 * tilt * (high + low)) * np.sinh(half) / half / total * (1.0 - 1e-9), half
+        # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
+        log_share = 0.5 * tilt * (high + low) + half + np.log(-np.expm1(-2.0 * half) / (2.0 * half))
+        return mass * np.exp(log_share - self._saddle.log_transform / self.count) * (1.0 - 1e-9), half
 
     def _log_modulus(self, t: float, smooth: float) -> float:
         """Upper bound of n log |φ|, with the Gaussian's factor; falls in t."""
@@ -228,7 +229,8 @@ class CompoundSum:
         low, high, _ = self.law.pieces
         y = 0.5 * t * (high - low)
         beyond = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))
-        inside = a / np.sinh(a) * np.sqrt((np.sinh(a) ** 2 + np.sin(np.minimum(y, math.pi)) ** 2) / (a * a + y * y))
+        swing = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))
+        inside = a * np.sqrt((1.0 + swing * swing) / (a * a + y * y))
         modulus = np.where(y < math.pi, np.maximum(inside, beyond), beyond) * (1.0 + 1e-12)
         held = min(float(share @ (1.0 - np.minimum(modulus, 1.0))), 1.0 - 1e-15)
         return self.count * math.log1p(-held) + 0.5 * smooth * smooth * (self._saddle.tilt**2 - t * t)

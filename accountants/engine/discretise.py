@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from accountants.curve import Profile
     from accountants.special import FloatArray
 
+_MISFIT = 1e-6
+"""Rounding, per unit of 1 + |log P|, within which e^ε Q(L > ε) ≤ P(L > ε)."""
 BoolArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
 
 
@@ -90,6 +92,11 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
     points = np.asarray(index * unit, dtype=np.float64)
     with np.errstate(all="ignore"):
         first, second = profile.log_tails(points)
+        # Slopes of a coarse bound may be those of no pair, with a second law of more than its share of e^−ε P. Less
+        # of it gives a larger δ.
+        beyond = second + points > first + _MISFIT * (1.0 + np.abs(first))
+    if beyond.any():
+        second = np.maximum.accumulate(np.where(beyond, -np.inf, second)[::-1])[::-1]
     log_p, log_q = (second, first) if mirrored else (first, second)
     return SideTails(index, points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
 

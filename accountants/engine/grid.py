@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _REFINEMENTS = 8
 _MOST_EDGES = 4000
+_LEAST_EFFORT = 1e-30
+"""Stands for none, where no finite loss has any mass."""
+_LARGEST_INDEX = 2.0**48
+"""No cell lies further out, in units: indices and their middles stay exact in floating point."""
 
 
 class Cells(NamedTuple):
@@ -108,9 +112,9 @@ def _divided(side: Side, need: _Need, demand: Demand) -> Side | None:
     steep = demand.steepness * need.widths
     matters = (steep > 0.5) & (need.log_weights + steep > demand.log_width - demand.boost - 14.0)
     wide = np.flatnonzero(matters & np.isfinite(need.log_weights))
-    if not wide.size or side.edges.size > _MOST_EDGES:
-        return None
     pieces = np.minimum(np.ceil(2.0 * steep[wide]), 16.0)
+    if not wide.size or side.edges.size + pieces.sum() > _MOST_EDGES:
+        return None
     steps = np.arange(1, 16)
     inner = side.edges[wide, None] + need.widths[wide, None] * np.minimum(steps / pieces[:, None], 1.0)
     return side.with_edges(np.unique(inner))
@@ -146,18 +150,18 @@ def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid
     outlines = refined(outlines, counts, demand)
     needs = _needs(outlines, counts, demand)
     flat = [need for pair in needs for need in pair]
-    effort = math.fsum(float(_effort(need, demand).sum()) for need in flat)
-    width = math.sqrt(16.0 * demand.relative_width / demand.curvature / max(effort, 1e-300))
+    effort = max(math.fsum(float(_effort(need, demand).sum()) for need in flat), _LEAST_EFFORT)
+    width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
     width = 2.0**demand.coarsening * max(width, effort / demand.cells)
     error = demand.curvature * width * width * effort / 16.0
     floor = math.sqrt(
         8.0 * max(error, 4.0**demand.coarsening * demand.relative_width) / (demand.curvature * math.fsum(counts))
     )
-    unit = _unit(outlines, counts, demand, floor)
+    ends = _ends(outlines, counts, demand)
+    unit = max(_unit(outlines, counts, demand, floor), max(ends) / _LARGEST_INDEX)
     wanted = [_wanted(need, demand, width, 2.0 * unit) for need in flat]
     total = math.fsum(float((need.widths / each).sum()) for need, each in zip(flat, wanted, strict=True))
     spare = max(total / (2.0 * demand.cells + 64.0 * len(flat)), 1.0)
-    ends = _ends(outlines, counts, demand)
     bounds = [
         _bounds(side, spare * each, end, unit)
         for side, each, end in zip([s for item in outlines for s in _sides(item)], wanted, ends, strict=True)
@@ -225,7 +229,7 @@ def _bounds(side: Side, wanted: FloatArray, end: float, unit: float) -> IntArray
     The middle of a cell is then a multiple of two units, where the merged mass of the cell is put.
     """
     kept = side.edges[:-1] < end
-    steps = np.clip(np.floor(0.5 * wanted[kept] / unit + 1e-9), 1.0, 2.0**40)
+    steps = np.clip(np.floor(0.5 * wanted[kept] / unit + 1e-9), 1.0, _LARGEST_INDEX)
     steps -= steps % 2 == 0
     edges = np.minimum(side.edges[1:][kept], end) / unit
     finer_next = np.append(steps[1:] < steps[:-1], False)

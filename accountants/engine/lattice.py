@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accountants.crossing import crossing
+from accountants.crossing import Crossing, Guess, crossing
 from accountants.curve import Interval, Pair
 from accountants.engine.budget import Budget
 from accountants.engine.product import ComposedProfile
@@ -26,12 +26,14 @@ from accountants.errors import BeyondBudget
 from accountants.profiles import ZeroProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Budget", "ComposedPair", "compose"]
 
 DEFAULT_BUDGET = Budget()
 MOST_ROUNDS = 10**10
+_MOST_WORK, _WORK_TO_BRACKET = 96, 128
+"""Grids and transforms of all orders in the search for one end of ε."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,41 @@ class ComposedPair(Pair):
         """The larger of both orders, searched from where an estimate points."""
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
         guess = max(order.guess(log_delta) for order in orders)
-        upper = crossing(lambda epsilon: max(order.upper_end(epsilon) for order in orders), log_delta, guess).below
+        upper = _searched(orders, ComposedProfile.upper_end, log_delta, guess).below
         if math.isfinite(upper):
             guess = guess._replace(epsilon=upper)
-        lower = crossing(lambda epsilon: max(order.ends(epsilon).lower for order in orders), log_delta, guess).above
+        lower = _searched(orders, lambda order, epsilon: order.ends(epsilon).lower, log_delta, guess).above
         return Interval(min(lower, upper), upper)
+
+
+class _Spent(Exception):
+    """A search needed more work than it has."""
+
+
+def _searched(
+    orders: Sequence[ComposedProfile], end: Callable[[ComposedProfile, float], float], log_delta: float, guess: Guess
+) -> Crossing:
+    """`crossing`, but a search that would take too long ends with the closest found: a wider answer, no less true.
+
+    Work is counted whether remembered or not, so that what was asked before changes nothing.
+    """
+    above, below = [0.0], [math.inf]
+
+    def larger(epsilon: float) -> float:
+        used = sum(order.work for order in orders)
+        bracketed = len(above) > 1 and len(below) > 1
+        if used >= (_MOST_WORK if bracketed else _WORK_TO_BRACKET):
+            raise _Spent
+        value = max(end(order, epsilon) for order in orders)
+        (above if value > log_delta else below).append(epsilon)
+        return value
+
+    for order in orders:
+        order.count_anew()
+    try:
+        return crossing(larger, log_delta, guess)
+    except _Spent:
+        return Crossing(max(above), min(below))
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from accountants.engine.lattice_laws import LatticeLaws
 
 _MOST_KEPT = 1e6
+_MOST_SUMMED = 2**18
+"""Frequencies that are summed directly: as many as the largest FFT leaves, so that what is remembered stays small."""
+_TERMS_EACH = 100
+"""What it costs to raise one law's φ at one frequency to its count, in terms of a sum."""
 _CHEAP = 2**13
 
 
@@ -89,19 +93,22 @@ class Plan:
         ratio = self.points // blocks + 1
         ratio += 1 - ratio % 2
         if ratio > limits.terms:
-            return Short(math.inf)
+            return Short(ratio / limits.terms)
         size = blocks * ratio
         # The tables of rotations are what grows, as the root of the number of points.
-        work = sum(law.index.size for law in self.laws.laws) + 8 * stride_of([law.index for law in self.laws.laws])
+        laws = self.laws.laws
+        work = sum(law.index.size for law in laws) + 8 * stride_of([law.index for law in laws])
+        work += _TERMS_EACH * len(laws)
         depth = math.log(size) - self.log_width + 5.0
         kept, skipped = survivors(line, blocks, ratio, depth, max(_MOST_KEPT, limits.terms / work))
         if kept is None:
             return Short((skipped * work / limits.terms) ** 2)
         widest = max(int(np.abs(law.index).max()) for law in self.laws.laws)
         if int(kept.max()) * widest > 2**52:
-            return Short(math.inf)
-        if kept.size * work > limits.terms:
-            return Short((kept.size * work / limits.terms) ** 2)
+            return Short(math.sqrt(int(kept.max()) * widest / 2**52))
+        excess = max(kept.size * work / limits.terms, kept.size / _MOST_SUMMED)
+        if excess > 1.0:
+            return Short(excess**2)
         return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
 
 

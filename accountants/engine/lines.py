@@ -58,8 +58,9 @@ class Lines:
         """Lines at the given thresholds, made monotone by lowering."""
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
-        q = np.maximum.accumulate(q[::-1])[::-1]
-        below_p = np.maximum.accumulate(below_p[::-1])[::-1]
+        # Raised by a large error, a mass may come out above one, which it cannot be.
+        q = np.minimum(np.maximum.accumulate(q[::-1])[::-1], 0.0)
+        below_p = np.minimum(np.maximum.accumulate(below_p[::-1])[::-1], 0.0)
         # Neither law has more than one in all.
         p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
         below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))

@@ -13,13 +13,13 @@ from accountants.crossing import Guess
 from accountants.curve import Enclosure, Tails
 from accountants.engine.budget import Budget
 from accountants.engine.discretised import BAND, Discretised, GridKey, discretised
-from accountants.engine.dominating import TABLE_ACCURACY, PiecewiseTails, tabulated
 from accountants.engine.lattice_laws import LatticeLaws
 from accountants.engine.lattice_plan import Plan
 from accountants.engine.spectrum import Ends, Spectrum
 from accountants.engine.survey import Part, Survey
 from accountants.engine.tilted import Place
 from accountants.errors import BeyondBudget
+from accountants.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from accountants.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class ComposedProfile:
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
     _grids: dict[GridKey, Discretised] = field(default_factory=dict, repr=False)
-    _spectra: dict[tuple[_Found, bool], tuple[GridKey, Spectrum]] = field(default_factory=dict, repr=False)
+    _spectra: dict[tuple[_Found, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
+    _used: dict[GridKey | tuple[_Found, bool], int] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _survey(self) -> Survey:
@@ -115,6 +116,15 @@ class ComposedProfile:
     def upper_end(self, epsilon: float) -> float:
         """The upper end alone."""
         return -math.inf if epsilon >= self._survey.supremum else self._looks(epsilon)[1]
+
+    def count_anew(self) -> None:
+        """From here on `work` counts from nothing."""
+        self._used.clear()
+
+    @property
+    def work(self) -> int:
+        """How many grids and transforms were needed since `count_anew`, tried ones included, remembered or not."""
+        return sum(self._used.values())
 
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
@@ -197,21 +207,24 @@ class ComposedProfile:
         index = (found, from_above)
         if index not in self._spectra:
             _remember(self._spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
-        return self._spectra[index]
+        key, spectrum, self._used[index] = self._spectra[index]
+        return key, spectrum
 
-    def _transformed(self, found: _Found, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+    def _transformed(self, found: _Found, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
+        """The same, and how many lattices were tried."""
         key, place = found
         limits = self.budget.limits_for(len(self.parts))
         log_width = math.log(self.budget.relative_width) - key.boost
-        for _ in range(_MOST_TRIES):
+        for tried in range(1, _MOST_TRIES + 1):
             laws = self._laws(key)
             made = Plan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
             if isinstance(made, Spectrum):
-                return key, made
+                return key, made, tried
             key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
         raise BeyondBudget("no lattice within the budget spans the loss")
 
     def _laws(self, key: GridKey) -> Discretised:
+        self._used[key] = 1
         if key not in self._grids:
             _remember(self._grids, key, discretised(self._survey, key, self.budget), _KEPT_GRIDS)
         return self._grids[key]

@@ -37,7 +37,10 @@ class Ends(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N and twice for those with a mirror image."""
+    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N and twice for those with a mirror image.
+
+    For λ < 0 times e^{|λ|h}, which `scaled_steps` takes back: a lattice may be so wide that e^{|λ|h} overflows.
+    """
 
     values: ComplexArray
 
@@ -45,9 +48,21 @@ class Kernel(NamedTuple):
     def at(cls, frequencies: IntArray, size: int, unit: float, place: Place) -> Kernel:
         """The kernel of N = `size` points on multiples of `unit`."""
         turn = (-2j * np.pi / size) * frequencies
-        below, above = -np.expm1(turn - place.tilt * unit), -np.expm1(turn - place.above * unit)
+        side = math.copysign(1.0, place.tilt)
+        # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}).
+        below = side * -np.expm1(side * turn - abs(place.tilt) * unit)
+        above = -np.expm1(turn - place.above * unit)
+        turned = 1.0 if side > 0 else np.exp(-turn)
         fold = np.where((frequencies == 0) | (2 * frequencies == size), 1.0, 2.0) / size
-        return cls(fold / (below * above))
+        return cls(fold * turned / (below * above))
+
+
+def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
+    """e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)} (e^{−g} − e^{−h}), what both sums count with; times e^{λh} for λ < 0."""
+    lent = min(tilt * unit, 0.0)
+    near = math.exp(lent - tilt * gap) * -math.expm1(-gap)
+    far = math.exp(lent - tilt * (gap + unit) - gap) * -math.expm1(gap - unit)
+    return near, far
 
 
 class Weights(NamedTuple):
@@ -92,8 +107,7 @@ class Spectrum:
         lam, h = self.place.tilt, self.unit
         first = math.floor(epsilon / h) + 1
         gap = min(max(first * h - epsilon, 0.0), h)
-        scale = math.exp(-lam * gap)
-        near, far = scale * -math.expm1(-gap), scale * math.exp(-lam * h - gap) * -math.expm1(gap - h)
+        near, far = scaled_steps(gap, h, lam)
         here, beyond = self._sums(first)
         total = math.copysign(1.0, lam) * (near * here + far * beyond)
         charge = (near + far) * (self.weights.charges + (64 * UNIT_ROUNDOFF + self.terms_rounding) * self.weights.sizes)
@@ -124,7 +138,10 @@ class Spectrum:
         """frequencies · offset mod size, exactly."""
         if self.size < 2**31:
             return ((self.frequencies * offset) % self.size).astype(np.float64)
-        return np.asarray([int(k) * offset % self.size for k in self.frequencies], dtype=np.float64)
+        turns = np.zeros_like(self.frequencies)
+        for digit in format(offset, "x"):  # no product reaches 2^63, as no size reaches 2^58
+            turns = (16 * turns + int(digit, 16) * self.frequencies) % self.size
+        return turns.astype(np.float64)
 
     @property
     def terms_rounding(self) -> float:
@@ -133,7 +150,5 @@ class Spectrum:
 
     def largest_kernel(self, gap: float) -> float:
         """|G| at t = 0, which bounds it everywhere, over N, for the two halves of the line."""
-        lam = self.place.tilt
-        below, above = abs(math.expm1(-lam * self.unit)), -math.expm1(-self.place.above * self.unit)
-        top = -math.expm1(-gap) + math.exp(-lam * self.unit - gap) * -math.expm1(gap - self.unit)
-        return 2.0 * math.exp(-lam * gap) * top / (below * above) / self.size * (1 + 1e-12)
+        below, above = -math.expm1(-abs(self.place.tilt) * self.unit), -math.expm1(-self.place.above * self.unit)
+        return 2.0 * sum(scaled_steps(gap, self.unit, self.place.tilt)) / (below * above) / self.size * (1 + 1e-12)

@@ -87,6 +87,8 @@ def _lower_law(lines: Lines, unit: float, tilt: float, offset: float) -> _Built:
     law = law or _joined_lines(lines, points.multiples, unit, offset - points.fall)
     law = law or _nothing(lines.log_atom)
     cells = lines.cells
+    if not cells.held.any():
+        return _Built(law, 0.0)
     heaviest = int(np.argmax(np.where(cells.held, cells.log_p + tilt * (points.multiples * unit), -np.inf)))
     return _Built(law, float(cells.own[heaviest] - points.multiples[heaviest] * unit) - law.offset)
 

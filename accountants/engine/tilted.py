@@ -161,6 +161,8 @@ class Weighted:
             masses = np.exp(self.log_mass[starts[j] : starts[j + 1]])
             order = np.argsort(np.abs(location))
             kept = order[: int(np.searchsorted(np.cumsum(masses[order]), masses.sum() - 0.3 / total)) + 1]
+            if not masses[kept].sum() > 0.0:
+                continue  # all but a negligible part is infinite
             inner = masses[kept] / masses[kept].sum()
             middle = float(inner @ location[kept])
             mean += count * middle

@@ -6,7 +6,6 @@ which it is composed.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Profile, Tails
-from accountants.special import UNIT_ROUNDOFF, log_difference
+from accountants.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
@@ -61,45 +60,26 @@ class BoundProfile:
 
     @property
     def tail_accuracy(self) -> float:
-        """A slope is a difference of values at least 1 % apart."""
-        return 2.0**12 * UNIT_ROUNDOFF
+        """That of a table."""
+        return TABLE_ACCURACY
 
     @property
     def log_infinite_mass(self) -> float:
         """The value the table ends with."""
-        return float(self._table[1][-1])
+        return self._table.log_infinite_mass
 
     @cached_property
-    def _table(self) -> tuple[FloatArray, FloatArray]:
-        """ε and upper values at the corners of the greatest convex minorant in e^ε; near-ties dropped."""
+    def _table(self) -> PiecewiseTails:
+        """Upper values where the bound, or the convex one above it, is not negligible."""
         bound, end = self.bound.convex if isinstance(self.bound, NotConvex) else self.bound, 2.0**-20
         while end < LARGEST_EPSILON and bound.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
             end *= 2.0
         epsilon = end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2
-        value = np.minimum.accumulate(_pointwise(bound, epsilon).upper)
-        kept: list[int] = []
-        for i in range(epsilon.size):
-            if kept and (value[i] > value[kept[-1]] - 0.01 or value[kept[-1]] == -math.inf):
-                continue
-            while len(kept) > 1 and _slope(epsilon, value, kept[-2], kept[-1]) <= _slope(epsilon, value, kept[-1], i):
-                kept.pop()
-            kept.append(i)
-        return epsilon[kept], value[kept]
+        return tabulated(epsilon, _pointwise(bound, epsilon).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Q(L > ε) = −dD/dα to the right of ε, α = e^ε, and P(L > ε) = D + α Q(L > ε) at that piece's right end."""
-        at, value = self._table
-        point = np.asarray(epsilon, dtype=np.float64)
-        if at.size == 1:
-            return Tails(np.full(point.shape, value[0]), np.full(point.shape, -np.inf))
-        slopes = log_difference(value[:-1], value[1:]) - log_difference(at[1:], at[:-1])
-        piece = np.searchsorted(at, point, side="right") - 1
-        inside = piece < at.size - 1
-        piece = np.minimum(piece, at.size - 2)
-        right = np.logaddexp(value[piece + 1], at[piece + 1] + slopes[piece])
-        return Tails(
-            np.where(inside, np.minimum(right, 0.0), self.log_infinite_mass), np.where(inside, slopes[piece], -np.inf)
-        )
+        """The table's slopes."""
+        return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
 
 def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
@@ -107,12 +87,6 @@ def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
     ends = [bound.log_bound(float(point)) for point in points.ravel()]
     lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
     return Enclosure(lower, upper)
-
-
-def _slope(epsilon: FloatArray, value: FloatArray, first: int, second: int) -> float:
-    fall = float(log_difference(value[[first]], value[[second]])[0])
-    run = float(log_difference(epsilon[[second]], epsilon[[first]])[0])
-    return fall - run if math.isfinite(run) else math.inf
 
 
 @dataclass(frozen=True)

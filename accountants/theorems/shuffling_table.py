@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accountants.curve import Interval, Pair
+from accountants.piecewise import PiecewiseTails, tabulated
 from accountants.theorems.minimum import BoundProfile
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = -720.0
 _MOST_ROWS = 1200
-_NEAR_TIE = 0.01
 
 
 class ScaledBound:
@@ -61,18 +61,10 @@ class ScaledProfile(BoundProfile):
     bound: ScaledBound
 
     @cached_property
-    def _table(self) -> tuple[FloatArray, FloatArray]:
-        """ε and upper values at the corners of the greatest convex minorant in e^ε; near-ties dropped."""
+    def _table(self) -> PiecewiseTails:
+        """Upper values, row by row."""
         epsilon, value = np.asarray(list(self._rows())).T
-        value = np.minimum.accumulate(value)
-        kept: list[int] = []
-        for i in range(epsilon.size):
-            if kept and value[i] > value[kept[-1]] - _NEAR_TIE:
-                continue
-            while len(kept) > 1 and _slope(epsilon, value, kept[-2], kept[-1]) <= _slope(epsilon, value, kept[-1], i):
-                kept.pop()
-            kept.append(i)
-        return epsilon[kept], value[kept]
+        return tabulated(epsilon, value)
 
     def _rows(self) -> Iterator[tuple[float, float]]:
         """Points down to δ = 1e-312, to where δ is zero, or to where it no longer falls."""

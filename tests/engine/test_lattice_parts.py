@@ -12,7 +12,7 @@ from accountants.curve import Pair
 from accountants.engine.chernoff import Chernoff
 from accountants.engine.discretise import LatticeLaw, read_side, upper_law
 from accountants.engine.discretised import _lower_atom, _upper_cut
-from accountants.engine.dominating import tabulated
+from accountants.piecewise import tabulated
 from accountants.engine.lattice_laws import LatticeLaws, joined_atoms
 from accountants.engine.lattice_plan import Limits, Plan, all_frequencies
 from accountants.engine.spectrum import Spectrum

@@ -30,9 +30,7 @@ def bodies(**members: Any) -> Bodies:
 
 NOISES = magnitudes(0.05, 1e6, 1.0)
 RATES = magnitudes(1e-9, 1.0, 1.0 - 1e-12)
-LARGEST_ATOM = 10.0
-"""Largest loss of a mechanism with finitely many outputs."""
-EPSILONS = magnitudes(1e-9, LARGEST_ATOM, 1.0)
+EPSILONS = magnitudes(1e-9, 1e4, 1.0)
 DELTAS = magnitudes(1e-300, 0.5, 1e-9)
 TIMES = counts(1, 10**9, 2)
 RELATIONS = st.sampled_from(("replace-one", "add-or-remove-one", "zero-out-one"))
@@ -41,15 +39,15 @@ LEVELS = st.sampled_from((None, None, "records", "clients"))
 
 GAUSSIAN = bodies(kind="gaussian", noise_multiplier=NOISES)
 LAPLACE = bodies(kind="laplace", scale_multiplier=NOISES)
-RESPONSE = bodies(kind="randomized_response", epsilon=magnitudes(1e-6, LARGEST_ATOM), categories=counts(2, 10**6, 3))
+RESPONSE = bodies(kind="randomized_response", epsilon=magnitudes(1e-6, 50.0), categories=counts(2, 10**6, 3))
 APPROXIMATE = bodies(kind="approximate", epsilon=EPSILONS, delta=st.one_of(st.just(0.0), DELTAS))
-DISCRETE = bodies(kind="discrete_laplace", decay_rate=magnitudes(1e-6, 1.0), sensitivity=counts(1, 10))
+DISCRETE = bodies(kind="discrete_laplace", decay_rate=magnitudes(1e-6, 20.0), sensitivity=counts(1, 10**4))
 TRUNCATED = bodies(
     kind="truncated_discrete_laplace",
     noise_levels=counts(1, 10**6),
-    decay_rate=magnitudes(1e-4, 1.0),
+    decay_rate=magnitudes(1e-4, 5.0),
     dimension=counts(1, 10**6),
-    l1_sensitivity=magnitudes(0.5, LARGEST_ATOM, 1.0),
+    l1_sensitivity=magnitudes(0.5, 1e3, 1.0),
     linf_sensitivity=magnitudes(0.5, 1e2, 1.0),
     l2_sensitivity=st.none() | magnitudes(0.5, 1e3),
 )

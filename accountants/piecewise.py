@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accountants.curve import Tails
-from accountants.special import UNIT_ROUNDOFF, log_difference
+from accountants.special import UNIT_ROUNDOFF, log1m_exp, log_difference
 
 if TYPE_CHECKING:
     from accountants.special import FloatArray
@@ -36,10 +36,11 @@ class PiecewiseTails:
         return float(self.log_value[-1])
 
     def log_slopes(self) -> FloatArray:
-        """log −dD/dα on each piece."""
-        return log_difference(self.log_value[:-1], self.log_value[1:]) - log_difference(
+        """log −dD/dα on each piece, but no more than that of the line from (0, 1), below which every profile runs."""
+        slopes = log_difference(self.log_value[:-1], self.log_value[1:]) - log_difference(
             self.epsilon[1:], self.epsilon[:-1]
         )
+        return np.minimum(slopes, log1m_exp(np.minimum(self.log_value[1:], 0.0)) - self.epsilon[1:])
 
     def tails(self, epsilon: FloatArray) -> Tails:
         """Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D at the piece's right end + α_right Q(L > ε)."""
@@ -53,12 +54,16 @@ class PiecewiseTails:
         return Tails(np.where(inside, np.minimum(right, 0.0), self.log_infinite_mass), log_q)
 
 
+NEAR_TIE = 0.01
+"""Rows whose log values differ by less are one: a slope between them would have no digits."""
+
+
 def tabulated(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
     """The greatest convex minorant, non-increasing, of the points (e^ε, D), with near-ties dropped."""
     log_value = np.minimum.accumulate(log_value)
     kept: list[int] = []
     for i in range(epsilon.size):
-        if kept and log_value[i] > log_value[kept[-1]] - 0.01:
+        if kept and (log_value[i] > log_value[kept[-1]] - NEAR_TIE or log_value[kept[-1]] == -math.inf):
             continue
         while len(kept) > 1 and _log_slope(epsilon, log_value, kept[-2], kept[-1]) <= _log_slope(
             epsilon, log_value, kept[-1], i
