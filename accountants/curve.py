@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from accountants.law import Law
     from accountants.special import FloatArray
 
-LARGEST_EPSILON = 1e9
-"""Search range of ε(δ): a loss beyond this is no privacy at all, and is answered as unbounded."""
+LARGEST_EPSILON = 1e15
+"""Search range of ε(δ): a loss beyond this is answered as unbounded."""
 SMALL_EPSILON = 2.0**-10
 """Where the search starts."""
 

@@ -39,6 +39,11 @@ class GaussianLaw:
     def __post_init__(self) -> None:
         _demand("/mu", 0.0 <= self.mu < math.inf, "0 ≤ μ < ∞")
 
+    @property
+    def distance(self) -> float:
+        """μ."""
+        return self.mu
+
     def reversed(self) -> GaussianLaw:
         """The pair in the other order: the same law."""
         return self
@@ -72,6 +77,15 @@ class SampledGaussianLaw:
         _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
         _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
         _demand("/direction", self.direction in _REVERSED, ", ".join(_REVERSED))
+
+    @property
+    def distance(self) -> float:
+        """Of the means if every contribution is drawn, in standard deviations.
+
+        Both laws are mixtures with the same weights of laws at most as far apart, so that the pair of N(distance, 1)
+        and N(0, 1) dominates (joint convexity).
+        """
+        return 2.0 * self.shift if self.direction == "replace" else self.shift
 
     def reversed(self) -> SampledGaussianLaw:
         """The pair in the other order."""

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from accountants.special import FloatArray
 
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
-_POINTS = 25
+POINTS, FEW_POINTS = 25, 9
+"""ε at which δ is read; fewer make the rates' ends wider."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,10 @@ class Meaning:
     true_positives: tuple[TruePositives, ...]
 
 
-def meaning(curve: Curve) -> Meaning:
+def meaning(curve: Curve, *, points: int = POINTS) -> Meaning:
     """Enclosures over all neighbours: the upper ends by the bound, the lower by the witnesses."""
     advantage = curve.log_delta(0.0)
-    grid = _grid(curve)
+    grid = _grid(curve, points)
     read = {id(pair): _read(pair, grid) for pair in (curve.upper, *curve.witnesses)}
     bound, witnesses = read[id(curve.upper)], [read[id(pair)] for pair in curve.witnesses]
     return Meaning(
@@ -67,10 +68,10 @@ def _read(pair: Pair, grid: FloatArray) -> _Orders:
     return _Orders(forward, forward if pair.symmetric else pair.backward.log_delta(grid))
 
 
-def _grid(curve: Curve) -> FloatArray:
+def _grid(curve: Curve, points: int) -> FloatArray:
     """ε from 0 to where δ is below the smallest false positive rate, denser near 0."""
     reach = min(max(curve.bound_epsilon(math.log(1e-7)).upper, 1e-9), 700.0)
-    return np.asarray(reach * np.linspace(0.0, 1.0, _POINTS) ** 1.5)
+    return np.asarray(reach * np.linspace(0.0, 1.0, points) ** 1.5)
 
 
 def _upper_rate(bound: _Orders, rate: float, grid: FloatArray) -> float:

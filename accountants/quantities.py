@@ -195,15 +195,18 @@ EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy l
 DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
 LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
 NOISE_STD = _positive("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
+LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
     symbol="z",
-    gt=0,
+    ge=LEAST_MULTIPLIER,
+    le=LARGEST_MULTIPLIER,
     description="σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity",
 )
 RATE = Quantity(symbol="q", gt=0, le=1, description="probability that a given record is in a batch")
 SCALE_MULTIPLIER = Quantity(
     symbol="b",
-    gt=0,
+    ge=LEAST_MULTIPLIER,
+    le=LARGEST_MULTIPLIER,
     description="Laplace scale over the bound on the ℓ1 norm of one contribution (never over the sensitivity)",
 )
 DECAY_RATE = Quantity(

@@ -165,7 +165,7 @@ def _odd_moment_sum(c: float, first: float, shift: float) -> float:
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """log θ_ε(r) for ε ≥ 0 and shift r ≥ 0 (in standard deviations), broadcast.
 
-    Guarantees: within `LOG_ACCURACY · (1 + |value|)` of the truth for ε ≤ 1e9 and r in [1e-300, 1e5]. −inf at r = 0,
+    Guarantees: within `LOG_ACCURACY · (1 + |value|)` of the truth for ε ≤ 1e15 and r in [1e-300, 1e7]. −inf at r = 0,
     0 at r = inf.
     """
     return _theta(epsilon, shift)[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 from accountants.account import account
+from accountants.quantities import NOISE_MULTIPLIER
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from calibrators.accelerated_answer import AcceleratedParameters, answer
@@ -46,8 +47,10 @@ def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
         return certified_for(run).noise * contribution_norm(problem, only_member(problem, run))
 
     @functools.cache
-    def truth(run: Run, noise_multiplier: float) -> TrueFigures:
-        """At printed noise, for a record under replace-one: what the theorems speak of."""
+    def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
+        """At printed noise, for a record under replace-one, as the theorems say; None for noise never offered."""
+        if not NOISE_MULTIPLIER.contains(noise_multiplier):
+            return None
         spec = run_spec(problem, only_member(problem, run), run.rounds, noise_multiplier)
         return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from accountants import ENGINE_VERSION
 from accountants.account import account
-from accountants.curve import Interval
+from accountants.curve import LARGEST_EPSILON, Interval
 from accountants.errors import InvalidInput
 from accountants.guarantee import Guarantee, Tightness
-from accountants.meaning import meaning
+from accountants.meaning import FEW_POINTS, POINTS, meaning
 from accountants.quantities import (
     DELTA,
     EPSILON,
@@ -27,19 +27,26 @@ from accountants.quantities import (
     request,
 )
 from accountants.specs import MECHANISM, Spec
+from accountants.theorems.composition import flattened
 from calibrators.answer import DerivationStep, Ends, NumericalAnswer, Served, Warning_, derivation_of
 from calibrators.envelope import numerical_answer
 from calibrators.problem import Target
 
+MANY = 64
+"""Different mechanisms beyond which the meaning is read at fewer points."""
 MOST_POINTS = 1000
 LOG_10 = math.log(10.0)
+
+
+ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
+"""Of a question: δ(0) is the largest advantage of an attacker."""
 
 
 @request
 class Query:
     """Exactly one of these: at which ε or δ to read the curve."""
 
-    epsilon: Annotated[float | None, EPSILON] = None
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
     epsilons: Annotated[tuple[float, ...] | None, Quantity(description="several ε, at most 1000")] = None
@@ -77,10 +84,10 @@ class Query:
 
 
 _DOMAINS = {
-    "epsilon": EPSILON,
+    "epsilon": ANY_EPSILON,
     "delta": DELTA,
     "log10_delta": LOG10_DELTA,
-    "epsilons": EPSILON,
+    "epsilons": ANY_EPSILON,
     "deltas": DELTA,
     "log10_deltas": LOG10_DELTA,
 }
@@ -197,7 +204,8 @@ def answer(problem: AccountProblem) -> AccountAnswer:
     guarantee = accounted.guarantee
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
-    sense = meaning(_coarse(problem).curve)
+    many = len({mechanism for mechanism, _ in flattened(problem.spec)}) > MANY
+    sense = meaning(_coarse(problem).curve, points=FEW_POINTS if many else POINTS)
     return AccountAnswer(
         guarantee=AccountGuarantee(
             unit=problem.unit,
@@ -268,7 +276,7 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
 def _warnings(first: Point) -> list[Warning_]:
     if math.isfinite(first.epsilon.upper):
         return []
-    return [Warning_(code="no-finite-epsilon", message="no ε up to 1e9 has a certified δ this small")]
+    return [Warning_(code="no-finite-epsilon", message=f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small")]
 
 
 EXAMPLES: dict[str, dict[str, Any]] = {

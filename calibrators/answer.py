@@ -61,13 +61,15 @@ class Ends:
     def delta(cls, log_delta: Interval) -> Ends:
         """δ from log δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
         low, high = (math.exp(end) for end in log_delta)
-        return cls(math.nextafter(low, 0.0), min(math.nextafter(high, 1.0), 1.0))
+        most = 0.0 if log_delta.upper == -math.inf else min(math.nextafter(high, 1.0), 1.0)
+        return cls(math.nextafter(low, 0.0), most)
 
     @classmethod
     def log10(cls, log_delta: Interval) -> Ends:
         """log10 δ from log δ, rounded outward. −inf is answered as the unbounded string's negative: absent mass."""
         low, high = (end / LOG_10 for end in log_delta)
-        return cls(math.nextafter(low, -math.inf), min(math.nextafter(high, 0.0), 0.0))
+        most = high if high == -math.inf else min(math.nextafter(high, 0.0), 0.0)
+        return cls(math.nextafter(low, -math.inf), most)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -184,7 +184,13 @@ def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str,
     if math.isinf(epsilon):
         raise Infeasible(
             "no ε meets the target δ",
-            ConditionResult("delta-attainable", "δ is attained at some ε up to 1e9", False, problem.log10_delta, None),
+            ConditionResult(
+                "delta-attainable",
+                f"δ is attained at some ε up to {LARGEST_EPSILON:g}",
+                False,
+                problem.log10_delta,
+                None,
+            ),
             nearest_of(guarantee, Target(LARGEST_EPSILON, log_delta, problem.delta)),
         )
     return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), {}

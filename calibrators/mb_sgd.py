@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from accountants import ENGINE_VERSION
 from accountants.account import account
+from accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
 from accountants.specs import Gaussian, Repeated, Subsampled
 from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
@@ -129,8 +130,13 @@ class _Certificates:
         sensitivity = sensitivity_factor(self.problem.relation) * contribution_norm(self.problem, member)
         return replace(self._answers[key], sensitivity=sensitivity)
 
-    def truth(self, member: Member, rounds: int, noise_multiplier: float) -> TrueFigures:
-        """The truth at printed noise, for a record under replace-one: what the theorems speak of."""
+    def truth(self, member: Member, rounds: int, noise_multiplier: float) -> TrueFigures | None:
+        """The truth at printed noise, for a record under replace-one: what the theorems speak of.
+
+        None for more rounds, or another size of noise, than is ever accounted for.
+        """
+        if rounds > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
+            return None
         key = (release_of(self.problem, member, rounds), noise_multiplier)
         if key not in self._truths:
             spec = run_spec(self.problem, member, rounds, noise_multiplier)

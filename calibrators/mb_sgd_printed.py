@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 EXPERIMENTAL = "lowy.appendix-h"
 RANGES: dict[Reading, str] = {"informal": "ε ≤ 2 ln(2/δ)", "complete": "ε ≤ ln(2/δ)"}
 
-Truth = Callable[[Member, int, float], TrueFigures]
+Truth = Callable[[Member, int, float], TrueFigures | None]
 """(member, rounds, noise multiplier) ↦ what is true there, for a record under replace-one."""
 
 
@@ -127,7 +127,7 @@ class _At:
 
     member: Member
     std: float
-    true: TrueFigures
+    true: TrueFigures | None
 
     @property
     def multiplier(self) -> float:
@@ -135,8 +135,9 @@ class _At:
 
     @property
     def exceeded(self) -> float:
-        """The true ε over the promised one."""
-        return self.true.epsilon.upper / self.member.target.epsilon
+        """The true ε over the promised one; without the truth, as little as the noise is large."""
+        true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
+        return true / self.member.target.epsilon
 
 
 def _worst(found: Iterable[_At]) -> _At:

@@ -11,6 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from accountants.account import account
+from accountants.quantities import NOISE_MULTIPLIER
 from accountants.specs import Gaussian, Repeated
 from accountants.theorem import Condition
 from accountants.theorems.lowy_2_3 import DISJOINT, THEOREM_2_3, OnePassInputs
@@ -149,8 +150,10 @@ def _reading(problem: OnePassProblem, run: Run, reading: Reading) -> PrintedRead
     )
 
 
-def _truth(problem: OnePassProblem, noise_multiplier: float) -> TrueFigures:
-    """At printed noise, for a record under replace-one: what the theorem speaks of."""
+def _truth(problem: OnePassProblem, noise_multiplier: float) -> TrueFigures | None:
+    """At printed noise, for a record under replace-one: what the theorem speaks of; None for noise never offered."""
+    if not NOISE_MULTIPLIER.contains(noise_multiplier):
+        return None
     spec = Gaussian(noise_multiplier=noise_multiplier)
     return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from accountants.errors import Infeasible
+from accountants.errors import BeyondBudget, Infeasible
 from accountants.rule import Effort
 from accountants.theorem import ConditionResult
 
@@ -117,7 +117,10 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str, gue
 
     @functools.cache
     def meets(count: int, effort: Effort) -> bool:
-        return counted(count, effort).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+        try:
+            return counted(count, effort).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+        except BeyondBudget:  # what cannot be certified is not offered
+            return False
 
     def largest(low: int, high: int, effort: Effort) -> int:
         while high - low > 1:
@@ -148,7 +151,10 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str, gue
             ),
             nearest_of(counted(1, "default"), target),
         )
-    beyond = counted(best + 1, "default").curve.bound_log_delta(target.epsilon).lower if best < most else -math.inf
+    try:
+        beyond = counted(best + 1, "default").curve.bound_log_delta(target.epsilon).lower if best < most else -math.inf
+    except BeyondBudget:
+        beyond = -math.inf
     return Certified(best, counted(best, "default"), 0.0 if beyond > target.log_delta else None)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from accountants import ENGINE_VERSION
 from accountants.account import account
+from accountants.quantities import NOISE_MULTIPLIER
 from accountants.specs import Gaussian, Repeated, Shuffled, Subsampled
 from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.lowy_4_1 import THEOREM_4_1
@@ -110,7 +111,9 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
     norm = contribution_norm(problem, run)
     noise_std = certified.noise * norm
 
-    def truth(printed_std: float) -> TrueFigures:
+    def truth(printed_std: float) -> TrueFigures | None:
+        if not NOISE_MULTIPLIER.contains(printed_std / norm):
+            return None
         return true_figures(_guarantee(problem, run, printed_std / norm, "coarse"), problem.target)
 
     printed = printed_readings(problem, run, truth)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from accountants.theorem import Theorem
     from calibrators.mb_sgd_problem import Run
 
-Truth = Callable[[float], TrueFigures]
+Truth = Callable[[float], TrueFigures | None]
 """σ ↦ what is true there, for a record under replace-one."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from accountants.curve import Enclosure, Interval, Pair, Tails
 from accountants.engine import contour
 from accountants.engine.refusal import Refused
+from accountants.profiles import gaussian_pair
 from accountants.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Laws = tuple[tuple["Law", int], ...]
 
+_NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
+"""Also where numbers at the edge of the doubles overflow."""
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 """A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
 
@@ -55,6 +58,12 @@ class ExactProfile:
         """Of the lattice's dominating pair."""
         return self.behind.tail_accuracy
 
+    @cached_property
+    def unsampled(self) -> Pair:
+        """The Gaussian pair that dominates in both orders: as if every contribution were drawn."""
+        square = math.fsum(count * law.distance**2 for law, count in self.laws)
+        return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
+
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
@@ -72,14 +81,14 @@ class ExactProfile:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
         try:
             return contour.epsilon(self.laws, log_delta, slack=_ROUNDED_SHIFT * (1.0 + abs(log_delta)))
-        except Refused:
+        except _NO_CERTIFICATE:
             return None
 
     def bound_log_delta(self, epsilon: float) -> float:
         """A quick upper bound of log δ(ε)."""
         try:
             bound = contour.upper_log_delta(self.laws, epsilon)
-        except Refused:
+        except _NO_CERTIFICATE:
             return 0.0
         return bound + _ROUNDED_SHIFT * (1.0 + (abs(bound) if math.isfinite(bound) else 0.0))
 
@@ -87,9 +96,9 @@ class ExactProfile:
         """Enclosure of log δ at one ε."""
         try:
             lower, upper = contour.log_delta(self.laws, epsilon)
-        except Refused:
+        except _NO_CERTIFICATE:
             ends = self.behind.log_delta(np.asarray([epsilon]))
-            return Interval(float(ends.lower[0]), float(ends.upper[0]))
+            return Interval(float(ends.lower[0]), min(float(ends.upper[0]), self.unsampled.ends(epsilon).upper))
         slack = _ROUNDED_SHIFT * (1.0 + (abs(upper) if math.isfinite(upper) else 0.0))
         return Interval(lower - slack, min(upper + slack, 0.0))
 
@@ -128,6 +137,7 @@ class ExactPair(Pair):
             solved = order.epsilon(log_delta)
             if solved is None:
                 found = super().epsilon(log_delta) if self.lattice is None else self.lattice.pair.epsilon(log_delta)
+                found = Interval(found.lower, min(found.upper, order.unsampled.epsilon(log_delta).upper))
                 break
             found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))
         return self._evaluated(found, log_delta)

@@ -31,6 +31,11 @@ class GaussianTransform:
     supremum: float = math.inf
     log_leak: float = -math.inf
 
+    @property
+    def terms(self) -> None:
+        """A closed form has none."""
+        return None
+
     def cut_at(self, log_leak: float) -> GaussianTransform:  # noqa: ARG002
         """Itself: K is quadratic, without transitions."""
         return self

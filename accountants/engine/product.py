@@ -40,6 +40,10 @@ _RETREATS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
 
 
+_OUTSIDE = (ArithmeticError, ValueError)
+"""Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
+
+
 class _Found(NamedTuple):
     """Which grid and which tilt to use."""
 
@@ -105,17 +109,23 @@ class ComposedProfile:
 
     def ends(self, epsilon: float) -> Ends:
         """`log_delta` at one ε."""
-        if epsilon >= self._survey.supremum:
-            return Ends(-math.inf, -math.inf)
-        looks, high = self._looks(epsilon)
-        low = max(self._lower(found, epsilon) for found in looks)
+        try:
+            if epsilon >= self._survey.supremum:
+                return Ends(-math.inf, -math.inf)
+            looks, high = self._looks(epsilon)
+            low = max(self._lower(found, epsilon) for found in looks)
+        except _OUTSIDE:
+            low, high = -math.inf, self._basic(epsilon)
         if math.isinf(low):
             low = self._best_single(epsilon)
         return Ends(min(low, high), high)
 
     def upper_end(self, epsilon: float) -> float:
         """The upper end alone."""
-        return -math.inf if epsilon >= self._survey.supremum else self._looks(epsilon)[1]
+        try:
+            return -math.inf if epsilon >= self._survey.supremum else self._looks(epsilon)[1]
+        except _OUTSIDE:
+            return self._basic(epsilon)
 
     def count_anew(self) -> None:
         """From here on `work` counts from nothing."""
@@ -196,6 +206,14 @@ class ComposedProfile:
         key, spectrum = self._spectrum(found, from_above=False)
         laws = self._laws(key).lower
         return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
+
+    def _basic(self, epsilon: float) -> float:
+        """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""
+        rounds = sum(part.count for part in self.parts)
+        share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
+        each = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
+        total = float(np.logaddexp.reduce(each))
+        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0) if math.isfinite(total) else total
 
     def _best_single(self, epsilon: float) -> float:
         """One part alone: forgetting the others is post-processing."""

@@ -18,7 +18,7 @@ from accountants.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from accountants.engine.transform import NodeBudget, Part, Resolved
+    from accountants.engine.transform import NodeBudget, Part, Resolved, Terms
     from accountants.special import FloatArray
 
 _FIRST_REACH = 12.0
@@ -62,11 +62,42 @@ class Place(NamedTuple):
         return self.log_delta_near(self.epsilon)
 
 
+class Stack(NamedTuple):
+    """The sums of many parts side by side, padded with empty terms."""
+
+    log_first: FloatArray
+    loss: FloatArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, terms: Sequence[Terms]) -> Stack:
+        """One row for each part."""
+        width = max(each.loss.size for each in terms)
+        log_first, loss = np.full((len(terms), width), -np.inf), np.zeros((len(terms), width))
+        for row, each in enumerate(terms):
+            log_first[row, : each.loss.size], loss[row, : each.loss.size] = each.log_first, each.loss
+        return cls(log_first, loss, np.asarray([float(each.copies) for each in terms]))
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """K, K′ and K″ of all rows together."""
+        exponent = self.log_first + tilt * self.loss
+        top = exponent.max(axis=1)
+        weights = np.exp(exponent - top[:, None])
+        total = weights.sum(axis=1)
+        weights *= self.loss
+        mean = weights.sum(axis=1) / total
+        weights *= self.loss
+        variance = np.maximum(weights.sum(axis=1) / total - mean * mean, 0.0)
+        cumulant = self.counts @ (top + np.log(total))
+        return float(cumulant), float(self.counts @ mean), float(self.counts @ variance)
+
+
 class Survey(NamedTuple):
-    """Parts resolved for real tilts up to a largest one."""
+    """Parts resolved for real tilts up to a largest one; many sums are stacked, others are evaluated one by one."""
 
     resolved: tuple[Resolved, ...]
     reach: float
+    stack: Stack | None = None
 
     @classmethod
     def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> Survey:
@@ -77,7 +108,12 @@ class Survey(NamedTuple):
     def moments(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """K, K′ and F″ of the composition."""
         cumulant, mean, curvature = np.zeros_like(tilts), np.zeros_like(tilts), tilts**-2.0 + (1.0 + tilts) ** -2.0
+        if self.stack is not None:
+            together = np.asarray([self.stack.moments(tilt) for tilt in tilts.tolist()]).T
+            cumulant, mean, curvature = cumulant + together[0], mean + together[1], curvature + together[2]
         for each in self.resolved:
+            if self.stack is not None and each.terms is not None:
+                continue
             moments = each.moments(tilts)
             cumulant, mean, curvature = (
                 cumulant + moments.cumulant, mean + moments.mean, curvature + moments.variance
@@ -100,7 +136,9 @@ class Survey(NamedTuple):
 
 
 def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Survey:
-    return Survey(tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts), reach)
+    resolved = tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts)
+    terms = [each.terms for each in resolved if each.terms is not None]
+    return Survey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
 
 _of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)

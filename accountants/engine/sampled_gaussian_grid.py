@@ -15,7 +15,7 @@ import numpy as np
 
 from accountants.engine.characteristic import OneStep, characteristic_change, power
 from accountants.engine.refusal import Reason, Refused
-from accountants.engine.transform import Moments
+from accountants.engine.transform import Moments, Terms
 from accountants.engine.trapezoid import summation_error
 from accountants.special import UNIT_ROUNDOFF
 
@@ -122,6 +122,11 @@ class SampledGaussianGrid:
         return max(-float(self._loss.min()), float(self._loss.max()), float(self._ratio.max()))
 
     # Real tilts.
+
+    @property
+    def terms(self) -> Terms:
+        """The sum over the nodes."""
+        return Terms(self._log_first, self._loss, self.count)
 
     def moments(self, tilts: FloatArray) -> Moments:
         """K, K′, K″ as plain sums."""

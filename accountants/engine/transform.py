@@ -128,8 +128,20 @@ class Joined(NamedTuple):
         return cls(total, math.fsum(map(abs, cumulants)))
 
 
+class Terms(NamedTuple):
+    """M(l) = Σ e^{log_first + l · loss} of one copy, of which there are `copies`."""
+
+    log_first: FloatArray
+    loss: FloatArray
+    copies: int
+
+
 class Resolved(Protocol):
     """A part with a quadrature that is certified for a range of tilts and frequencies."""
+
+    @property
+    def terms(self) -> Terms | None:
+        """The sum behind `moments`, None for a closed form."""
 
     @property
     def noise_nodes(self) -> int:

@@ -15,7 +15,7 @@ from accountants.concentrated import ConcentratedPair, composed_concentrated
 from accountants.curve import Curve, Pair
 from accountants.engine.exact import exact_pair
 from accountants.engine.lattice import Budget, compose
-from accountants.errors import InvalidInput
+from accountants.errors import BeyondBudget
 from accountants.guarantee import Guarantee
 from accountants.profiles import gaussian_pair
 from accountants.rule import Case, Effort, Rule
@@ -63,14 +63,13 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     Laws: `repeated(k)` equals `composed` of k copies; order does not matter.
 
     Raises:
-        InvalidInput: more than 10^15 rounds in all.
-        BeyondBudget: the coarsest certified lattice would exceed the budget.
+        BeyondBudget: more than 10^15 rounds in all, or the coarsest certified lattice would exceed the budget.
     """
     counts: Counter[Any] = Counter()
     for mechanism, times in flattened(spec):
         counts[mechanism] += times
     if counts.total() > MOST_ROUNDS:
-        raise InvalidInput.at("/times", "more rounds in all than can be accounted for", allowed=f"≤ {MOST_ROUNDS:g}")
+        raise BeyondBudget(f"{counts.total():g} rounds in all are more than {MOST_ROUNDS:g}")
     parts = [(case.account(mechanism, case.setting), times) for mechanism, times in counts.items()]
     upper = composed_pair([(guarantee.curve.upper, times) for guarantee, times in parts], case.effort)
     curve = Curve(upper, tuple(_composed_witnesses(parts, upper, case.effort)))

@@ -15,12 +15,12 @@ import pytest
 from accountants.atoms import AtomicProfile
 from accountants.curve import Enclosure, Pair, Tails
 from accountants.engine.discretise import read_side
-from accountants.piecewise import tabulated
 from accountants.engine.lattice import Budget, compose
 from accountants.engine.lines import Lines
 from accountants.engine.spectrum import Kernel, Spectrum, scaled_steps
 from accountants.engine.survey import Part, Survey
 from accountants.engine.tilted import Place, Weighted
+from accountants.piecewise import tabulated
 from tests.engine.pairs import atomic, poisson
 
 pytestmark = pytest.mark.filterwarnings("error")

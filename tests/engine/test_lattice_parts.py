@@ -12,13 +12,13 @@ from accountants.curve import Pair
 from accountants.engine.chernoff import Chernoff
 from accountants.engine.discretise import LatticeLaw, read_side, upper_law
 from accountants.engine.discretised import _lower_atom, _upper_cut
-from accountants.piecewise import tabulated
 from accountants.engine.lattice_laws import LatticeLaws, joined_atoms
 from accountants.engine.lattice_plan import Limits, Plan, all_frequencies
 from accountants.engine.spectrum import Spectrum
 from accountants.engine.tangents import best_lower_law
 from accountants.engine.tilted import Place
 from accountants.engine.tilted_line import TiltedLine, finished
+from accountants.piecewise import tabulated
 from accountants.profiles import gaussian_pair
 from accountants.special import log_difference
 from tests.engine.pairs import atomic, poisson, randomized_response, without_replacement
