@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 
 from accountants.theorems import (
     approximate,
+    bietti_billboard,
+    bietti_bound,
+    bietti_noise,
+    bietti_personalization,
+    bietti_sampled_bound,
+    bietti_sampling,
     classical,
     classical_composition,
     composition,
@@ -104,6 +110,12 @@ FAMILIES = (
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
     projected_sgd,
+    bietti_noise,
+    bietti_billboard,
+    bietti_bound,
+    bietti_personalization,
+    bietti_sampling,
+    bietti_sampled_bound,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)
