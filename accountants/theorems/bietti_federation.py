@@ -33,6 +33,7 @@ from accountants.quantities import (
 from accountants.theorem import Reading
 
 Draw = Literal["independent", "fixed-number"]
+ClientSampling = Literal["full", "poisson", "without-replacement"]
 MOST_GROUPS = 1000
 
 
@@ -157,6 +158,25 @@ class Federation:
 def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clipping_norm: float) -> float:
     """z = σ_ζ qW/C: the noise over the clipping norm, both before the division by qW (P22)."""
     return noise_std * rate * weight / clipping_norm
+
+
+def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
+    """Clients of one round: Q = qN of a fixed number, N of all, None where the number is random.
+
+    Raises:
+        InvalidInput: qN is not a whole number of at least one client, or not all take part in `full`.
+    """
+    if sampling == "full":
+        if rate != 1.0:
+            raise InvalidInput.at("/participation_rate", "is 1 where all clients take part", allowed="= 1")
+        return clients
+    if sampling == "poisson":
+        return None
+    count = round(rate * clients)
+    if count < 1 or abs(rate * clients - count) > 1e-9 * count:
+        message = "times clients must be a whole number of participants"
+        raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
+    return count
 
 
 def check_groups(groups: Sequence[object]) -> None:

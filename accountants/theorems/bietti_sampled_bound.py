@@ -1,21 +1,21 @@
 """The generalisation bounds with clients drawn at random: Theorems 5.2 (Algorithm 2) and B.4 (Algorithm 3).
 
 Same step and constants as Theorem 4.5, at the smoothness and variance of `bietti_federation`. The last theorem is ours:
-the same for a fixed number of participants, which the experiments of the paper use and its theorems leave out.
+the corrected bounds, and the same for a fixed number of participants, which the paper's experiments use and its
+theorems leave out.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from accountants.errors import InvalidInput
 from accountants.quantities import (
     CLIENT_GROUPS,
     FINITE_PERSONALIZATION,
     SHARED_NOISE_STD,
     WEIGHTED_NORM,
+    SAMPLING,
     WEIGHTING,
-    Participants,
     Rate,
     Rounds,
     SharedDimension,
@@ -25,7 +25,13 @@ from accountants.quantities import (
 )
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.bietti_bound import CONVEX_SMOOTH, FRESH, UNCLIPPED, bound_outputs
-from accountants.theorems.bietti_federation import Federation, GroupOfUsers, check_groups
+from accountants.theorems.bietti_federation import (
+    ClientSampling,
+    Federation,
+    GroupOfUsers,
+    check_groups,
+    participants_of,
+)
 from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
 from accountants.theorems.lowy_clients import read_members
 
@@ -58,18 +64,18 @@ class SampledInputs(_Sampled):
 
 
 @request
-class FixedNumberInputs(_Sampled):
-    """A fixed number of clients in every round, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+class DrawnInputs(_Sampled):
+    """Clients drawn as `sampling` says, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
 
-    participants: Participants
+    sampling: Annotated[ClientSampling, SAMPLING]
+    participation_rate: Rate = 1.0
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
 
     def check(self) -> None:
-        """And Q ≤ N."""
+        """And a rate that this sampling can have."""
         super().check()
         clients = sum(group.clients for group in self.client_groups)
-        if self.participants > clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {clients}")
+        participants_of(self.sampling, rate=self.participation_rate, clients=clients)
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
@@ -129,14 +135,13 @@ def weighted_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> 
 
 
 @in_doubles
-def fixed_number(inputs: FixedNumberInputs) -> Outputs:
-    """The bound with Q of N clients in every round."""
-    clients = sum(group.clients for group in inputs.client_groups)
+def drawn(inputs: DrawnInputs) -> Outputs:
+    """The bound, corrected, for any way of drawing clients."""
     federation = Federation(
         groups=inputs.client_groups,
         weighting=inputs.weighting,
-        rate=inputs.participants / clients,
-        draw="fixed-number",
+        rate=inputs.participation_rate,
+        draw="fixed-number" if inputs.sampling == "without-replacement" else "independent",
     )
     return _bound(inputs, federation, "corrected")
 
@@ -226,18 +231,18 @@ THEOREM_B_4 = Theorem(
     formula=weighted_by_clients,
     examples=({**EXAMPLE, "participation_rate": 0.25},),
 )
-FIXED_NUMBER_BOUND = Theorem(
-    id="epsilond.fixed-participation-risk",
-    title="Generalisation of PPSGD with a fixed number of participants",
+PERSONALIZED_RISK = Theorem(
+    id="epsilond.personalized-sgd-excess-risk",
+    title="Generalisation of PPSGD, however its clients are drawn",
     statement=(
-        "Theorems 5.2 and B.4, corrected, hold for Q of N clients in every round with q = Q/N and (1 − q) N/(N − 1) in "
-        "place of 1 − q"
+        "Theorems 5.2 and B.4 with L max{α + ακω/(qW), ω/(qW)} and σ̃² = κΣ‖ω_i∇_w f_i‖²/W: κ = 1 − q for clients drawn "
+        "independently, (1 − q) N/(N − 1) for a fixed number, ω_i the gradients added up in a message, W = Σω_i"
     ),
     source=Source("epsilond", "accountants/theorems/bietti_federation.py"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, UNCLIPPED),
-    inputs=FixedNumberInputs,
-    formula=fixed_number,
-    examples=({**EXAMPLE, "participants": 25},),
+    inputs=DrawnInputs,
+    formula=drawn,
+    examples=({**EXAMPLE, "sampling": "without-replacement", "participation_rate": 0.25},),
 )
-THEOREMS: tuple[Theorem, ...] = (THEOREM_5_2, THEOREM_B_4, FIXED_NUMBER_BOUND)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_5_2, THEOREM_B_4, PERSONALIZED_RISK)
