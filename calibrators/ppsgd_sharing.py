@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from accountants.quantities import personalization_value
+from accountants.theorems.bietti_lemma_4_6 import VarianceTermInputs, threshold_epsilon
 from accountants.theorems.bietti_personalization import AtPersonalization, Landscape
 from accountants.theorems.bietti_sampled_bound import PERSONALIZED_RISK
 from calibrators.answer import Number, Risk, RiskBound, Served
@@ -29,9 +30,18 @@ class SharingPoint:
     optimisation: Number
     statistical: Number
     privacy: Number
+    excess_risk_at_step: Annotated[Number, Served("a smaller bound, at these very steps", may_be_unbounded=True)]
     step_size: Annotated[float, Served("η of the theorem, 0 where only the shared part learns")]
     shared_step_size: Annotated[float, Served("αη, of the noisy average of the shared gradients")]
     local_step_size: Annotated[float, Served("η/(qW), of one client's message for its own part")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingThreshold:
+    """Lemma 4.6 at the least noise: where sharing nothing has the least variance term."""
+
+    rounds: Annotated[float, Served("the rounds from which on it has, N(N − 1)σ²μ*²/(k²d_wC²m)")]
+    epsilon: Annotated[Number, Served("the ε up to which it has, at these rounds", may_be_unbounded=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +54,10 @@ class Sharing:
     balanced: Annotated[SharingPoint, Served("the α that limits shared and local steps alike, 1/N with all clients")]
     global_only: Annotated[SharingPoint, Served("α unbounded: everything is shared")]
     curve: Annotated[tuple[SharingPoint, ...], Served("from local only to global only")]
+    threshold: Annotated[
+        SharingThreshold | None,
+        Served("for equal clients that all take part, if shared and local gradients vary alike"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +106,7 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
             balanced=point(landscape.at(landscape.balanced)),
             global_only=point(landscape.at(math.inf)),
             curve=tuple(map(point, landscape.curve(best.alpha, chosen.alpha))),
+            threshold=_threshold(problem),
         ),
         risk=Risk(
             upper=RiskBound(
@@ -104,6 +119,28 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     )
 
 
+def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
+    groups = problem.federation.groups
+    alike = len({group.batch_size for group in groups}) == 1
+    if problem.sampling != "full" or not alike or groups[0].shared_gradient_std != groups[0].local_gradient_std:
+        return None
+    inputs = VarianceTermInputs(
+        clients=problem.clients,
+        rounds=problem.rounds,
+        personalization=0.0,
+        optimum_norm=problem.optimum_norm or 0.0,
+        gradient_std=groups[0].shared_gradient_std,
+        batch_size=groups[0].batch_size,
+        shared_dimension=problem.shared_dimension,
+        lipschitz=problem.clipping_norm / problem.federation.largest_message,
+        epsilon=problem.epsilon,
+        delta=problem.delta,
+        log10_delta=problem.log10_delta,
+        relation=problem.relation,
+    )
+    return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
+
+
 def _point(one: AtPersonalization, drawn: float) -> SharingPoint:
     return SharingPoint(
         personalization="unbounded" if math.isinf(one.alpha) else one.alpha,
@@ -111,6 +148,7 @@ def _point(one: AtPersonalization, drawn: float) -> SharingPoint:
         optimisation=one.optimisation,
         statistical=one.statistical,
         privacy=one.privacy,
+        excess_risk_at_step=one.at_step * (1.0 + ROUNDING),
         step_size=one.step_size,
         shared_step_size=one.shared_step_size,
         local_step_size=one.step_size / drawn,

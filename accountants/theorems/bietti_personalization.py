@@ -33,7 +33,14 @@ from accountants.quantities import (
     request,
 )
 from accountants.theorem import Erratum, Outputs, Source, Status, Theorem
-from accountants.theorems.bietti_bound import ADDITIVE, CONVEX_SMOOTH, FRESH, theorem_bound, theorem_step
+from accountants.theorems.bietti_bound import (
+    ADDITIVE,
+    CONVEX_SMOOTH,
+    FRESH,
+    simple_bound_at_step,
+    theorem_bound,
+    theorem_step,
+)
 from accountants.theorems.bietti_federation import Federation, GroupOfUsers
 from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
 from accountants.theorems.lowy_step_size import golden_section
@@ -56,6 +63,13 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
     return clients * mean_squared / (alpha * clients + 1.0) + spread_squared
 
 
+def _at_step(squared: float, step: float, variance: float, rounds: int) -> float:
+    """‖z*‖²/(ηn) + 2ησ² (23); a step of 0 is that of an optimum at the start."""
+    if step == 0.0:
+        return 0.0
+    return simple_bound_at_step(step=step, squared_norm=squared, variance=variance, rounds=rounds)
+
+
 def shared_part(*, alpha: float, clients: int) -> float:
     """w/v̄ = αN/(αN + 1)."""
     return 1.0 if math.isinf(alpha) else alpha * clients / (alpha * clients + 1.0)
@@ -63,13 +77,14 @@ def shared_part(*, alpha: float, clients: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class AtPersonalization:
-    """The bound at one α, and the steps that it is proved for."""
+    """The bound at one α, and the steps that it is proved for; `at_step` is the smaller bound at these very steps."""
 
     alpha: float
     optimisation: float
     variance: float
     statistical: float
     privacy: float
+    at_step: float
     step_size: float
     shared_step_size: float
 
@@ -126,10 +141,9 @@ class Landscape:
         shared, local = self.smooth_factors
         steep, flat = self.sampled_factors
         if math.isinf(alpha) and self.spread_squared > 0.0:
-            return AtPersonalization(
-                alpha=alpha, optimisation=math.inf, variance=math.inf, statistical=math.inf, privacy=math.inf,
-                step_size=0.0, shared_step_size=0.25 / (self.smoothness * shared),
-            )  # fmt: skip
+            nowhere = dict.fromkeys(("optimisation", "variance", "statistical", "privacy", "at_step"), math.inf)
+            shared_step = 0.25 / (self.smoothness * shared)
+            return AtPersonalization(alpha=alpha, step_size=0.0, shared_step_size=shared_step, **nowhere)
         if math.isinf(alpha):  # α‖z*‖² has the limit ‖v̄‖²
             smooth = self.smoothness * shared * self.mean_squared
             sampled, private = steep * self.mean_squared, self.noise_factor * self.mean_squared
@@ -142,6 +156,7 @@ class Landscape:
                     rounds=self.rounds,
                 ),
             )
+            at_step = _at_step(self.mean_squared, shared_step, steep + self.noise_factor, self.rounds)
         else:
             squared = minimal_norm(
                 alpha=alpha,
@@ -159,6 +174,7 @@ class Landscape:
                 rounds=self.rounds,
             )
             shared_step = alpha * step
+            at_step = _at_step(squared, step, (alpha * (steep + self.noise_factor) + flat), self.rounds)
         found = theorem_bound(smooth=smooth, variance=sampled + private, rounds=self.rounds)
         return AtPersonalization(
             alpha=alpha,
@@ -166,6 +182,7 @@ class Landscape:
             variance=found.variance,
             statistical=3.0 * math.sqrt(sampled / self.rounds),
             privacy=3.0 * math.sqrt(private / self.rounds),
+            at_step=at_step,
             step_size=step,
             shared_step_size=shared_step,
         )

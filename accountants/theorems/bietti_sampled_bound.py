@@ -12,9 +12,9 @@ from typing import Annotated
 from accountants.quantities import (
     CLIENT_GROUPS,
     FINITE_PERSONALIZATION,
+    SAMPLING,
     SHARED_NOISE_STD,
     WEIGHTED_NORM,
-    SAMPLING,
     WEIGHTING,
     Rate,
     Rounds,
