@@ -38,6 +38,10 @@ def bound(
         own = big * ((1 - share) * v) ** 2 + big * mp.mpf(spread) ** 2
         return own + ((share * v) ** 2 / alpha if alpha else 0)
 
-    squared = norm(0) if alpha == 0 else mp.mpf(min(norm(mp.mpf(k) / 4000) for k in range(4001)))
+    low, high = mp.mpf(0), mp.mpf(0 if alpha == 0 else 1)
+    for _ in range(90):  # the norm is convex in what is shared
+        third = (high - low) / 3
+        low, high = (low, high - third) if norm(low + third) <= norm(high - third) else (low + third, high)
+    squared = norm(low)
     variance = (alpha * mp.mpf(shared) ** 2 + mp.mpf(local) ** 2) / big + alpha * dimension * mp.mpf(noise) ** 2
     return 4 * mp.mpf(smoothness) * max(alpha, 1 / big) * squared / n + 3 * mp.sqrt(variance * squared / n)
