@@ -7,8 +7,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+from scipy.stats import binom
+
 from accountants.account import account
 from accountants.curve import Interval
+from accountants.special import log_theta
 from accountants.specs import Gaussian, Repeated, Subsampled
 from accountants.theorems.bietti_billboard import to_other_clients
 from accountants.theorems.bietti_noise import least_noise_std
@@ -18,14 +24,24 @@ from calibrators.guesses import likely_noise
 from calibrators.search import LEAST, MOST, Certified, smallest_noise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from accountants.guarantee import Guarantee
     from accountants.quantities import Relation
     from accountants.rule import Effort
     from accountants.specs import Spec
     from accountants.theorems.bietti_federation import ClientSampling
     from calibrators.ppsgd_problem import PpsgdProblem
+    from calibrators.problem import Target
+    from calibrators.search import Family
 
-SLACK = 1e-6
+MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
+    "full": ((0.0, 1e-6),),
+    "without-replacement": ((5e-6, 1e-5), (5e-5, 1e-4)),
+}
+"""Relative steps above a closed form at which to certify, each with the slack it proves: the lattice has a width."""
+MOST_COUNTED = 5000
+"""Most rounds of one client that a guess adds up over."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,26 +120,49 @@ def certify(
         log_delta=target.log_delta,
         factor=factor,
     )
-    if kind == "full":
-        if LEAST < exact < MOST and (closed := _closed(problem, exact, family(exact, "default"))):
-            return closed
-        return smallest_noise(family, target, guess=min(max(exact, LEAST), MOST))
     if kind == "poisson":
         guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)
-    else:  # of a client drawn about as often as any, but for a share δ of them
-        expected = problem.rounds * problem.rate
-        often = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
-        guess = exact * math.sqrt(min(often, problem.rounds))
+    else:
+        guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
+        for margin, slack in MARGINS[kind]:
+            if closed := _at(family, target, guess * (1.0 + margin), slack):
+                return closed
     return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST))
 
 
-def _closed(problem: PpsgdProblem, noise: float, guarantee: Guarantee) -> Certified | None:
-    """The exact noise, if the certified curve agrees: it meets the target, and a hair less does not."""
-    target = problem.target
-    if guarantee.curve.bound_log_delta(target.epsilon).upper > target.log_delta:
+def _at(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
+    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
+    if (
+        not LEAST < noise < MOST
+        or family(noise, "default").curve.bound_log_delta(target.epsilon).upper > target.log_delta
+    ):
         return None
-    less = guarantee_at(problem, noise * (1.0 - SLACK)).curve.bound_log_delta(target.epsilon).lower
-    return Certified(noise, guarantee, SLACK) if less > target.log_delta else None
+    less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
+    return Certified(noise, family(noise, "default"), slack) if less > target.log_delta else None
+
+
+def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
+    """A guess where the draw is seen: the mean of δ over a client's number k of rounds, or that of the most it may be.
+
+    `once` is the exact noise of one round; k of them need √k times that.
+    """
+    target, expected = problem.target, problem.rounds * problem.rate
+    most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
+    most = min(most, float(problem.rounds))
+    guess = once * math.sqrt(max(most, 1.0))
+    if most > MOST_COUNTED:
+        return guess
+    counts = np.arange(1, math.ceil(most) + 1)
+    weights = binom.logpmf(counts, problem.rounds, problem.rate)
+
+    def excess(log_noise: float) -> float:
+        shifts = factor * np.sqrt(counts) * math.exp(-log_noise)
+        return float(logsumexp(weights + log_theta(target.epsilon, shifts))) - target.log_delta
+
+    low, high = math.log(guess) - 6.0, math.log(guess) + 1.0
+    if not excess(low) > 0.0 > excess(high):
+        return guess
+    return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:

@@ -278,13 +278,17 @@ def test_clipping_that_may_bind_leaves_no_risk() -> None:
 def test_a_million_clients_as_counts_in_under_a_second(sampling: str) -> None:
     solved(FIXED)  # imports and tables
     groups = tuple({"clients": 10_000 * (1 + place % 2) - 5_000, "batch_size": 1 + place} for place in range(100))
-    started = time.process_time()
-    answer = solved(
-        clients=10**6, client_groups=groups, sampling=sampling, weighting="samples", lipschitz=0.01,
-        participation_rate=None if sampling == "full" else 1e-3, optimum_spread=0.1, rounds=10_000,
-    )  # fmt: skip
-    assert time.process_time() - started < 1.0
-    assert math.isfinite(risk_of(answer))
+
+    def seconds() -> float:
+        started = time.process_time()
+        answer = solved(
+            clients=10**6, client_groups=groups, sampling=sampling, weighting="samples", lipschitz=0.01,
+            participation_rate=None if sampling == "full" else 1e-3, optimum_spread=0.1, rounds=100_000,
+        )  # fmt: skip
+        assert math.isfinite(risk_of(answer))
+        return time.process_time() - started
+
+    assert min(seconds(), seconds()) < 1.0
 
 
 def test_communication() -> None:
