@@ -166,6 +166,10 @@ def _warnings(
             f"is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where independent "
             f"draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
         )
+    if problem.noise_constant is not None and problem.sampling == "without-replacement":
+        yield Warning_(
+            code="field-not-used", message="noise_constant is for (4) and (12), which a fixed number of clients has not"
+        )
     noise_std = noise_std_of(problem, certified.noise)
     for reading in printed:
         yield from of_a_reading(reading, (noise_std,))

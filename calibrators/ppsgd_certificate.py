@@ -111,7 +111,8 @@ def certify(
         return guarantee_at(problem, noise_multiplier, effort, sampling=sampling, relation=relation)
 
     target = problem.target
-    kind, factor = sampling or problem.sampling, sensitivity_factor(relation or problem.relation)
+    kind = "full" if problem.rate == 1.0 else sampling or problem.sampling
+    factor = sensitivity_factor(relation or problem.relation)
     exact = least_noise_std(
         clipping_norm=1.0,
         clients=1,

@@ -10,6 +10,7 @@ from accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
     DELTA,
+    FINITE_PERSONALIZATION,
     LIPSCHITZ,
     LOCAL_GRADIENT_STD,
     LOG10_DELTA,
@@ -17,6 +18,7 @@ from accountants.quantities import (
     OBSERVER,
     OPTIMUM_NORM,
     OPTIMUM_SPREAD,
+    PERSONALIZATION,
     RATE,
     RELATION,
     SAMPLING,
@@ -28,7 +30,6 @@ from accountants.quantities import (
     Clients,
     ClippingNorm,
     Epsilon,
-    Personalization,
     Quantity,
     Relation,
     Rounds,
@@ -81,7 +82,9 @@ class PpsgdProblem:
     shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
-    personalization: Personalization | None = None
+    personalization: Annotated[
+        Annotated[float, FINITE_PERSONALIZATION] | Literal["unbounded"] | None, PERSONALIZATION
+    ] = None
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Literal["client"], UNIT] = "client"

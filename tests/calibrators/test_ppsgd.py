@@ -158,6 +158,11 @@ def test_printed_noise_with_draws_stands_beside_its_true_figure() -> None:
     assert solved(POISSON, weighting="samples", personalization=0.03).as_printed[0].theorem == "bietti.5.2"
 
 
+def test_a_constant_that_nothing_is_printed_with_is_said() -> None:
+    assert "field-not-used" in codes(solved(FIXED, noise_constant=1.0))
+    assert "field-not-used" not in codes(solved(POISSON, noise_constant=1.0))
+
+
 def test_readings_can_be_chosen() -> None:
     assert solved(noise_constant=1.0, readings=()).as_printed == ()
     assert solved(FIXED, readings=("statement",)).as_printed == ()

@@ -150,6 +150,40 @@ def test_independent_draws_by_enumeration() -> None:
     assert exact == pytest.approx(whole + rest, rel=1e-12)
 
 
+@pytest.mark.parametrize("weighting", ["clients", "samples"])
+@pytest.mark.parametrize(("draw", "rate"), [("independent", 1.0), ("independent", 0.4), ("fixed-number", 0.4)])
+def test_the_variance_is_the_second_moment_at_the_optimum(weighting: Any, draw: Any, rate: float) -> None:
+    """σ²_{m,α} = α E‖g_w + ζ‖² + Σ E‖g_θ,i‖² of one round of Algorithms 1 to 3 where ∇f vanishes, by simulation."""
+    batches, dimension, noise, alpha, runs = np.asarray([1, 2, 2, 4, 1]), 3, 0.2, 0.7, 40_000
+    rng = np.random.default_rng(8)
+    message = batches if weighting == "samples" else np.ones(5)
+    means = rng.normal(size=(5, dimension))
+    means -= (message @ means) / message.sum()  # the weighted mean of the clients' gradients vanishes
+    federation = Federation(
+        groups=tuple(
+            GroupOfUsers(
+                clients=1, batch_size=int(batch), shared_gradient_std=1.5 * math.sqrt(dimension),
+                local_gradient_std=0.6, shared_gradient_norm=float(np.linalg.norm(mean)),
+            )
+            for batch, mean in zip(batches, means, strict=True)
+        ),
+        weighting=weighting, rate=rate, draw=draw,
+    )  # fmt: skip
+    if draw == "independent":
+        drawn = rng.random((runs, 5)) < rate
+    else:
+        drawn = rng.permuted(np.tile(np.arange(5) < rate * 5, (runs, 1)), axis=1)
+    weight = rate * federation.weight
+    shared = means + 1.5 * rng.normal(size=(runs, 5, dimension)) / np.sqrt(batches)[:, None]
+    local = 0.6 * rng.normal(size=(runs, 5)) / np.sqrt(batches)
+    g_w = ((drawn * message)[..., None] * shared).sum(1) / weight + noise * rng.normal(size=(runs, dimension))
+    g_theta = drawn * message * local / weight
+    measured = alpha * (g_w**2).sum(1) + (g_theta**2).sum(1)
+    steep, flat = federation.variance_factors(noise_std=noise, dimension=dimension)
+    assert measured.mean() == pytest.approx(alpha * steep + flat, abs=4 * measured.std() / math.sqrt(runs))
+    assert measured.std() / math.sqrt(runs) < 0.01 * measured.mean()
+
+
 def test_everything_reduces_to_theorem_4_5_with_all_clients() -> None:
     """E-B5: the corrected smoothness does, the printed one does not."""
     federation = Federation(groups=(group(10),), weighting="clients", rate=1.0)
