@@ -140,6 +140,13 @@ WORKS: Mapping[str, Work] = {
         year=2023,
         arxiv="2208.04591",
     ),
+    "hsu2014private": Work(
+        authors=("Justin Hsu", "Zhiyi Huang", "Aaron Roth", "Tim Roughgarden", "Zhiwei Steven Wu"),
+        title="Private Matchings and Allocations",
+        venue="ACM Symposium on Theory of Computing",
+        year=2014,
+        arxiv="1311.2828",
+    ),
     "kairouz2015composition": Work(
         authors=("Peter Kairouz", "Sewoong Oh", "Pramod Viswanath"),
         title="The Composition Theorem for Differential Privacy",

@@ -368,6 +368,80 @@ EmpiricalHeterogeneity = Annotated[float, EMPIRICAL_HETEROGENEITY]
 InitialGap = Annotated[float, INITIAL_GAP]
 Sensitivity = Annotated[float, SENSITIVITY]
 
+# Personalised learning: a shared part w of every model, and a part θ_i of each client's own ---------------------------
+Weighting = Literal["clients", "samples"]
+
+CLIPPING_NORM = _positive("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
+SHARED_DIMENSION = _count("d_w", "coordinates of the shared part of the model")
+NOISE_CONSTANT = _positive("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
+SHARED_NOISE_STD = Quantity(
+    symbol="σ_ζ",
+    unit="loss/length",
+    ge=0,
+    description="standard deviation per coordinate of the server's noise on the averaged shared gradient",
+)
+SHARED_GRADIENT_STD = Quantity(
+    symbol="σ_w",
+    unit="loss/length",
+    ge=0,
+    description="root mean square distance, at the optimum, of a record's shared gradient from its expected one",
+)
+LOCAL_GRADIENT_STD = Quantity(
+    symbol="σ_θ",
+    unit="loss/length",
+    ge=0,
+    description="root mean square norm, at the optimum, of a record's gradient in its client's own part",
+)
+SHARED_GRADIENT_NORM = Quantity(
+    symbol="‖∇_w f_i‖",
+    unit="loss/length",
+    ge=0,
+    description="bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i",
+)
+OPTIMUM_NORM = Quantity(
+    symbol="‖v̄‖", unit="length", ge=0, description="norm of the mean of the clients' own optima, from the start"
+)
+OPTIMUM_SPREAD = Quantity(
+    symbol="√(S_v/N)",
+    unit="length",
+    ge=0,
+    description="root mean square distance of the clients' own optima from their mean, 0 if all are equal",
+)
+WEIGHTED_NORM = Quantity(
+    symbol="‖z*‖_α", unit="length", ge=0, description="√(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for"
+)
+WEIGHTING = Quantity(
+    description="what a client counts for in the average: the same as any other, or by the records of its batch"
+)
+FINITE_PERSONALIZATION = Quantity(
+    symbol="α", ge=0, le=1e100, description="step size of the shared part over N times that of a client's own part"
+)
+PERSONALIZATION = Quantity(
+    symbol="α",
+    description="step size of the shared part over N times that of a client's own part: 0 learns locally only, "
+    '"unbounded" globally only',
+)
+
+ClippingNorm = Annotated[float, CLIPPING_NORM]
+SharedDimension = Annotated[int, SHARED_DIMENSION]
+Personalization = Annotated[Annotated[float, FINITE_PERSONALIZATION] | Literal["unbounded"], PERSONALIZATION]
+
+
+def personalization_value(value: float | str) -> float:
+    """α as a double, math.inf for "unbounded".
+
+    Raises:
+        InvalidInput: neither that word nor a number from 0 to 1e100.
+    """
+    if value == "unbounded":
+        return math.inf
+    if isinstance(value, bool | str) or not FINITE_PERSONALIZATION.contains(value):
+        raise InvalidInput.at(
+            "/personalization", "is out of range", allowed=f'{FINITE_PERSONALIZATION.allowed}, or "unbounded"'
+        )
+    return float(value)
+
+
 # A run of projected gradient descent whose last model alone is seen -------------------------------------------------
 Batches = Literal["shuffled", "cyclic", "without-replacement"]
 Release = Literal["last", "random-stop", "suffix"]

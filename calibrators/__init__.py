@@ -5,7 +5,14 @@ A new algorithm is one file here and one line in `CALIBRATORS`.
 
 from __future__ import annotations
 
-from calibrators import accelerated_mb_sgd, gaussian, mb_sgd, one_pass_accelerated_mb_sgd, shuffled_mb_sgd
+from calibrators import (
+    accelerated_mb_sgd,
+    gaussian,
+    mb_sgd,
+    one_pass_accelerated_mb_sgd,
+    ppsgd,
+    shuffled_mb_sgd,
+)
 from calibrators.problem import Calibrator
 
 CALIBRATORS: tuple[Calibrator, ...] = (
@@ -13,6 +20,7 @@ CALIBRATORS: tuple[Calibrator, ...] = (
     one_pass_accelerated_mb_sgd.CALIBRATOR,
     accelerated_mb_sgd.CALIBRATOR,
     shuffled_mb_sgd.CALIBRATOR,
+    ppsgd.CALIBRATOR,
     gaussian.CALIBRATOR,
 )
 """THE list of calibrators."""

@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING
 
 from accountants.theorems import (
     approximate,
+    bietti_billboard,
+    bietti_bound,
+    bietti_lemma_4_6,
+    bietti_limits,
+    bietti_noise,
+    bietti_personalization,
+    bietti_sampled_bound,
+    bietti_sampling,
     classical,
     classical_composition,
     composition,
@@ -118,6 +126,14 @@ FAMILIES = (
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
     projected_sgd,
+    bietti_noise,
+    bietti_billboard,
+    bietti_bound,
+    bietti_limits,
+    bietti_lemma_4_6,
+    bietti_personalization,
+    bietti_sampling,
+    bietti_sampled_bound,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)

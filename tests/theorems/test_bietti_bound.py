@@ -1,0 +1,168 @@
+"""Theorem 4.5 of Bietti et al.: constants, steps, limits, and the bound against simulated runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from accountants.errors import InvalidInput
+from accountants.theorems.bietti_bound import (
+    ANY_STEP,
+    THEOREM_4_5,
+    AnyStepInputs,
+    BoundInputs,
+    bound_at_step,
+    simple_bound_at_step,
+    theorem_step,
+)
+from accountants.theorems.bietti_federation import Federation, GroupOfUsers
+from accountants.theorems.bietti_limits import (
+    EQUATION_9,
+    GLOBAL_LIMIT,
+    LOCAL_LIMIT,
+    GlobalLimitInputs,
+    LocalLimitInputs,
+    PrivacyCostInputs,
+)
+from accountants.theorems.bietti_personalization import Landscape, minimal_norm
+
+
+def evaluated(**changes: Any) -> Any:
+    return THEOREM_4_5.evaluate(BoundInputs(**{**THEOREM_4_5.examples[0], **changes}))
+
+
+def condition(evaluation: Any, name: str) -> Any:
+    return next(one for one in evaluation.conditions if one.id == name)
+
+
+def test_a_shorter_step_has_a_smaller_constant() -> None:
+    """E-B11: at √(2n) for √n the variance term has 2√2 for 3, and the value at a step is below its own bound."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        found = evaluated(
+            personalization=float(10 ** rng.uniform(-6, 3)),
+            optimum_norm=float(10 ** rng.uniform(-3, 3)),
+            shared_gradient_std=float(10 ** rng.uniform(-3, 3)),
+            noise_std=float(10 ** rng.uniform(-4, 2)),
+        ).outputs
+        assert found["refined_excess_risk"] < found["excess_risk"]
+        assert found["excess_risk_at_step"] <= found["excess_risk"] * (1 + 1e-14)
+        assert found["excess_risk_at_refined_step"] <= found["refined_excess_risk"] * (1 + 1e-14)
+
+
+def test_the_step_scales_as_the_theorem_says() -> None:
+    """E-B7: with √n σ_tot the step is a length²/loss; with √(nσ_tot) it would not be."""
+    far = {"smoothness": 1e-9}
+    one = evaluated(**far).outputs["step_size"]
+    scaled = evaluated(**far, shared_gradient_std=3.0, local_gradient_std=3.0, noise_std=0.15).outputs["step_size"]
+    assert scaled == pytest.approx(one / 3.0, rel=1e-12)
+    assert evaluated(**far, optimum_norm=10.0).outputs["step_size"] == pytest.approx(5.0 * one, rel=1e-12)
+
+
+def test_clipping_is_a_condition() -> None:
+    """E-B13: G above C, or unknown, as for a squared loss."""
+    assert condition(evaluated(), "gradients-below-clipping").holds is True
+    broken = condition(evaluated(lipschitz=2.0), "gradients-below-clipping")
+    assert (broken.holds, broken.left, broken.right) == (False, 2.0, 1.0)
+    assert condition(evaluated(lipschitz=None), "gradients-below-clipping").holds == "undecidable"
+
+
+def test_any_step_conditions_are_violated_once_each() -> None:
+    def at(step: float) -> Any:
+        inputs = AnyStepInputs(rounds=100, step_size=step, smoothness=2.0, optimum_norm=1.0, gradient_std=1.0)
+        return ANY_STEP.evaluate(inputs)
+
+    assert [condition(at(0.2), name).holds for name in ("step-below-half", "step-below-quarter")] == [True, False]
+    assert condition(at(0.25), "step-below-half").holds is False
+    assert at(0.25).outputs["excess_risk"] == math.inf
+    assert at(0.1).outputs["excess_risk"] <= at(0.1).outputs["simple_excess_risk"]
+
+
+def test_any_step_at_the_theorems_step() -> None:
+    step = theorem_step(smoothness=2.0, norm=1.5, variance=0.7, rounds=400)
+    given = {"step": step, "squared_norm": 2.25, "variance": 0.7, "rounds": 400}
+    assert bound_at_step(**given, smoothness=2.0) <= simple_bound_at_step(**given)
+
+
+def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() -> None:
+    example = dict(EQUATION_9.examples[0])
+    found = EQUATION_9.evaluate(PrivacyCostInputs(**example))
+    same = evaluated(
+        **{name: example[name] for name in ("clients", "rounds", "smoothness", "personalization", "optimum_norm")},
+        shared_gradient_std=1.0,
+        local_gradient_std=1.0,
+        shared_dimension=20,
+        noise_std=found.outputs["noise_std"],
+    ).outputs
+    assert found.outputs["joined_excess_risk"] == pytest.approx(same["excess_risk"], rel=1e-13)
+    assert found.outputs["excess_risk"] >= found.outputs["joined_excess_risk"]
+    longer = EQUATION_9.evaluate(PrivacyCostInputs(**{**example, "rounds": 8000})).outputs
+    assert longer["privacy_term"] == pytest.approx(found.outputs["privacy_term"], rel=1e-13)
+    broken = EQUATION_9.evaluate(PrivacyCostInputs(**{**example, "noise_constant": 1.0}))
+    assert condition(broken, "constant-suffices").holds is False
+    assert condition(found, "constant-suffices").holds is True
+
+
+def test_the_limits_are_those_of_the_landscape() -> None:
+    group = GroupOfUsers(clients=100, batch_size=1, shared_gradient_std=0.8, local_gradient_std=1.0)
+    landscape = Landscape.of(
+        Federation(groups=(group,), weighting="clients", rate=1.0),
+        rounds=500, smoothness=2.0, optimum_norm=1.5, optimum_spread=0.0, noise_std=0.05, dimension=50,
+    )  # fmt: skip
+    local = LOCAL_LIMIT.evaluate(
+        LocalLimitInputs(clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, local_gradient_std=1.0)
+    ).outputs
+    everything = GLOBAL_LIMIT.evaluate(
+        GlobalLimitInputs(
+            clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, shared_gradient_std=0.8, shared_dimension=50,
+            noise_std=0.05,
+        )
+    ).outputs  # fmt: skip
+    assert landscape.at(0.0).total == pytest.approx(local["excess_risk"], rel=1e-13)
+    assert landscape.at(math.inf).total == pytest.approx(everything["excess_risk"], rel=1e-13)
+    assert landscape.at(1e9).total == pytest.approx(everything["excess_risk"], rel=1e-6)
+    assert landscape.at(1e-12).total == pytest.approx(local["excess_risk"], rel=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.005, 0.05, 0.5])
+def test_the_bound_holds_on_simulated_runs(alpha: float) -> None:
+    """Algorithm 1 on squared losses with sign features, nothing clipped: 16 runs are below the bound.
+
+    f_i(z) = ½‖w + θ_i − v‖² + τ²/2, the features being orthonormal in expectation; L = 2R² with R² = d.
+    """
+    clients, dimension, rounds, tau, noise, seeds = 20, 4, 400, 0.5, 0.05, 16
+    rng = np.random.default_rng(7)
+    v = np.full(dimension, 0.3)
+    squared = minimal_norm(alpha=alpha, clients=clients, mean_squared=float(v @ v), spread_squared=0.0)
+    std = tau * math.sqrt(dimension)
+    found = THEOREM_4_5.evaluate(
+        BoundInputs(
+            clients=clients, rounds=rounds, smoothness=2.0 * dimension, personalization=alpha,
+            optimum_norm=math.sqrt(squared), shared_gradient_std=std, local_gradient_std=std,
+            shared_dimension=dimension, noise_std=noise,
+        )
+    ).outputs  # fmt: skip
+    step = found["step_size"]
+    w, theta = np.zeros((seeds, dimension)), np.zeros((seeds, clients, dimension))
+    mean_w, mean_theta = np.zeros_like(w), np.zeros_like(theta)
+    for _ in range(rounds):
+        mean_w += w / rounds
+        mean_theta += theta / rounds
+        x = rng.choice([-1.0, 1.0], size=theta.shape)
+        residual = ((w[:, None] + theta - v) * x).sum(-1) + tau * rng.normal(size=(seeds, clients))
+        gradient = residual[..., None] * x
+        theta = theta - step / clients * gradient
+        w = w - alpha * step * (gradient.mean(1) + noise * rng.normal(size=w.shape))
+    excess = 0.5 * ((mean_w[:, None] + mean_theta - v) ** 2).sum(-1).mean(1)
+    assert excess.mean() + 3.0 * excess.std() / math.sqrt(seeds) < found["excess_risk_at_step"]
+    assert excess.mean() > 1e-3 * found["excess_risk"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("personalization", -1.0), ("optimum_norm", 1e200), ("noise_std", -0.1)])
+def test_inputs_out_of_range(name: str, value: float) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        evaluated(**{name: value})
+    assert f"/{name}" in {fault.pointer for fault in caught.value.faults}
