@@ -22,7 +22,7 @@ LOG_10 = math.log(10.0)
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 ROUGH = 1e-3
-AIM = 1e-7
+AIM, SETTLED = 1e-7, 1e-5
 NEWTON_STEPS = 6
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
@@ -228,7 +228,7 @@ def _polished(excess: Callable[[float], float], near: float, slope: float, limit
     bracket = _bracket(excess, near, limits, step=ROUGH)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
-    return _root(excess, *bracket, AIM)[1]
+    return _root(excess, *bracket, SETTLED)[1]
 
 
 def _slack(family: Family, target: Target, noise: float) -> float | None:

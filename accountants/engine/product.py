@@ -44,6 +44,11 @@ _OUTSIDE = (ArithmeticError, ValueError)
 """Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
 
 
+_LOST = -1e-3
+"""An upper end of log δ that says nothing."""
+_FALLBACKS = (-720.0, -180.0, -45.0)
+
+
 class _Found(NamedTuple):
     """Which grid and which tilt to use."""
 
@@ -147,7 +152,21 @@ class ComposedProfile:
         first = self._retreated(first, epsilon)
         high = self._upper(first, epsilon)
         better = self._closer(first, epsilon, high)
-        return ([first], high) if better is None else ([first, better], min(high, self._upper(better, epsilon)))
+        if better is not None:
+            high = min(high, self._upper(better, epsilon))
+        if high > _LOST:
+            high = min(high, self._above(epsilon))
+        return ([first] if better is None else [first, better]), high
+
+    def _above(self, epsilon: float) -> float:
+        """δ at a smaller ε: where δ lies far below every double the lattice may have nothing to say."""
+        for level in _FALLBACKS:
+            nearer = self._survey.guess(level)[0]
+            if 0.0 < nearer < epsilon * (1.0 - 1e-3):
+                high = self._looks(nearer)[1]
+                if high <= _LOST:
+                    return high
+        return 0.0
 
     def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> _Found:
         """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
