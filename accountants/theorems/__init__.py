@@ -43,6 +43,11 @@ from accountants.theorems import (
     projected_sgd,
     randomized_response,
     renyi,
+    reshef_5_2,
+    reshef_conversions,
+    reshef_f_2,
+    reshef_privacy,
+    reshef_variance,
     shifted_interpolation,
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
@@ -104,6 +109,11 @@ FAMILIES = (
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
     projected_sgd,
+    reshef_conversions,
+    reshef_privacy,
+    reshef_variance,
+    reshef_5_2,
+    reshef_f_2,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)

@@ -16,7 +16,10 @@ PAD = 16 * UNIT_ROUNDOFF
 """More than the relative rounding of a harmonic number, its root, and a few products with it."""
 
 GAUSSIAN_DP_MU = Quantity(
-    symbol="ρ", gt=0, le=1e5, description="parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter"
+    symbol="ρ",
+    gt=0,
+    le=1e5,
+    description="parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter",
 )
 SMOOTHNESS_OR_LINEAR = Quantity(
     symbol="L", ge=0, unit="loss/length²", description="Lipschitz constant of the gradient, 0 for linear losses"
@@ -25,7 +28,10 @@ CLIPPING_NORM = Quantity(
     symbol="S", gt=0, unit="loss/length", description="bound on the ℓ2 norm of one weighted gradient difference s"
 )
 GRADIENT_STD = Quantity(
-    symbol="σ", ge=0, unit="loss/length", description="root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G"
+    symbol="σ",
+    ge=0,
+    unit="loss/length",
+    description="root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G",
 )
 CLIENT_SPREAD = Quantity(
     symbol="ξ", ge=0, unit="loss/length", description="root mean square over clients of ∇f_i − ∇f; absent: G"

@@ -1,4 +1,4 @@
-"""From Gaussian mechanisms composed adaptively to (ε, δ), and back: exactly, and by the two ways of concentrated privacy.
+"""From adaptively composed Gaussian mechanisms to (ε, δ) and back: exactly, and by two ways of concentrated privacy.
 
 Reshef and Levy write ρ²/2-zCDP for what is ρ-Gaussian differentially private: an adaptive composition of Gaussian
 mechanisms is dominated by N(ρ, 1) against N(0, 1), and attains it. Lemma 2.6 forgets all of the law but its Rényi
@@ -27,14 +27,16 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
-from accountants.special import FloatArray, UNIT_ROUNDOFF
+from accountants.special import UNIT_ROUNDOFF, FloatArray
 from accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from accountants.theorems.classical import gaussian_noise_std_ends
 from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.reshef_arithmetic import GaussianDpMu
 
 MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e5, description="parameter of Gaussian differential privacy, 0 for nothing")
-EPSILON_OR_NONE = Quantity(symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed")
+EPSILON_OR_NONE = Quantity(
+    symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
+)
 _STEPS = 100
 
 
@@ -54,12 +56,12 @@ def lemma_mu(*, epsilon: float, log_delta: float) -> float:
     return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
 
 
-# The best conversion of zero-concentrated privacy ----------------------------------------------------------------------
+# The best conversion of zero-concentrated privacy ---------------------------------------------------------------------
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
     """The least ε at which every μ²/2-zCDP mechanism has δ, over all orders, elementwise; at least 0 (A8).
 
-    At the best order 1 + b, μ²b²/2 + ln(1 + b) = ln(1/δ), and ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b;
-    any b gives a bound, so the root need not be exact. Domain: μ in (0, 1e5], ln δ in [−1e10, 0).
+    At the best order 1 + b, μ²b²/2 + ln(1 + b) = ln(1/δ), and
+    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b; any b gives a bound, so the root need not be exact. Domain: μ in (0, 1e5], ln δ in [−1e10, 0).
     """
     spread, rarity = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), -np.asarray(log_delta, dtype=np.float64))
     rho = 0.5 * spread * spread
@@ -81,7 +83,9 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
 
 
 def _log_expm1(x: FloatArray) -> FloatArray:
-    return np.asarray(np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0)))))
+    return np.asarray(
+        np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
+    )
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
@@ -277,9 +281,13 @@ EXACT = Theorem(
         "privacy, and ε(δ) is the inverse of its curve: never above the best conversion of zCDP, which is never above "
         "Lemma 2.6"
     ),
-    source=Source("epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"),
+    source=Source(
+        "epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"
+    ),
     status=Status.PROVED,
-    conditions=(Condition("gaussian", "what is composed are Gaussian mechanisms, each free to depend on what came before"),),
+    conditions=(
+        Condition("gaussian", "what is composed are Gaussian mechanisms, each free to depend on what came before"),
+    ),
     inputs=MuInputs,
     formula=from_mu,
     examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),

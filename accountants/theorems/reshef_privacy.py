@@ -18,7 +18,6 @@ from accountants.quantities import (
     ROUNDS,
     Diameter,
     Lipschitz,
-    NoiseStd,
     Participants,
     Quantity,
     Relation,
@@ -280,7 +279,9 @@ KEPT_STATE = Condition(
 OBLIVIOUS = Condition("oblivious-participation", "who reports when, and which record is used when, depends on no data")
 FRESH = Condition("fresh-noise", "each report's noise is drawn afresh, of the scheduled σ, and nobody else knows it")
 PLANNED_MEAN = Condition("planned-divisor", "the server divides by m even where fewer than m clients report")
-SILENT_LAST = Condition("released-models-only", "x_1, …, x_T are released, and nothing computed from the sum of round T")
+SILENT_LAST = Condition(
+    "released-models-only", "x_1, …, x_T are released, and nothing computed from the sum of round T"
+)
 
 
 def _spreads(inputs: ConstantsInputs) -> Sides:
@@ -311,8 +312,7 @@ LEFT_OVERS = Erratum(
     "E-R7",
     printed="Theorems F.1 and F.2 name y_{t,i}, P_{t,i}, N_{t,i}, Algorithm 1 and Theorem 5.1",
     truth=(
-        "they mean Y_t, P_t and Algorithm 2; only rounds below T reach x_1, …, x_T, so that the true ρ is "
-        "ρ√((T − 1)/T)"
+        "they mean Y_t, P_t and Algorithm 2; only rounds below T reach x_1, …, x_T, so that the true ρ is ρ√((T − 1)/T)"
     ),
     test=f"{_TESTS}::test_the_last_round_of_a_trusted_server_is_not_released",
 )
