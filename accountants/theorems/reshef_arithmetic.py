@@ -18,7 +18,7 @@ PAD = 16 * UNIT_ROUNDOFF
 GAUSSIAN_DP_MU = Quantity(
     symbol="ρ",
     gt=0,
-    le=1e5,
+    le=1e4,
     description="parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter",
 )
 SMOOTHNESS_OR_LINEAR = Quantity(

@@ -33,7 +33,7 @@ from accountants.theorems.classical import gaussian_noise_std_ends
 from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.reshef_arithmetic import GaussianDpMu
 
-MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e5, description="parameter of Gaussian differential privacy, 0 for nothing")
+MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e4, description="parameter of Gaussian differential privacy, 0 for nothing")
 EPSILON_OR_NONE = Quantity(
     symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
 )
@@ -61,7 +61,8 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
     """The least ε at which every μ²/2-zCDP mechanism has δ, over all orders, elementwise; at least 0 (A8).
 
     At the best order 1 + b, μ²b²/2 + ln(1 + b) = ln(1/δ), and
-    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b; any b gives a bound, so the root need not be exact. Domain: μ in (0, 1e5], ln δ in [−1e10, 0).
+    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b; any b gives a bound, so the root need not be exact.
+    Domain: μ in (0, 1e4], ln δ in [−1e10, 0).
     """
     spread, rarity = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), -np.asarray(log_delta, dtype=np.float64))
     rho = 0.5 * spread * spread

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from accountants.errors import InvalidInput
 from accountants.quantities import (
@@ -143,7 +143,7 @@ class ReportsInputs:
         return (plain,) * len(self.noise_stds) if self.sensitivities is None else tuple(self.sensitivities)
 
 
-def check_listed(name: str, values: Sequence[float], *, least: int, most: int = MOST_LISTED) -> None:
+def check_listed(name: str, values: Sequence[Any], *, least: int, most: int = MOST_LISTED) -> None:
     """Refuse a list that is too short or long, or holds anything but positive finite numbers.
 
     Raises:
