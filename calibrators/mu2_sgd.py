@@ -20,7 +20,7 @@ from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.reshef_5_2 import CERTIFIED, CONVERGENCE
 from accountants.theorems.reshef_arithmetic import PAD, harmonic
 from accountants.theorems.reshef_bounds import best_step_size, certified_risk, trusted_step_size, trusted_terms
-from accountants.theorems.reshef_conversions import epsilons, mus
+from accountants.theorems.reshef_conversions import epsilons, exact_mu, mus
 from accountants.theorems.reshef_f_2 import ORDERS, TRUSTED_RUN, order_terms
 from accountants.theorems.reshef_privacy import SCHEDULE, SILENT_LAST, TRUSTED, UNTRUSTED
 from calibrators.answer import Calibration, Communication, Number, Risk, RiskBound, Served, TrueFigures, derivation_of
@@ -37,12 +37,14 @@ from calibrators.mu2_sgd_printed import printed_readings
 from calibrators.mu2_sgd_problem import ASSUMED_DELTA, BITS_PER_COORDINATE, Mu2SgdProblem
 from calibrators.mu2_sgd_warnings import warnings_of
 from calibrators.problem import Calibrator, CostClass, Target
-from calibrators.search import Certified, smallest_noise
+from calibrators.search import SLACKS, Certified, smallest_noise
 
 if TYPE_CHECKING:
     from accountants.guarantee import Guarantee
     from accountants.rule import Effort
 
+MOST_QUICK = 8
+"""Groups whose curves are a closed form's work."""
 ABSENT_IS_ZERO = Condition(
     "absent-record-sends-noise",
     "if a record is added, removed or zeroed, its client still reports in that round, with s = 0 and its noise",
@@ -147,8 +149,12 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     def family(noise: float, effort: Effort) -> Guarantee:
         return guarantee_at(problem, distance / noise, effort)
 
-    guess = distance / mus(epsilon=target.epsilon, log_delta=target.log_delta)["exact_gaussian_dp_mu"]
-    return smallest_noise(family, target, guess=guess), target
+    exact = distance / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
+    guarantee, less = family(exact, "default"), family(exact * (1.0 - SLACKS[0]), "default")
+    meets = guarantee.curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+    if meets and less.curve.bound_log_delta(target.epsilon).lower > target.log_delta:
+        return Certified(exact, guarantee, SLACKS[0]), target
+    return smallest_noise(family, target, guess=exact), target
 
 
 def solve(problem: Mu2SgdProblem) -> Calibration:
@@ -274,8 +280,9 @@ def _truth(problem: Mu2SgdProblem, target: Target, mu: float) -> TrueFigures:
 
 
 def cost(problem: Mu2SgdProblem) -> CostClass:
-    """What a record is seen through is exactly Gaussian, a closed form; many groups are many curves."""
-    return "closed-form" if len(problem.taking_part.groups or ()) <= 8 else "search"
+    """What a record is seen through is exactly Gaussian, a closed form; many groups and the step size take longer."""
+    stepped = problem.server == "untrusted" and problem.printed_participation
+    return "search" if stepped or len(problem.taking_part.groups or ()) > MOST_QUICK else "closed-form"
 
 
 CALIBRATOR = Calibrator(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
 
 from accountants.account import account
 from accountants.specs import Gaussian
 from accountants.theorems.gaussian import sensitivity_factor
+from accountants.theorems.reshef_conversions import exact_epsilons
 from accountants.theorems.reshef_privacy import base_std, client_mu, released_mu, upper_mu
 from calibrators.answer import Ends, Served
 
@@ -98,26 +100,32 @@ def guarantee_at(
 
 def reports_of(problem: Mu2SgdProblem, noise: Noise, target: Target) -> tuple[ClientReport, ...]:
     """One report a group, or those of the most and of average reports."""
-
-    @functools.cache
-    def epsilon_of(mu: float) -> Ends:
-        return Ends.of(guarantee_at(problem, mu).curve.epsilon(target.log_delta)) if mu > 0.0 else Ends(0.0, 0.0)
-
     asked = problem.taking_part
     if asked.groups is not None:
-        return tuple(_of_group(problem, noise, group, epsilon_of) for group in asked.groups)
+        alike = [noise.mu(group.reports, group.rounds[0] if group.rounds else 1) for group in asked.groups]
+        known = _epsilons(alike, target)
+        return tuple(_of_group(problem, noise, group, known) for group in asked.groups)
     average = max(1, min(round(problem.rounds * problem.reporting / problem.clients), problem.cap))
     described: tuple[tuple[Described, int], ...] = (("most", problem.cap), ("average", average))
-    return tuple(_report(problem, noise, name, problem.clients, count, None, epsilon_of) for name, count in described)
+    known = _epsilons([noise.mu(count) for _, count in described], target)
+    return tuple(_report(problem, noise, name, problem.clients, count, None, known) for name, count in described)
+
+
+def _epsilons(mus: Sequence[float], target: Target) -> Mapping[float, Ends]:
+    """ε at the target δ of each ρ_i; 0 where nothing is released."""
+    distinct = sorted({mu for mu in mus if mu > 0.0})
+    lower, upper = exact_epsilons(np.asarray(distinct), target.log_delta)
+    ends = (Ends(float(low), float(high)) for low, high in zip(lower, upper, strict=True))
+    return {0.0: Ends(0.0, 0.0), **dict(zip(distinct, ends, strict=True))}
 
 
 def _of_group(
     problem: Mu2SgdProblem,
     noise: Noise,
     group: ParticipatingGroup,
-    epsilon_of: Callable[[float], Ends],
+    known: Mapping[float, Ends],
 ) -> ClientReport:
-    return _report(problem, noise, "group", group.clients, group.reports, group.rounds, epsilon_of)
+    return _report(problem, noise, "group", group.clients, group.reports, group.rounds, known)
 
 
 def _report(
@@ -127,7 +135,7 @@ def _report(
     clients: int,
     count: int,
     rounds: tuple[int, ...] | None,
-    epsilon_of: Callable[[float], Ends],
+    known: Mapping[float, Ends],
 ) -> ClientReport:
     first = rounds[0] if rounds else 1
     mu = noise.mu(count, first)
@@ -140,7 +148,7 @@ def _report(
         clients=clients,
         participations=count,
         gaussian_dp_mu=mu,
-        epsilon=epsilon_of(mu),
+        epsilon=known[mu],
         last_record_gaussian_dp_mu=sensitivity / (noise.std * math.sqrt(count)) if own else None,
         whole_client_gaussian_dp_mu=client_mu(sensitivity=sensitivity, base=noise.std, participations=count)
         if own

@@ -161,6 +161,15 @@ def certified(inputs: CertifiedInputs) -> Outputs:
     }
 
 
+ROUNDED = 1.0 + 1e-12
+"""Where a condition holds with equality, its left side is rounded."""
+
+
+def small_step(left: float) -> Sides:
+    """left ≤ 1, up to rounding: the printed step size attains it."""
+    return Sides(left <= ROUNDED, left, 1.0)
+
+
 # Conditions and errata ------------------------------------------------------------------------------------------------
 SMOOTH_EVERYWHERE = Condition(
     "smooth-on-a-neighbourhood",
@@ -177,12 +186,12 @@ PROVED_HERE = Condition(
     "stated-bound-is-proved",
     "min over l of exp(2ηL Σ_{a<l} a²) + (M/m)(1 − m/M)^l is at most 2 (so if M ≤ 2m): then the repaired proof covers "
     "the stated bound; otherwise nothing is known",
-    lambda inputs: Sides.at_most(inputs.criterion, 2.0 + 1e-12),
+    lambda inputs: Sides(inputs.criterion <= 2.0 * ROUNDED, inputs.criterion, 2.0),
 )
 SMALL_STEP = Condition(
     "small-step",
     "8ηLT ≤ 1",
-    lambda inputs: Sides.at_most(8.0 * inputs.step * inputs.smoothness * inputs.rounds, 1.0 + 1e-12),
+    lambda inputs: small_step(8.0 * inputs.step * inputs.smoothness * inputs.rounds),
 )
 POSITIVE = Condition(
     "stable-step",

@@ -7,6 +7,7 @@ divergences; so does the best conversion of them, of Canonne, Kamath and Steinke
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import erfcinv, erfinv
 
 from accountants.concentrated import concentrated_log_delta
+from accountants.curve import Enclosure
 from accountants.profiles import gaussian_pair
 from accountants.quantities import (
     DELTA,
@@ -27,11 +29,11 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
-from accountants.special import UNIT_ROUNDOFF, FloatArray
+from accountants.special import LOG_ACCURACY, UNIT_ROUNDOFF, FloatArray, log_normal_tail, log_theta
 from accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from accountants.theorems.classical import gaussian_noise_std_ends
 from accountants.theorems.lowy_arithmetic import in_doubles
-from accountants.theorems.reshef_arithmetic import GaussianDpMu
+from accountants.theorems.reshef_arithmetic import PAD, GaussianDpMu
 
 MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e4, description="parameter of Gaussian differential privacy, 0 for nothing")
 EPSILON_OR_NONE = Quantity(
@@ -97,10 +99,11 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
         return float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), at)) - log_delta
 
     low = high = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), 1e-100))
+    step = 0.5
     while excess(low) > 0.0:
-        low -= 1.0
+        low, step = low - step, 2.0 * step
     while excess(high) <= 0.0:
-        high += 0.5
+        low, high, step = high, high + step, 2.0 * step
     return math.exp(brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200))
 
 
@@ -110,6 +113,34 @@ def exact_epsilon(*, mu: float, log_delta: float) -> float:
     return gaussian_pair(mu).epsilon(log_delta).upper
 
 
+def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
+    """Both ends of ε(δ) of many μ in (0, 1e4] at once.
+
+    Newton's method on ln δ(ε), which falls and is concave: from the right it stays there. The ends are then moved apart
+    until they are certified; an end that never is stays at 0, or at Lemma 2.6's ε.
+    """
+    mu = np.asarray(mus, dtype=np.float64)
+    start = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
+    epsilon = start.copy()
+    for _ in range(_STEPS):
+        value = log_theta(epsilon, mu)
+        slope = np.exp(np.minimum(epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value, 700.0))
+        new = np.maximum(epsilon - np.maximum(log_delta - value, 0.0) / np.maximum(slope, 1e-300), 0.0)
+        if np.all(np.abs(new - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
+            break
+        epsilon = new
+    lower, upper = np.zeros_like(mu), start
+    for width in (1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3):
+        # μ is known to four units of roundoff, as in the pair of laws.
+        above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
+        most = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
+        least = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
+        upper = np.where((most <= log_delta) & (upper == start), np.minimum(above, start), upper)
+        lower = np.where((least > log_delta) & (lower == 0.0), below, lower)
+    return lower, upper
+
+
+@functools.lru_cache(maxsize=64)
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """The largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down (A2).
 

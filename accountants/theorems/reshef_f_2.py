@@ -19,9 +19,17 @@ from accountants.quantities import (
     StepSize,
     request,
 )
-from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
-from accountants.theorems.reshef_5_2 import CONVERGENCE, DOMAIN, NEIGHBOURHOOD, NORM, POSITIVE, FederationInputs
+from accountants.theorems.reshef_5_2 import (
+    CONVERGENCE,
+    DOMAIN,
+    NEIGHBOURHOOD,
+    NORM,
+    POSITIVE,
+    FederationInputs,
+    small_step,
+)
 from accountants.theorems.reshef_arithmetic import GaussianDpMu
 from accountants.theorems.reshef_bounds import certified_risk, trusted_step_size, trusted_terms
 from accountants.theorems.reshef_privacy import LEFT_OVERS, PLANNED_MEAN
@@ -180,7 +188,7 @@ TRUSTED_RUN = Theorem(
         Condition(
             "small-step",
             "4ηLT ≤ 1",
-            lambda inputs: Sides.at_most(4.0 * inputs.step * inputs.smoothness * inputs.rounds, 1.0 + 1e-12),
+            lambda inputs: small_step(4.0 * inputs.step * inputs.smoothness * inputs.rounds),
         ),
         *CONVERGENCE,
         PLANNED_MEAN,
