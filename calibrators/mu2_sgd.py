@@ -234,7 +234,7 @@ def conversion_of(mu: float, target: Target) -> ConversionAnswer:
             exact=reached["exact_epsilon"], zcdp=reached["zcdp_epsilon"], lemma=reached["lemma_epsilon"]
         ),
         noise_over_exact=exact / lemma if lemma > 0.0 else math.inf,
-        zcdp_noise_over_exact=exact / zcdp,
+        zcdp_noise_over_exact=exact / zcdp if zcdp > 0.0 else math.inf,
     )
 
 

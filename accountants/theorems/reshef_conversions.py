@@ -40,6 +40,8 @@ EPSILON_OR_NONE = Quantity(
     symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
 )
 _STEPS = 100
+_LEAST_LOG_MU = -340.0
+"""Below, μ²/2 is no normal double: there 0 is answered for μ, and Lemma 2.6's ε for that of zCDP."""
 
 
 # Lemma 2.6 ------------------------------------------------------------------------------------------------------------
@@ -92,16 +94,18 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """The largest μ at which every μ²/2-zCDP mechanism is (ε, δ) (A9)."""
+    """The largest μ at which every μ²/2-zCDP mechanism is (ε, δ), or 0 if it is below 1e-147 (A9)."""
 
     def excess(log_mu: float) -> float:
         at = np.asarray(epsilon)
         return float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), at)) - log_delta
 
-    low = high = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), 1e-100))
+    low = high = max(math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), 1e-300)), _LEAST_LOG_MU)
     step = 0.5
     while excess(low) > 0.0:
-        low, step = low - step, 2.0 * step
+        if low == _LEAST_LOG_MU:
+            return 0.0
+        low, step = max(low - step, _LEAST_LOG_MU), 2.0 * step
     while excess(high) <= 0.0:
         low, high, step = high, high + step, 2.0 * step
     return math.exp(brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200))
@@ -221,10 +225,11 @@ def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
     """ε at δ three ways, each never below the one before it."""
     if mu == 0.0:
         return {"exact_epsilon": 0.0, "zcdp_epsilon": 0.0, "lemma_epsilon": 0.0}
+    lemma, normal = lemma_epsilon(mu=mu, log_delta=log_delta), math.log(mu) > _LEAST_LOG_MU
     return {
         "exact_epsilon": exact_epsilon(mu=mu, log_delta=log_delta),
-        "zcdp_epsilon": float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta))),
-        "lemma_epsilon": lemma_epsilon(mu=mu, log_delta=log_delta),
+        "zcdp_epsilon": float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta))) if normal else lemma,
+        "lemma_epsilon": lemma,
     }
 
 
@@ -237,7 +242,7 @@ def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
     }
 
 
-def lemma(inputs: MuInputs) -> Outputs:
+def by_lemma(inputs: MuInputs) -> Outputs:
     """ε by Lemma 2.6 and the order it takes, beside the other two."""
     mu, log_delta = inputs.gaussian_dp_mu, inputs.log_delta
     found = epsilons(mu=mu, log_delta=log_delta)
@@ -292,7 +297,7 @@ LEMMA_2_6 = Theorem(
     source=Source("reshef2025", "Lemma 2.6"),
     status=Status.PROVED,
     inputs=MuInputs,
-    formula=lemma,
+    formula=by_lemma,
     examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
 )
 GAUSSIAN_PROFILE = Theorem(
