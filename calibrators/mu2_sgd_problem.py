@@ -73,7 +73,7 @@ class ParticipatingGroup:
 
     clients: Annotated[int, CLIENTS]
     participations: Annotated[int | None, REPORTS] = None
-    rounds: Annotated[tuple[int, ...] | None, REPORTED] = None
+    rounds: Annotated[tuple[Rounds, ...] | None, REPORTED] = None
 
     @property
     def reports(self) -> int:

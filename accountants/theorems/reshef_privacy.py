@@ -49,6 +49,7 @@ RELEASE_STDS = Quantity(symbol="σ_t", description="σ of the noise that the ser
 SENSITIVITIES = Quantity(
     symbol="Δ_j", description="most that one record moves s in each report of a client, in ℓ2 norm; absent: all alike"
 )
+Listed = Annotated[float, Quantity(description="one of them", gt=0)]
 _TESTS = "tests/theorems/test_reshef_privacy.py"
 
 
@@ -126,9 +127,9 @@ class ReportsInputs:
     """
 
     clipping_norm: ClippingNorm
-    noise_stds: Annotated[tuple[float, ...], NOISE_STDS]
+    noise_stds: Annotated[tuple[Listed, ...], NOISE_STDS]
     relation: Annotated[Relation, RELATION] = "replace-one"
-    sensitivities: Annotated[tuple[float, ...] | None, SENSITIVITIES] = None
+    sensitivities: Annotated[tuple[Listed, ...] | None, SENSITIVITIES] = None
 
     def check(self) -> None:
         """Positive finite noises, and as many sensitivities."""
@@ -241,7 +242,7 @@ class TrustedInputs:
 
     clipping_norm: ClippingNorm
     participants: Annotated[Participants, PARTICIPANTS]
-    noise_stds: Annotated[tuple[float, ...], RELEASE_STDS]
+    noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS]
     relation: Annotated[Relation, RELATION] = "replace-one"
 
     def check(self) -> None:
