@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,13 @@ def _of_participation(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -
         yield Warning_(
             code="participations-are-capped",
             message=f"the noise is enough for {problem.cap} reports of a client: it must not report more often",
+        )
+    average = problem.rounds * (problem.reporting / problem.clients)
+    if problem.server == "untrusted" and average <= 2.0 * (1.0 + math.log(problem.rounds)):
+        yield Warning_(
+            code="cancellation-does-not-pay",
+            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T): fresh noise on each report, "
+            "never cancelled, is as private and has the lesser bound (epsilond.independent-noise-excess-risk)",
         )
     gone = [one for one in reports if (one.uncancelled_rounds or 0) > 0]
     if gone:

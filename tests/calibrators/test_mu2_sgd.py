@@ -224,6 +224,12 @@ def test_a_cap_needs_less_noise_and_says_so() -> None:
     assert {"participations-are-capped", "no-risk-for-this-participation"} <= codes(capped)
 
 
+def test_rare_reports_are_said_not_to_be_worth_cancelling() -> None:
+    assert "cancellation-does-not-pay" in codes(solved(rounds=30))
+    assert "cancellation-does-not-pay" not in codes(solved())
+    assert "cancellation-does-not-pay" not in codes(solved(rounds=30, server="trusted"))
+
+
 def test_the_reason_to_clip_is_declared() -> None:
     answer = solved()
     assert answer.parameters.clipping_norm == 1.0 + 2 * 0.25 * 2.0
