@@ -71,8 +71,8 @@ def _of_participation(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -
     if problem.server == "untrusted" and average <= 2.0 * (1.0 + math.log(problem.rounds)):
         yield Warning_(
             code="cancellation-does-not-pay",
-            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T): fresh noise on each report, "
-            "never cancelled, is as private and has the lesser bound (epsilond.independent-noise-excess-risk)",
+            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T): fresh noise per report, "
+            "never cancelled, is as private, its bound no worse (epsilond.independent-noise-excess-risk)",
         )
     gone = [one for one in reports if (one.uncancelled_rounds or 0) > 0]
     if gone:
