@@ -9,6 +9,7 @@ from calibrators import (
     accelerated_mb_sgd,
     gaussian,
     mb_sgd,
+    mu2_sgd,
     one_pass_accelerated_mb_sgd,
     ppsgd,
     shuffled_mb_sgd,
@@ -21,6 +22,7 @@ CALIBRATORS: tuple[Calibrator, ...] = (
     accelerated_mb_sgd.CALIBRATOR,
     shuffled_mb_sgd.CALIBRATOR,
     ppsgd.CALIBRATOR,
+    mu2_sgd.CALIBRATOR,
     gaussian.CALIBRATOR,
 )
 """THE list of calibrators."""

@@ -56,7 +56,7 @@ def _of_the_noise(certified: Sequence[Certified]) -> Iterator[Warning_]:
 
 
 def of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Warning_]:
-    """What a printed reading fails at; `noise_stds` are the certified ones of each group."""
+    """Conditions of a printed statement that fail, and printed noise that is too little; for every algorithm."""
     name = f"{reading.theorem} ({reading.reading})"
     for condition in reading.conditions:
         if condition.holds is False:

@@ -57,6 +57,11 @@ from accountants.theorems import (
     projected_sgd,
     randomized_response,
     renyi,
+    reshef_5_2,
+    reshef_conversions,
+    reshef_f_2,
+    reshef_privacy,
+    reshef_variance,
     shifted_interpolation,
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
@@ -134,6 +139,11 @@ FAMILIES = (
     bietti_personalization,
     bietti_sampling,
     bietti_sampled_bound,
+    reshef_conversions,
+    reshef_privacy,
+    reshef_variance,
+    reshef_5_2,
+    reshef_f_2,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)
