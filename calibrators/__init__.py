@@ -5,7 +5,7 @@ A new algorithm is one file here and one line in `CALIBRATORS`.
 
 from __future__ import annotations
 
-from calibrators import accelerated_mb_sgd, gaussian, mb_sgd, one_pass_accelerated_mb_sgd
+from calibrators import accelerated_mb_sgd, gaussian, mb_sgd, one_pass_accelerated_mb_sgd, projected_sgd
 from calibrators.problem import Calibrator
 
 CALIBRATORS: tuple[Calibrator, ...] = (
@@ -13,5 +13,6 @@ CALIBRATORS: tuple[Calibrator, ...] = (
     gaussian.CALIBRATOR,
     one_pass_accelerated_mb_sgd.CALIBRATOR,
     accelerated_mb_sgd.CALIBRATOR,
+    projected_sgd.CALIBRATOR,
 )
 """THE list of calibrators."""

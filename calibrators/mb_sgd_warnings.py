@@ -25,7 +25,7 @@ def warnings_of(
     return (
         *_of_the_groups(problem),
         *_of_the_noise(certified),
-        *(warning for reading in printed for warning in _of_a_reading(reading, noise_stds)),
+        *(warning for reading in printed for warning in of_a_reading(reading, noise_stds)),
         *_of_the_sampling(problem),
         *_of_assumptions(problem),
     )
@@ -55,7 +55,8 @@ def _of_the_noise(certified: Sequence[Certified]) -> Iterator[Warning_]:
         )
 
 
-def _of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Warning_]:
+def of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Warning_]:
+    """What a printed reading's conditions, truth and noise give cause to say; `noise_stds` of each group."""
     name = f"{reading.theorem} ({reading.reading})"
     for condition in reading.conditions:
         if condition.holds is False:
