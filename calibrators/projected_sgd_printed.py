@@ -245,8 +245,8 @@ def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) ->
     reach = math.log(SPAN)
     if excess(0.0) == 0.0 or excess(-reach) <= 0.0 or excess(reach) >= 0.0:
         return plan
-    root = float(brentq(excess, -reach, reach, xtol=1e-12, rtol=1e-14))
-    pads: Iterable[float] = (0.0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
+    root = float(brentq(excess, -reach, reach, xtol=1e-15, rtol=1e-15))
+    pads: Iterable[float] = (0.0, *(10.0**-k for k in range(15, 7, -1)))
     root = next((root + pad for pad in pads if excess(root + pad) <= 0.0), root + 1e-7)
     # The same bound as the answer's: its noise is the answer's, to within the searches' accuracy.
     return plan if abs(root) <= 1e-6 else at(root)

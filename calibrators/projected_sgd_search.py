@@ -55,7 +55,12 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
     passing = next((place for place, step in enumerate(steps) if meets(step)), None)
     if passing is None:
         best = min(steps, key=lambda step: found(step).curve.bound_log_delta(target.epsilon).upper)
-        raise Infeasible("no step size that is offered meets the target", None, nearest_of(found(best), target))
+        upper = found(best).curve.bound_log_delta(target.epsilon).upper / LOG_10
+        raise Infeasible(
+            "no step size that is offered meets the target",
+            ConditionResult("target", "log10 δ is at most the target", False, upper, target.log10_delta),
+            nearest_of(found(best), target),
+        )
     if passing == 0:
         return Certified(steps[0], found(steps[0]), None)
     low, high = steps[passing - 1], steps[passing]
