@@ -31,9 +31,12 @@ BLOCK = 2**10
 LEAST_LOG_FACTOR = -1e3
 """A factor below e^−1000 counts as e^−1000: the bound stays a bound, and products stay finite in logarithms."""
 NEGLIGIBLE = 45.0
-NODES, LEAST_NODES = 512, 64
-SPREAD = 1.05
-"""θ of many shifts that are close to one another is read off a table of so many pieces, their ratio up to this."""
+PIECE, LEAST_PIECES = 1e-4, 64
+SAVING = 4
+"""θ of many shifts that are close to one another is read off a table: its step over the least shift, fewest pieces,
+and how many shifts to a piece there must be for it.
+"""
+MOST_RANGE = 500.0
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -170,20 +173,20 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
         value, error = theta_with_error(epsilon, shift[:1])
         return np.full(shift.shape, value[0]), np.full(shift.shape, error[0])
     quick = 2.0 * epsilon < least * (least - 2.0)
-    if quick or shift.size < 4 * NODES or most > SPREAD * least:
+    pieces = max(LEAST_PIECES, math.ceil(min((most / least - 1.0) / PIECE, 1e9)))
+    if quick or shift.size < SAVING * pieces:
         return theta_with_error(epsilon, shift)
-    return _tabulated(epsilon, shift, least, most)
+    return _tabulated(epsilon, shift, np.linspace(least, most, pieces + 1))
 
 
-def _tabulated(epsilon: float, shift: FloatArray, least: float, most: float) -> tuple[FloatArray, FloatArray]:
+def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """log θ_ε between the chord and the neighbouring chords drawn on: it is concave in r.
 
     dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave: θ is the integral from 0 of a log-concave function, hence
     log-concave itself. Between r_i and r_{i+1} it is above the chord, and above it by at most the step times the
     smaller of the two changes of slope at the ends.
     """
-    pieces = max(LEAST_NODES, math.ceil(NODES * (most / least - 1.0) / (SPREAD - 1.0)))
-    nodes = np.linspace(least, most, pieces + 1)
+    pieces, least, most = nodes.size - 1, nodes[0], nodes[-1]
     value, error = theta_with_error(epsilon, nodes)
     if not np.isfinite(value).all():
         return theta_with_error(epsilon, shift)
@@ -236,8 +239,17 @@ def _reached(
     if not stops.any():
         return after + inflow, error + 4 * UNIT_ROUNDOFF * (distance * np.abs(after) + abs(inflow))
     running = np.append(np.where(stops, -after, -np.inf), inflow)[::-1]
-    reached = np.logaddexp.accumulate(running)[1:][::-1]
+    reached = _running_sum(running)[1:][::-1]
     return after + reached, error + 4 * UNIT_ROUNDOFF * distance * (1.0 + np.abs(after) + np.abs(reached))
+
+
+def _running_sum(logs: FloatArray) -> FloatArray:
+    """log Σ_{k ≤ j} e^{logs_k}; without logarithms on the way where all terms are doubles beside the largest."""
+    finite = logs[np.isfinite(logs)]
+    if not finite.size or finite.max() - finite.min() > MOST_RANGE:
+        return np.asarray(np.logaddexp.accumulate(logs))
+    with np.errstate(divide="ignore"):
+        return np.asarray(finite.max() + np.log(np.cumsum(np.exp(logs - finite.max()))))
 
 
 def _suffix(values: FloatArray) -> FloatArray:
