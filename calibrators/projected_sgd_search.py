@@ -205,10 +205,22 @@ class _Ranges:
         else:
             tried = sorted({round(least * (n / least) ** (k / (MOST_LISTED - 1))) for k in range(MOST_LISTED)})
         ranges: list[Feasible] = []
+        below = least - 1
         for participants in tried:
-            if self.meets(participants):
-                ranges = _joined(ranges, Feasible(least=participants, most=participants))
+            if not self.meets(participants):
+                below = participants
+                continue
+            first = participants if ranges else self._refined(below, participants)
+            for found in sorted({first, participants}):
+                ranges = _joined(ranges, Feasible(least=found, most=found))
         return tuple(ranges), count <= MOST_LISTED and least == 1
+
+    def _refined(self, failing: int, passing: int) -> int:
+        """A batch size that meets the target while the next smaller one does not."""
+        while passing - failing > 1:
+            middle = (failing + passing) // 2
+            failing, passing = (failing, middle) if self.meets(middle) else (middle, passing)
+        return passing
 
 
 def _joined(ranges: list[Feasible], more: Feasible) -> list[Feasible]:

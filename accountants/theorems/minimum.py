@@ -207,7 +207,7 @@ def sparing_epsilon(pair: Pair, log_delta: float) -> Interval:
 def _interpolated(pair: Pair, log_delta: float, at_zero: float) -> Guess:
     """Where √−log δ is as asked on the line through two probes around it, and the slope there."""
     low, before = 0.0, at_zero
-    for high in (*PROBES[1:], *(4.0**k for k in range(2, 16))):
+    for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
         after = pair.ends(high).upper
         if after <= log_delta:
             break

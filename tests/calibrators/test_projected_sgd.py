@@ -344,6 +344,17 @@ def test_batches_of_a_million_clients() -> None:
     assert fewer.parameters.noise_std > 1.0
 
 
+def test_many_batches_of_a_falling_schedule_are_tried_on_a_grid_and_said_to_be() -> None:
+    given = {"epsilon": 0.3, "delta": 1e-9, "clients": 2000, "step_schedule": InverseTime(scale=0.5), "readings": ()}
+    answer = solved(**BATCHES, **given, noise_schedule=Constant(value=1.0))
+    assert answer.parameters.every_batch_size_tried is False
+    assert answer.guarantee.minimal == "searched"
+    assert {"participants-not-all-tried", "minimality-not-proved"} <= codes(answer)
+    least = answer.parameters.participants
+    noises = [solved(**given, participants=m).parameters.noise_std for m in (least - 1, least)]
+    assert noises[1] <= 1.0 + 2e-6 < noises[0]
+
+
 def test_no_batch_where_the_noise_is_too_small() -> None:
     with pytest.raises(Infeasible):
         solved(**BATCHES, noise_schedule=Constant(value=0.3))
