@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from scipy.optimize import brentq
 
 from accountants.schedules import Constant
+from accountants.special import log_theta
 from accountants.theorem import ConditionResult, Status
 from accountants.theorems.contraction_asoodeh import (
     ANY_LOSSES,
@@ -64,6 +65,7 @@ class Printed:
     log_delta: LogDelta
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
+    run: Callable[[Plan], Run] | None = None
     status: Status = Status.PROVED
     fixed_noise: float | None = None
 
@@ -106,26 +108,40 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     convex = ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, problem.convex)
     smooth = ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, problem.smoothness is not None)
 
-    def bound(change: Callable[[Run], Run], *, whole: bool = False) -> LogDelta:
+    def bound(run_at: Callable[[Plan], Run], *, whole: bool = False) -> LogDelta:
         def log_delta(at: Plan) -> float:
-            run = change(run_of(problem, at))
+            run = run_at(at)
             real = whole and run.constant and run.stops == 1
             passes = problem.clients / at.participants if real else None
             return log_contraction_bound(problem.epsilon, run, passes=passes).upper
 
         return log_delta
 
+    def whole_ball(at: Plan) -> Run:
+        return (_whole_ball if problem.release == "last" else _closed)(run_of(problem, at))
+
+    def lipschitz(at: Plan) -> Run:
+        return replace(run_of(problem, at), smoothness=None, strong_convexity=0.0)
+
+    def any_smooth(at: Plan) -> Run:
+        return replace(run_of(problem, at), convex=False, strong_convexity=0.0)
+
+    def curved(at: Plan) -> Run:
+        return replace(run_of(problem, at), convex=True)
+
     yield Printed(
         theorem=theorem,
         reading="statement",
-        log_delta=bound(_closed if problem.release != "last" else _whole_ball, whole=True),
+        run=whole_ball,
+        log_delta=bound(whole_ball, whole=True),
         radius_conditions=(convex, smooth, SMALL_STEPS.at(pass_)),
         other_conditions=(WHOLE_STEPS.at(pass_),),
     )
     yield Printed(
         theorem=ANY_LOSSES,
         reading="lipschitz",
-        log_delta=bound(lambda run: replace(run, smoothness=None, strong_convexity=0.0)),
+        run=lipschitz,
+        log_delta=bound(lipschitz),
         radius_conditions=(),
     )
     if problem.smoothness is None:
@@ -133,13 +149,15 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     yield Printed(
         theorem=ANY_LOSSES,
         reading="smooth",
-        log_delta=bound(lambda run: replace(run, convex=False, strong_convexity=0.0)),
+        run=any_smooth,
+        log_delta=bound(any_smooth),
         radius_conditions=(smooth,),
     )
     yield Printed(
         theorem=ANY_LOSSES,
         reading="strongly-convex",
-        log_delta=bound(lambda run: replace(run, convex=True)),
+        run=curved,
+        log_delta=bound(curved),
         radius_conditions=(convex, smooth),
     )
 
@@ -204,15 +222,25 @@ def _answer(problem: ProjectedSgdProblem, plan: Plan, printed: Printed, truth: T
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, own, noise), "printed").values())
     run = run_of(problem, own)
+    kernel = _kernel(printed.run(own), problem.epsilon) if printed.run else {}
     return PrintedReading(
         theorem=printed.theorem.id,
         reading=printed.reading,
         status=printed.status if valid else Status.REFUTED,
-        parameters={"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": float(run.steps)},
+        parameters={"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": float(run.steps)}
+        | kernel,
         claims=_claims(problem.target, printed.log_delta(own), excess_risk),
         true=truth(own),
         conditions=condition_answers((*printed.radius_conditions, *printed.other_conditions)),
     )
+
+
+def _kernel(run: Run, epsilon: float) -> dict[str, float]:
+    """The diameter of the image of the ball and the contraction coefficient it gives, each the largest of all steps."""
+    steps = 1 if run.constant else run.steps
+    widest = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
+    _, shifts = run.shifts(1, steps)
+    return {"image_diameter": widest, "contraction": math.exp(float(log_theta(epsilon, float(shifts.max()))))}
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:

@@ -17,6 +17,7 @@ from calibrators.answer import Calibration, PrintedReading
 from calibrators.projected_sgd import solve
 from calibrators.projected_sgd_problem import ProjectedSgdProblem
 from calibrators.projected_sgd_search import Feasible
+from tests.oracles.contraction import theta
 from tests.theorems.test_projected_sgd import Instance
 
 GOLDEN = {
@@ -173,6 +174,17 @@ def test_radii_that_are_not_the_truth_are_refuted(changes: dict[str, Any], refut
             condition.holds is False for condition in one.conditions if condition.id != "whole-steps"
         )
     assert ("printed-condition-fails" in codes(answer)) == bool(refuted)
+
+
+def test_the_contraction_of_each_radius() -> None:
+    answer = solved(strong_convexity=0.5, smoothness=3.0, noise_schedule=Constant(value=1.0))
+    # η = 0.5, ρ = L = 1: 2ρ, 2(ρ + ηL), 2 min(ρ(1 + ηβ), ρ + ηL) and 2ρ max(|1 − ηλ|, |1 − ηβ|).
+    diameters = {"statement": 2.0, "lipschitz": 3.0, "smooth": 3.0, "strongly-convex": 1.5}
+    for name, diameter in diameters.items():
+        found = read(answer, name).parameters
+        assert found["image_diameter"] == pytest.approx(diameter, rel=1e-14)
+        shift = diameter * math.sqrt(10) / (0.5 * found["noise_std"])
+        assert found["contraction"] == pytest.approx(theta(0.5, shift), rel=1e-12)
 
 
 def test_a_fraction_of_a_step_fails_a_condition_and_refutes_nothing() -> None:
