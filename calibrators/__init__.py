@@ -12,6 +12,7 @@ from calibrators import (
     mu2_sgd,
     one_pass_accelerated_mb_sgd,
     ppsgd,
+    projected_sgd,
     shuffled_mb_sgd,
 )
 from calibrators.problem import Calibrator
@@ -21,6 +22,7 @@ CALIBRATORS: tuple[Calibrator, ...] = (
     one_pass_accelerated_mb_sgd.CALIBRATOR,
     accelerated_mb_sgd.CALIBRATOR,
     shuffled_mb_sgd.CALIBRATOR,
+    projected_sgd.CALIBRATOR,
     ppsgd.CALIBRATOR,
     mu2_sgd.CALIBRATOR,
     gaussian.CALIBRATOR,

@@ -145,12 +145,35 @@ class PrintedReading:
     """One reading of the printed statement: its parameters, its claims, and the truth there."""
 
     theorem: str
-    reading: Literal["informal", "complete", "statement", "proof", "corrected", "experimental"]
+    reading: Literal[
+        "informal",
+        "complete",
+        "statement",
+        "proof",
+        "corrected",
+        "experimental",
+        "lipschitz",
+        "smooth",
+        "strongly-convex",
+    ]
     status: Status
     parameters: Mapping[str, float]
     claims: Claims
     true: Annotated[TrueFigures | None, Served("absent where the statement prescribes nothing that can be run")] = None
     conditions: tuple[ConditionAnswer, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsideredBound:
+    """A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned."""
+
+    theorem: str
+    observer: Observer
+    applies: bool
+    reason: Annotated[str | None, Served("why it does not apply")] = None
+    log10_delta: Annotated[Number | None, Served("its upper end at the target ε", may_be_unbounded=True)] = None
+    delta: Annotated[float | None, Served("absent where it is below every double")] = None
+    least: Annotated[bool, Served("whether no other bound for this observer is smaller")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,6 +257,7 @@ class Calibration:
     as_printed: tuple[PrintedReading, ...]
     risk: Annotated[Risk | None, Served("excess risk to expect")] = None
     communication: Annotated[Communication | None, Served("what is sent")] = None
+    considered: Annotated[tuple[ConsideredBound, ...] | None, Served("bounds set side by side")] = None
     derivation: tuple[DerivationStep, ...]
     declared_conditions: tuple[DeclaredCondition, ...]
     warnings: tuple[Warning_, ...]

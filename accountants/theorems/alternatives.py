@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accountants.curve import Pair
-from accountants.theorems.minimum import LeastProfile
+from accountants.theorems.minimum import BoundProfile, LeastProfile, sparing_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from accountants.curve import Interval
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,11 @@ class AlternativePair(Pair):
     """A pair of least profiles, and the dominating pairs it is made of."""
 
     alternatives: tuple[Pair, ...] = ()
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """As for every pair; with few evaluations where bounds are dear."""
+        dear = all(isinstance(profile, BoundProfile) for pair in self.alternatives for profile in pair.orders())
+        return sparing_epsilon(self, log_delta) if dear else super().epsilon(log_delta)
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:

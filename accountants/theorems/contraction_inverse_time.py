@@ -134,21 +134,39 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
     same with the largest of these for all. `excess_risk`: printed with σ², corrected with dσ².
     """
     run = inputs.run
+    log_delta = log_misprinted(inputs) if reading == "printed" else log_contraction_bound(inputs.epsilon, run).upper
     ball = replace(run, whole_ball=True)
-    last = replace(ball, step_schedule=Constant(value=1.0 / (inputs.strong_convexity * run.steps)))
+    return (
+        delta_outputs(log_delta)
+        | delta_outputs(log_contraction_bound(inputs.epsilon, ball).upper, "delta_two_rho")
+        | delta_outputs(log_contraction_bound(inputs.epsilon, eleven(inputs)).upper, "delta_eleven")
+        | {"excess_risk": math.fsum(risk_terms(inputs, reading).values())}
+    )
+
+
+def log_misprinted(inputs: InverseTimeSteps) -> float:
+    """log δ as printed, with r_c(j) = 2ρ√(λmj)/σ; no bound of anything."""
     share = math.log(inputs.participants) - math.log(inputs.clients)
-    misprinted = log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), run.steps, worst=False).upper + share
-    log_delta = misprinted if reading == "printed" else log_contraction_bound(inputs.epsilon, run).upper
+    return min(log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), inputs.steps, worst=False).upper + share, 0.0)
+
+
+def eleven(inputs: InverseTimeSteps) -> Run:
+    """The run of bound (11): the whole ball, and the last step's size for all."""
+    last = Constant(value=1.0 / (inputs.strong_convexity * inputs.steps))
+    return replace(inputs.run, whole_ball=True, step_schedule=last)
+
+
+def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
+    """What the mean gradient, its spread and the noise add to the bound on the excess risk."""
     mean = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
     spread = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    noise = (1.0 if reading == "printed" else inputs.dimension) * inputs.noise_std**2
-    risk = 2.0 * inputs.smoothness * (inputs.participants * mean**2 + spread**2 + noise)
-    return (
-        delta_outputs(min(log_delta, 0.0))
-        | delta_outputs(log_contraction_bound(inputs.epsilon, ball).upper, "delta_two_rho")
-        | delta_outputs(log_contraction_bound(inputs.epsilon, last).upper, "delta_eleven")
-        | {"excess_risk": risk / (inputs.strong_convexity**2 * inputs.clients)}
-    )
+    scale = 2.0 * inputs.smoothness / (inputs.strong_convexity**2 * inputs.clients)
+    dimension = 1 if reading == "printed" else inputs.dimension
+    return {
+        "gradient": scale * inputs.participants * mean**2,
+        "sampling": scale * spread**2,
+        "noise": scale * dimension * inputs.noise_std**2,
+    }
 
 
 A_2 = Erratum(

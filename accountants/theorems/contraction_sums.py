@@ -31,6 +31,12 @@ BLOCK = 2**10
 LEAST_LOG_FACTOR = -1e3
 """A factor below e^−1000 counts as e^−1000: the bound stays a bound, and products stay finite in logarithms."""
 NEGLIGIBLE = 45.0
+PIECE, LEAST_PIECES = 1e-4, 64
+SAVING = 4
+"""θ of many shifts that are close to one another is read off a table: its step over the least shift, fewest pieces,
+and how many shifts to a piece there must be for it.
+"""
+MOST_RANGE = 500.0
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -129,7 +135,7 @@ def log_scheduled_sum(epsilon: float, steps: Steps, first_stop: int, *, worst: b
             total_upper = _log_add(total_upper, term + largest_error + inflow_error)
             continue
         sensitivity, contraction = steps.shifts(first, last)
-        value, error = _evaluated(epsilon, sensitivity)
+        value, error = theta_of_many(epsilon, sensitivity)
         factor, factor_error = _factors(epsilon, contraction, rest, steps.count, stops_before=first > first_stop)
         reach, reach_error = np.empty_like(value), np.empty_like(value)
         length = BLOCK if last > first_stop else CHUNK
@@ -160,12 +166,41 @@ def _log_add(first: float, second: float) -> float:
     return float(np.logaddexp(first, second))
 
 
-def _evaluated(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """`theta_with_error`, once where all shifts are equal."""
-    if shift.min() == shift.max():
+def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """`theta_with_error`, once where all shifts are equal, and off a table where they are many and close."""
+    least, most = float(shift.min()), float(shift.max())
+    if least == most:
         value, error = theta_with_error(epsilon, shift[:1])
         return np.full(shift.shape, value[0]), np.full(shift.shape, error[0])
-    return theta_with_error(epsilon, shift)
+    quick = 2.0 * epsilon < least * (least - 2.0)
+    pieces = max(LEAST_PIECES, math.ceil(min((most / least - 1.0) / PIECE, 1e9)))
+    if quick or shift.size < SAVING * pieces:
+        return theta_with_error(epsilon, shift)
+    return _tabulated(epsilon, shift, np.linspace(least, most, pieces + 1))
+
+
+def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """log θ_ε between the chord and the neighbouring chords drawn on: it is concave in r.
+
+    dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave: θ is the integral from 0 of a log-concave function, hence
+    log-concave itself. Between r_i and r_{i+1} it is above the chord, and above it by at most the step times the
+    smaller of the two changes of slope at the ends.
+    """
+    pieces, least, most = nodes.size - 1, nodes[0], nodes[-1]
+    value, error = theta_with_error(epsilon, nodes)
+    if not np.isfinite(value).all():
+        return theta_with_error(epsilon, shift)
+    rise = np.diff(value)
+    bend = np.maximum(rise[:-1] - rise[1:], 0.0)
+    gap = np.minimum(np.append(bend[0], bend), np.append(bend, bend[-1]))
+    around = np.maximum(error[:-1], error[1:])
+    # A rise errs by two nodes' errors and a bend by four; a shift's place by some roundoffs of its size.
+    around = 6.0 * np.max(np.stack((around, np.roll(around, 1), np.roll(around, -1))), axis=0)
+    place = np.clip((shift - least) * (pieces / (most - least)), 0.0, pieces)
+    piece = np.minimum(place.astype(np.int64), pieces - 1)
+    lost = 8 * UNIT_ROUNDOFF * pieces * most / (most - least) * np.abs(rise)
+    middle = value[:-1] + 0.5 * gap
+    return middle[piece] + (place - piece) * rise[piece], (0.5 * gap + around + lost)[piece]
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
@@ -188,7 +223,7 @@ def _factors(
         (largest,), (error,) = theta_with_error(epsilon, contraction.max(keepdims=True))
         if largest + error < -NEGLIGIBLE - math.log(count):
             return np.full(contraction.shape, max(largest + error, LEAST_LOG_FACTOR)), np.full(contraction.shape, 1e-19)
-    value, errors = _evaluated(epsilon, contraction)
+    value, errors = theta_of_many(epsilon, contraction)
     return np.maximum(value, LEAST_LOG_FACTOR), np.where(value + errors < LEAST_LOG_FACTOR, 0.0, errors)
 
 
@@ -204,8 +239,17 @@ def _reached(
     if not stops.any():
         return after + inflow, error + 4 * UNIT_ROUNDOFF * (distance * np.abs(after) + abs(inflow))
     running = np.append(np.where(stops, -after, -np.inf), inflow)[::-1]
-    reached = np.logaddexp.accumulate(running)[1:][::-1]
+    reached = _running_sum(running)[1:][::-1]
     return after + reached, error + 4 * UNIT_ROUNDOFF * distance * (1.0 + np.abs(after) + np.abs(reached))
+
+
+def _running_sum(logs: FloatArray) -> FloatArray:
+    """log Σ_{k ≤ j} e^{logs_k}; without logarithms on the way where all terms are doubles beside the largest."""
+    finite = logs[np.isfinite(logs)]
+    if not finite.size or finite.max() - finite.min() > MOST_RANGE:
+        return np.asarray(np.logaddexp.accumulate(logs))
+    with np.errstate(divide="ignore"):
+        return np.asarray(finite.max() + np.log(np.cumsum(np.exp(logs - finite.max()))))
 
 
 def _suffix(values: FloatArray) -> FloatArray:

@@ -11,13 +11,11 @@ from accountants.curve import Curve
 from accountants.guarantee import Guarantee
 from accountants.profiles import GaussianProfile, ZeroProfile
 from accountants.theorems.alternatives import least_of
-from accountants.theorems.minimum import LEAST, BoundProfile
+from accountants.theorems.minimum import LEAST, PROBES, BoundProfile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROBES = np.asarray([0.0, 1 / 16, 1.0, 8.0])
-"""Where bounds are compared, to leave out those that are never least."""
 TIE = 1e-9
 QUICK = (BoundProfile, GaussianProfile, ZeroProfile)
 """Profiles that cost next to nothing at one ε."""
@@ -53,8 +51,8 @@ def _undominated(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
     """
     if not all(isinstance(guarantee.curve.upper.forward, QUICK) for guarantee in guarantees):
         return list(guarantees)
-    uppers = np.asarray([guarantee.curve.upper.log_delta(PROBES).upper for guarantee in guarantees])
-    open_probes = np.ones(PROBES.size, dtype=np.bool_)
+    uppers = np.asarray([guarantee.curve.upper.log_delta(np.asarray(PROBES)).upper for guarantee in guarantees])
+    open_probes = np.ones(len(PROBES), dtype=np.bool_)
     with np.errstate(invalid="ignore"):
         best = uppers <= uppers.min(axis=0) + TIE * (1.0 + np.abs(uppers.min(axis=0)))
     best |= np.isneginf(uppers)

@@ -6,19 +6,23 @@ which it is composed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Profile, Tails
+from accountants.crossing import Guess, closest, crossing
+from accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Profile, Tails, lower_epsilon
 from accountants.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
     from accountants.special import FloatArray
 
+PROBES = (0.0, 1 / 16, 1.0, 8.0)
+"""Where bounds are compared, to leave out those that are never least."""
 NEGLIGIBLE_LOG_DELTA = -745.0
 CORNERS = 384
 """Entries of a table of tails: dense near ε = 0, where losses are; a chord is about 1 % above a bound of 1e-6."""
@@ -54,9 +58,20 @@ class BoundProfile:
 
     bound: Bound
 
+    @cached_property
+    def _known(self) -> dict[float, Interval]:
+        """Ends at every ε that was asked: a bound over many steps is dear, and searches come back to a place."""
+        return {}
+
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """The bound's ends, point by point."""
-        return _pointwise(self.bound, epsilon)
+        points = np.asarray(epsilon, dtype=np.float64)
+        for point in points.ravel():
+            if float(point) not in self._known:
+                self._known[float(point)] = self.bound.log_bound(float(point))
+        ends = [self._known[float(point)] for point in points.ravel()]
+        lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
+        return Enclosure(lower, upper)
 
     @property
     def tail_accuracy(self) -> float:
@@ -124,10 +139,61 @@ class LeastProfile:
         return self._chosen.log_tails(epsilon)
 
 
+@dataclass(frozen=True)
+class BoundPair(Pair):
+    """A pair known by a bound, for which every ε is dear."""
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """As for every pair, with few evaluations."""
+        return sparing_epsilon(self, log_delta)
+
+
 def bound_pair(bound: Bound) -> Pair:
     """The symmetric pair of a bound that holds in both orders."""
     profile = BoundProfile(bound)
-    return Pair(profile, profile)
+    return BoundPair(profile, profile)
+
+
+def sparing_epsilon(pair: Pair, log_delta: float) -> Interval:
+    """`Pair.epsilon` where both ends of an ε cost one dear evaluation, which is remembered.
+
+    Starts from values at a few ε that a comparison of bounds has asked for already; √−log δ is about linear in ε.
+    """
+    zero = pair.ends(0.0)
+    if zero.upper <= log_delta:
+        return Interval(0.0, 0.0)
+    guess = _interpolated(pair, log_delta, zero.upper)
+    found = crossing(lambda epsilon: pair.ends(epsilon).upper, log_delta, guess)
+    if zero.lower <= log_delta:
+        return Interval(0.0, found.below)
+    if math.isinf(found.below):
+        return Interval(lower_epsilon(lambda epsilon: pair.ends(epsilon).lower, log_delta, guess=math.inf), math.inf)
+    near = Guess(found.above, guess.steepness)
+    if pair.ends(found.above).lower > log_delta:
+        return Interval(found.above, found.below)
+    ends = pair.ends(found.below)
+    pad = 2.0 * (ends.upper - ends.lower) / guess.steepness + 1e-10 * found.below
+    lower = closest(lambda epsilon: pair.ends(epsilon).lower, log_delta, near, -pad)
+    if lower is None:
+        lower = crossing(lambda epsilon: pair.ends(epsilon).lower, log_delta, near).above
+    return Interval(min(lower, found.below), found.below)
+
+
+def _interpolated(pair: Pair, log_delta: float, at_zero: float) -> Guess:
+    """Where √−log δ is as asked on the line through two probes around it, and the slope there."""
+    low, before = 0.0, at_zero
+    for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
+        after = pair.ends(high).upper
+        if after <= log_delta:
+            break
+        low, before = high, after
+    else:
+        return Guess(low, 1.0)
+    wanted, first, second = (math.sqrt(max(-value, 0.0)) for value in (log_delta, before, max(after, -1e6)))
+    if not second > first:
+        return Guess(high, 1.0)
+    epsilon = low + (high - low) * min((wanted - first) / (second - first), 1.0)
+    return Guess(epsilon, max(2.0 * wanted * (second - first) / (high - low), 1e-9))
 
 
 THEOREMS: tuple[Theorem, ...] = (LEAST,)

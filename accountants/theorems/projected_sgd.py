@@ -35,7 +35,7 @@ from accountants.theorems.contraction_asoodeh import (
 )
 from accountants.theorems.minimum import Bound, bound_pair
 from accountants.theorems.projected_sgd_bounds import Contracted, EveryModel, Interpolated
-from accountants.theorems.projected_sgd_run import MOST_SCHEDULED, MOST_SCHEDULED_STOPS, Run
+from accountants.theorems.projected_sgd_run import Run
 from accountants.theorems.shifted_interpolation import FIXED_ORDER, HIDDEN, INTERPOLATION
 from accountants.theorems.shifted_interpolation_bound import EqualSteps
 from accountants.theorems.shifted_interpolation_sampled import SAMPLED, best_window, sampled_step, windowed
@@ -80,8 +80,8 @@ def uncovered(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | Non
         return Refusal(theorem, "speaks of the released model alone; for anyone who sees more, ask for the composition")
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "batches of fixed size from n or n − 1 records: no valid pair is known")
-    most = MOST_SCHEDULED if spec.release == "last" else MOST_SCHEDULED_STOPS
-    if not Run.of(spec, case.setting.relation).constant and spec.steps > most:
+    most = Run.of(spec, case.setting.relation).most_accounted
+    if spec.steps > most:
         return Refusal(theorem, f"{spec.steps} steps of changing size or noise are more than {most}")
     return None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from accountants.curve import LARGEST_EPSILON, Interval
 from accountants.theorems.contraction_bound import log_contraction_bound
-from accountants.theorems.contraction_sums import log_sum, theta_with_error
+from accountants.theorems.contraction_sums import CHUNK, log_sum, theta_of_many
 from accountants.theorems.shifted_interpolation_bound import EqualSteps, places
 from accountants.theorems.shifted_interpolation_plan import OUTWARD
 
@@ -95,7 +95,7 @@ class EveryModel:
         sensitivity = np.zeros(-(-run.steps // run.period) * run.period)
         sensitivity[: run.steps], _ = run.shifts(1, run.steps)
         squares = (sensitivity.reshape(-1, run.period) ** 2).sum(axis=0)
-        squares = squares[squares > 0.0]
+        squares = np.sort(squares[squares > 0.0])
         return np.sqrt(squares) * OUTWARD, np.full(squares.shape, math.log(run.participants) - total)
 
     @property
@@ -106,6 +106,7 @@ class EveryModel:
     def log_bound(self, epsilon: float) -> Interval:
         """Ends of log δ."""
         mu, shares = self.groups
-        value, error = theta_with_error(epsilon, mu)
+        parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
+        value, error = (np.concatenate(each) for each in zip(*parts, strict=True))
         lower, upper = (log_sum(value + shares + sign * (error + 1e-14)) for sign in (-1.0, 1.0))
         return Interval(lower, min(upper, 0.0))

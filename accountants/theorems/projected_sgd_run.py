@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 MOST_SCHEDULED = 10**7
 MOST_SCHEDULED_STOPS = 10**6
-"""Most steps of a run whose step size or noise changes: released at its end, or at a random step."""
+MOST_SCHEDULED_NOISES = 10**6
+"""Most steps of a run whose step size or noise changes: released at its end; at a random step; for a whole curve, if
+the noise changes."""
 
 
 def lipschitz_constant(
@@ -135,6 +137,12 @@ class Run:
         if self.steps > most:
             raise BeyondBudget(f"{self.steps} steps of changing size or noise are more than {most:.0e}")
         return self.steps
+
+    @property
+    def most_accounted(self) -> int:
+        """Most steps of a run whose curve is read at some fifty ε."""
+        most = MOST_SCHEDULED if self.one_sensitivity else MOST_SCHEDULED_NOISES
+        return self.steps if self.constant else most if self.stops == 1 else min(most, MOST_SCHEDULED_STOPS)
 
     @property
     def largest_sensitivity(self) -> float:

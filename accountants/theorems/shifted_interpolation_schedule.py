@@ -17,6 +17,7 @@ import numpy as np
 from accountants.curve import Interval
 from accountants.special import UNIT_ROUNDOFF
 from accountants.theorems.contraction_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
+from accountants.theorems.shifted_interpolation_bound import BLOCK_RATIO
 from accountants.theorems.shifted_interpolation_plan import LEAST_CONTRACTION, OUTWARD
 
 if TYPE_CHECKING:
@@ -25,8 +26,20 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 2**20
 HYBRID_PLACES = 2**13
-"""Places nearest to the release at which windows between the use and the release are tried."""
+"""Places nearest to the release, taken one by one, at which windows between the use and the release are tried."""
 FIRST_STAGE = 256
+KERNELS_FELT = 1e-6
+"""Where the kernels of all places so far take less than this off log δ, no window is tried: none could gain more."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Places beyond `HYBRID_PLACES` by blocks: each block counts as its worst place, with the kernels before it."""
+
+    counts: FloatArray
+    mu: FloatArray
+    sensitivity: FloatArray
+    contraction: FloatArray
 
 
 @dataclass(frozen=True)
@@ -82,14 +95,32 @@ class DifferingSteps:
         """The largest μ of a place and of those farther from the release."""
         return np.asarray(np.maximum.accumulate(self.mu[::-1])[::-1])
 
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Blocks whose places are within 1/256 of as far from the release, and of as far from the start."""
+        steps = self.run.steps
+        far = BLOCK_RATIO ** np.arange(math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1)
+        middle = 0.5 * (HYBRID_PLACES + steps)
+        near, late = np.floor(HYBRID_PLACES * far), np.floor(steps - far)
+        starts = np.unique(np.concatenate((near[near < middle], late[late >= middle], [HYBRID_PLACES])))
+        starts = starts.astype(np.int64)
+        sensitivity, contraction = (values[::-1] for values in self.run.shifts(1, steps - HYBRID_PLACES))
+        inside = starts - HYBRID_PLACES
+        return Blocks(
+            counts=np.diff(np.append(starts, steps)).astype(np.float64),
+            mu=np.maximum.reduceat(self.mu, starts),
+            sensitivity=np.maximum.reduceat(sensitivity, inside),
+            contraction=np.maximum.reduceat(contraction, inside),
+        )
+
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
         """Ends of the log of the sum over places, or of the largest where the order is known."""
         run = self.run
         lowers, uppers = [], []
         after = after_error = 0.0
         first = 0
-        while first < run.steps:
-            part = slice(first, min(run.steps, max(FIRST_STAGE, 4 * first)))
+        while first < min(run.steps, HYBRID_PLACES):
+            part = slice(first, min(run.steps, HYBRID_PLACES, max(FIRST_STAGE, 4 * first)))
             if contracted:
                 value, error, after, after_error = self._joined(epsilon, part, after, after_error)
             else:
@@ -103,6 +134,11 @@ class DifferingSteps:
                 if left < float(max(map(np.max, lowers))) - NEGLIGIBLE:
                     uppers.append(np.asarray([left]))
                     break
+        else:
+            if first < run.steps:
+                value, error = self._blocked(epsilon, after, after_error, contracted=contracted)
+                lowers.append(value - error)
+                uppers.append(value + error)
         return self._gathered(np.concatenate(lowers), np.concatenate(uppers))
 
     def _joined(
@@ -115,16 +151,17 @@ class DifferingSteps:
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - part.stop + 1, steps - part.start)
-        # Places v = u + e with both v and e in this part.
-        inside = [(u, mu[part.start : min(part.stop - u, mu.size)]) for u, mu in self.windows]
-        inside = [(u, mu) for u, mu in inside if u < part.stop - part.start and mu.size]
-        shifts = [contraction[::-1], self.mu[part], sensitivity[::-1], *(mu for _, mu in inside)]
-        cuts = np.cumsum([shift.size for shift in shifts])[:-1]
-        found = [np.split(each, cuts) for each in theta_with_error(epsilon, np.concatenate(shifts))]
-        (kernel, *values), (kernel_error, *errors) = found
+        kernel, kernel_error = theta_with_error(epsilon, contraction[::-1])
         sums = np.append(after, after + np.cumsum(np.maximum(kernel, LEAST_LOG_FACTOR)))
         sum_errors = np.append(after_error, after_error + np.cumsum(kernel_error))
         sum_errors += UNIT_ROUNDOFF * part.stop * np.abs(sums)
+        # Places v = u + e with both v and e in this part.
+        inside = [(u, mu[part.start : min(part.stop - u, mu.size)]) for u, mu in self.windows]
+        felt = float(sums[-1]) < -KERNELS_FELT
+        inside = [(u, mu) for u, mu in inside if felt and u < part.stop - part.start and mu.size]
+        shifts = [self.mu[part], sensitivity[::-1], *(mu for _, mu in inside)]
+        cuts = np.cumsum([shift.size for shift in shifts])[:-1]
+        values, errors = (np.split(each, cuts) for each in theta_with_error(epsilon, np.concatenate(shifts)))
         best, best_error = values[0], errors[0]
         for place, u in enumerate((0, *(u for u, _ in inside)), start=1):
             size = values[place].size
@@ -134,6 +171,24 @@ class DifferingSteps:
             best[at] = np.where(better, option, best[at])
             best_error[at] = np.where(better, option_error, best_error[at])
         return best, best_error, float(sums[-1]), float(sum_errors[-1])
+
+    def _blocked(
+        self, epsilon: float, after: float, after_error: float, *, contracted: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """As `_joined` for all blocks, each at its worst place, times its places."""
+        blocks = self.blocks
+        value, error = theta_with_error(epsilon, blocks.mu)
+        if contracted:
+            kernel, kernel_error = theta_with_error(epsilon, blocks.contraction)
+            alone, alone_error = theta_with_error(epsilon, blocks.sensitivity)
+            logs = blocks.counts * np.maximum(kernel, LEAST_LOG_FACTOR)
+            sums = np.append(after, after + np.cumsum(logs))[:-1]
+            sum_errors = np.append(after_error, after_error + np.cumsum(blocks.counts * kernel_error))[:-1]
+            option = alone + sums
+            option_error = alone_error + sum_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(sums)
+            better = option < value
+            value, error = np.where(better, option, value), np.where(better, option_error, error)
+        return (value if self.run.known_order else value + np.log(blocks.counts)), error + 1e-15
 
     def _gathered(self, lower: FloatArray, upper: FloatArray) -> Interval:
         """The mean over the n places a record may have, or the worst of the places."""

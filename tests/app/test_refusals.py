@@ -66,7 +66,7 @@ def body_with(name: str, text: str) -> bytes:
         ("spec", "[]", "/spec", "must be an object", None),
         ("spec", "31337", "/spec", "must be an object", None),
         ("spec", '"31337"', "/spec", "must be an object", None),
-        ("spec", '{"kind":"gaussian"}', "/spec/noise_multiplier", "is required", "> 0"),
+        ("spec", '{"kind":"gaussian"}', "/spec/noise_multiplier", "is required", "≥ 1e-06 and ≤ 1e+15"),
         (
             "spec",
             '{"kind":"gaussian","noise_multiplier":NaN}',

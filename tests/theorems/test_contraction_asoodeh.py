@@ -151,6 +151,24 @@ def test_golden_corollary_3(case: dict[str, Any]) -> None:
     assert delta(found, "delta_twelve") == pytest.approx(float(case["outputs"]["value"]), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("participants", "deltas"),
+    [
+        (10, (0.16695, 0.030798, 0.0020211, 2.3027e-7)),
+        (20, (0.11850, 0.0073409, 5.0375e-5, 1.1303e-12)),
+        (30, (0.096876, 0.0022805, 1.7561e-6, 8.19e-18)),
+    ],
+)
+def test_the_curves_of_figure_2(participants: int, deltas: tuple[float, ...]) -> None:
+    for epsilon, printed in zip((0.0, 0.5, 1.0, 2.0), deltas, strict=True):
+        evaluation = THEOREM_2.evaluate(one_pass(epsilon=epsilon, participants=participants))
+        digits = len(f"{printed:e}".split("e")[0].rstrip("0")) - 2
+        assert delta(evaluation) == pytest.approx(printed, rel=0.6 * 10.0**-digits)
+        # Hiding the models on the way buys next to nothing: the ball is wide against the noise of a step.
+        assert evaluation.outputs["contraction_theta"] > 0.99993
+        assert delta(evaluation) > 0.9996 * evaluation.outputs["sensitivity_theta"]
+
+
 # Errata -------------------------------------------------------------------------------------------------------------
 def test_one_step_of_linear_losses_attains_the_statement_and_not_the_proofs_last_line() -> None:
     # Three records in one batch, slopes +1 against −1 for one of them, a ball too large to be met.

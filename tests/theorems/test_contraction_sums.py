@@ -11,10 +11,12 @@ import pytest
 
 from accountants.schedules import Constant, InverseTime
 from accountants.special import log_theta_complement
+from accountants.theorems import contraction_sums
 from accountants.theorems.contraction_sums import (
     geometric_sum,
     log_rest,
     log_scheduled_sum,
+    theta_of_many,
     theta_with_error,
     triangular_sum,
 )
@@ -54,6 +56,21 @@ def test_the_error_of_log_theta_is_bounded(epsilon: float) -> None:
 def test_both_ways_to_one_minus_theta_agree_where_they_meet() -> None:
     shifts = np.linspace(3.0, 60.0, 5000)
     assert np.allclose(log_rest(0.4, shifts), log_theta_complement(0.4, shifts), rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("spread", [1.12, 1.003, 1.0 + 1e-9])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 0.3, 2.0, 50.0])
+def test_close_shifts_are_read_off_a_table_that_encloses_them(epsilon: float, spread: float) -> None:
+    draws = np.random.default_rng(1)
+    for least in (1e-3, 0.02, 0.4, 1.0, 2.0, 7.0, 14.0):
+        shifts = draws.uniform(least, spread * least * (1 - 1e-12), 5000)
+        each, error = theta_with_error(epsilon, shifts)
+        value, width = theta_of_many(epsilon, shifts)
+        assert (np.abs(value - each) <= width + error).all()
+        assert (width <= 2e-7 * (1.0 + np.abs(each) + epsilon)).all()
+        table = np.linspace(shifts.min(), shifts.max(), 65)
+        value, width = contraction_sums._tabulated(epsilon, shifts, table)
+        assert (np.abs(value - each) <= width + error).all()
 
 
 def test_the_ends_of_the_range_of_theta() -> None:

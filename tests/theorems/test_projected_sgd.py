@@ -13,6 +13,8 @@ from accountants.account import Account, account
 from accountants.errors import ConditionViolated, InvalidInput
 from accountants.schedules import Constant, Explicit, InverseTime
 from accountants.specs import ProjectedSgd
+from accountants.theorems.alternatives import AlternativePair
+from accountants.theorems.minimum import BoundProfile
 from accountants.theorems.projected_sgd_run import Run
 from accountants.theorems.shifted_interpolation_bound import EqualSteps, Places, places
 from accountants.theorems.shifted_interpolation_plan import least_mu
@@ -226,6 +228,63 @@ def test_too_many_changing_steps_are_refused_before_they_are_made() -> None:
     long = spec(clients=10**9, participants=1, step_schedule=InverseTime(scale=1.0))
     with pytest.raises(ConditionViolated, match="1000000000 steps"):
         accounted(long)
+
+
+def test_a_long_curve_of_changing_noise_is_refused() -> None:
+    noise = InverseTime(scale=3e7)
+    with pytest.raises(ConditionViolated, match="more than 1000000"):
+        accounted(spec(clients=10**7, participants=1, noise_schedule=noise))
+
+
+LONG_RUNS: dict[str, dict[str, Any]] = {
+    "falling steps": {"clients": 10**7, "step_schedule": InverseTime(scale=1.9)},
+    "falling noise": {"clients": 10**5, "noise_schedule": InverseTime(scale=3e5)},
+    "random stop": {"clients": 10**5, "step_schedule": InverseTime(scale=1.9), "release": "random-stop"},
+}
+
+
+@pytest.mark.parametrize("name", LONG_RUNS)
+def test_the_epsilon_of_a_long_run_takes_few_evaluations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    log_bound = BoundProfile.log_delta
+
+    def counted(self: BoundProfile, epsilon: Any) -> Any:
+        new = [point for point in np.asarray(epsilon).ravel() if float(point) not in self._known]
+        asked.extend(map(float, new))
+        return log_bound(self, epsilon)
+
+    monkeypatch.setattr(BoundProfile, "log_delta", counted)
+    curve = accounted(spec(participants=1, **LONG_RUNS[name])).guarantee.curve
+    profiles = 2 if isinstance(curve.upper, AlternativePair) else 1
+    before = len(asked)
+    target = 0.5 * curve.bound_log_delta(0.3).upper + 0.5 * curve.bound_log_delta(0.6).upper
+    found = curve.bound_epsilon(target)
+    assert len(asked) - before <= 20 * profiles
+    assert curve.bound_log_delta(found.upper).upper <= target < curve.bound_log_delta(found.lower).lower
+    assert found.upper - found.lower <= 1e-5 * found.upper
+
+
+@pytest.mark.parametrize("contracted", [False, True])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"step_schedule": InverseTime(scale=1.9)},
+        {"step_schedule": InverseTime(scale=1.9), "strong_convexity": 1e-3},
+        {"noise_schedule": InverseTime(scale=6e4)},
+        {"step_schedule": InverseTime(scale=1.9), "batches": "cyclic"},
+    ],
+    ids=str,
+)
+def test_far_places_of_differing_steps_are_bounded_by_blocks(
+    changes: dict[str, Any], contracted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = Run.of(spec(clients=20_000, participants=1, **changes), "replace-one")
+    blocks = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
+    monkeypatch.setattr("accountants.theorems.shifted_interpolation_schedule.HYBRID_PLACES", 20_000)
+    places = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
+    for block, place in zip(blocks, places, strict=True):
+        assert place.upper - 1e-9 <= block.upper <= place.upper + 0.02
+        assert block.upper - block.lower < 1e-9
 
 
 def test_what_is_declared_stands_in_the_guarantee() -> None:
