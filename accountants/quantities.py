@@ -209,9 +209,7 @@ SCALE_MULTIPLIER = Quantity(
 DECAY_RATE = Quantity(
     symbol="α", gt=0, le=700, description="decay of integer noise: its probability at y is proportional to e^(−α|y|)"
 )
-NOISE_LEVELS = Quantity(
-    symbol="m", ge=1, le=10**24, description="largest absolute value of truncated integer noise"
-)
+NOISE_LEVELS = Quantity(symbol="m", ge=1, le=10**24, description="largest absolute value of truncated integer noise")
 INTEGER_SENSITIVITY = Quantity(
     symbol="Δ", ge=1, le=LARGEST_COUNT, description="ℓ1 distance of the integers on neighbouring data, at its largest"
 )
@@ -413,12 +411,13 @@ GROWTH_RATIO = Quantity(
 )
 LOCAL_STEPS = _count("E", "gradient steps of one client per round")
 QUASAR_CONVEXITY = Quantity(symbol="ζ", gt=0, le=1, description="quasar-convexity of every client's loss, 1 if convex")
-COMPRESSION = Quantity(symbol="γ", ge=0, description="mean squared error of one client's message, its unit update's is 1")
+COMPRESSION = Quantity(symbol="γ", ge=0, description="mean squared error of one client's message")
 CLIENT_OPTIMUM_DISTANCE = Quantity(
     symbol="‖w*_i−w*‖", unit="length", ge=0, description="distance of a client's own minimiser from the common one"
 )
 VALUE = Quantity(symbol="y", description="a value of the noise", ge=-(10**24), le=10**24)
 SHIFT = Quantity(symbol="k", description="how far one coordinate moves, in grid steps", ge=0, le=10**24)
+TRIALS = _count("N", "trials of the Binomial noise, each a fair coin")
 STEP_RATIO = _positive("β/η", "step of the server over the clients' step", "length")
 
 QuantizationLevels = Annotated[int, QUANTIZATION_LEVELS]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from accountants.theorems import (
     approximate,
+    binomial,
     classical,
     classical_composition,
     composition,
@@ -15,6 +16,12 @@ from accountants.theorems import (
     contraction_stopping,
     contraction_utility,
     conversions,
+    das_1,
+    das_2,
+    das_3,
+    das_convergence,
+    das_law,
+    das_sensitivity,
     discrete_laplace,
     gaussian,
     laplace,
@@ -104,6 +111,13 @@ FAMILIES = (
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
     projected_sgd,
+    das_1,
+    das_2,
+    das_3,
+    das_law,
+    das_sensitivity,
+    das_convergence,
+    binomial,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)

@@ -159,7 +159,7 @@ APPENDIX_F = Theorem(
         Erratum(
             "D-7",
             printed="2s + 1 levels are a sign bit and log₂ s bits; the bound is the difference",
-            truth="they take up to one bit more, and the bound may exceed the difference: at s = 2^20, m = 105205, by one",
+            truth="up to one bit more, and the bound may exceed the difference: at s = 2^20, m = 105205, by one",
             test=f"{_TESTS}::test_bits_in_integers",
         ),
     ),
