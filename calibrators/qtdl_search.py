@@ -1,0 +1,283 @@
+"""The least truncated discrete Laplace noise for a target: by each proof, then the best.
+
+Escape (A): α = ε/(R⌊Δ₁⌋), so that only escapes count, and the least m is exact. Hockey stick (B) and concentrated (C):
+a larger α leaves some loss above ε inside the common support, bounded exactly or by zCDP; δ less that is what may
+escape. α is searched on those two numbers, which are cheap, and m then certified by `account`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from accountants.account import account
+from accountants.concentrated import concentrated_log_delta
+from accountants.errors import Infeasible
+from accountants.quantities import NOISE_LEVELS
+from accountants.specs import Repeated, TruncatedDiscreteLaplace
+from accountants.theorem import ConditionResult
+from accountants.theorems.escape import sharpened, with_failure
+from accountants.theorems.truncated_discrete_laplace import worst_shift
+from accountants.truncated_law import largest_rate, least_levels, variance
+
+if TYPE_CHECKING:
+    from accountants.guarantee import Guarantee
+    from accountants.quantities import Observer, Relation, Unit
+    from accountants.rule import Effort
+    from accountants.specs import Spec
+    from accountants.theorems.das_sensitivity import Movement
+    from calibrators.problem import Target
+    from calibrators.qtdl_problem import Method
+
+LARGEST_RATE = 700.0
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+WIDTH = 1e-4
+"""log α is searched to this; the least m is flat there."""
+FINE = 1e-7
+"""And to this where it is not."""
+SPREAD = math.log(20.0)
+"""How far below its largest value log α is searched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """What is released: rounds of noisy integers, each of a round of clients of which a share `rate` is drawn."""
+
+    dimension: int
+    movement: Movement
+    rounds: int
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    rate: float = 1.0
+    wrap: Callable[[TruncatedDiscreteLaplace], Spec] | None = None
+
+    def noise(self, rate: float, levels: int, *, by_l2: bool = True) -> TruncatedDiscreteLaplace:
+        """One client's message."""
+        return TruncatedDiscreteLaplace(
+            noise_levels=max(levels, 1),
+            decay_rate=rate,
+            dimension=self.dimension,
+            l1_sensitivity=self.movement.l1,
+            linf_sensitivity=self.movement.linf,
+            l2_sensitivity=self.movement.l2 if by_l2 else None,
+        )
+
+    def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
+        """Of all rounds, with what rounding may spoil."""
+        one: Spec = noise if self.wrap is None else self.wrap(noise)
+        spec = Repeated(times=self.rounds, mechanism=one) if self.rounds > 1 else one
+        found = account(spec, relation=self.relation, unit=self.unit, observer=self.observer, effort=effort).guarantee
+        if self.rate == 1.0:
+            found = sharpened(found, noise, self.rounds)
+        return with_failure(found, self.log_failure)
+
+    @property
+    def log_failure(self) -> float:
+        """log of the probability that the rounding of some round moves further than said."""
+        return self.movement.log_failure + math.log(self.rounds)
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The worst shift's sizes, with counts over the rounds."""
+        return [(size, count * self.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
+
+    @property
+    def total(self) -> int:
+        """The ℓ1 norm of the worst shift over the rounds."""
+        return sum(size * count for size, count in self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Noise that is certified by `method`. `minimal`: with one level less the same bound misses the target."""
+
+    method: Method
+    release: Release
+    noise: TruncatedDiscreteLaplace
+    guarantee: Guarantee
+    minimal: Literal["proved", "searched"]
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Fewer levels are better, then less variance."""
+        return self.noise.noise_levels, variance(self.noise.decay_rate, self.noise.noise_levels)
+
+
+def log_difference_of(larger: float, smaller: float) -> float:
+    """log(e^larger − e^smaller), −∞ where nothing is left."""
+    return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
+
+
+def search(release: Release, target: Target, method: Method, proof: Method) -> Found | None:
+    """The least noise by `proof`, named `method`; None if rounding alone, or every α on offer, spends δ."""
+    log_delta = log_difference_of(target.log_delta, release.log_failure)
+    if math.isinf(log_delta):
+        return None
+    if release.total == 0:
+        return _nothing_moves(release, method)
+    plain = largest_rate(target.epsilon, release.total)
+    by_l2 = proof == "concentrated"
+    if proof == "escape":
+        rate = min(plain, LARGEST_RATE)
+    else:
+        common = functools.partial(_common, release, target, by_l2=by_l2)
+        rate = _best_rate(release, log_delta, functools.cache(common), plain, split=by_l2)
+        if rate is None:
+            return None
+    spent = -math.inf if proof == "escape" else _common(release, target, rate, by_l2=by_l2)
+    start = least_levels(rate, release.parts, log_difference_of(log_delta, spent) - math.log(release.rate))
+    return _certified(release, target, method, rate, max(start, 1), by_l2=by_l2)
+
+
+def _nothing_moves(release: Release, method: Method) -> Found:
+    noise = release.noise(1.0, 1)
+    return Found(
+        method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved"
+    )
+
+
+def _common(release: Release, target: Target, rate: float, *, by_l2: bool) -> float:
+    """log of what losses inside the common support cost at ε, nearly: escapes are kept away by many levels."""
+    noise = release.noise(rate, 1, by_l2=by_l2)
+    if by_l2 and release.rate == 1.0:
+        assert noise.l2_sensitivity is not None
+        rho = 0.5 * release.rounds * rate * rate * math.floor(noise.l2_sensitivity**2)
+        return float(concentrated_log_delta(rho, np.asarray(target.epsilon))) if rho < 1e9 else 0.0
+    away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
+    levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
+    distant = release.noise(rate, levels, by_l2=by_l2)
+    one: Spec = distant if release.wrap is None else release.wrap(distant)
+    spec = Repeated(times=release.rounds, mechanism=one)
+    found = account(
+        spec, relation=release.relation, unit=release.unit, observer=release.observer, effort="coarse"
+    ).guarantee
+    return found.curve.bound_log_delta(target.epsilon).upper
+
+
+def _real_levels(release: Release, rate: float, log_escape: float) -> float:
+    """m at which about e^`log_escape` escapes, as a real number: F7 of the catalogue."""
+    size = release.parts[0][0]
+    log_each = log_escape - math.log(release.rate * release.total / size)
+    log_grown = _log_expm1(rate * size)
+    log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)
+    return float(log_top - log_each - math.log1p(math.exp(-rate))) / rate - 1.0
+
+
+def _log_expm1(x: float) -> float:
+    return x if x > 40.0 else math.log(math.expm1(x))
+
+
+def _best_rate(
+    release: Release, log_delta: float, common: Callable[[float], float], plain: float, *, split: bool
+) -> float | None:
+    """The α that needs the fewest levels: golden section on log α, below the largest that leaves room for escapes."""
+    low = plain
+    if common(low) >= log_delta:
+        while low > plain * 1e-9 and common(low) >= log_delta:
+            low /= 4.0
+        if common(low) >= log_delta:
+            return None
+    high = low
+    while high < LARGEST_RATE and common(high) < log_delta:
+        low, high = high, min(2.0 * high, LARGEST_RATE)
+    first, last = math.log(low), math.log(high)
+    while last - first > 1e-3 and common(math.exp(last)) >= log_delta:
+        middle = 0.5 * (first + last)
+        first, last = (middle, last) if common(math.exp(middle)) < log_delta else (first, middle)
+    start = first - SPREAD
+    if split:  # α at which half of δ is left for escapes: nothing below it has less noise
+        start = _half(common, log_delta, start, first)
+
+    def cost(log_rate: float) -> float:
+        rate = math.exp(log_rate)
+        left = log_difference_of(log_delta, common(rate))
+        return math.inf if math.isinf(left) else _real_levels(release, rate, left)
+
+    # The ends are often the best: α that is exactly free of loss inside, or where half of δ is left.
+    free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
+    best = min([_golden(cost, start, last), start, *free], key=cost)
+    if best in free:
+        return plain
+    # Of all α that need as few levels, the largest has the least variance.
+    enough = max(math.ceil(cost(best)), 1)
+    while last - best > FINE:
+        middle = 0.5 * (best + last)
+        best, last = (middle, last) if cost(middle) <= enough else (best, middle)
+    return math.exp(best)
+
+
+def _half(common: Callable[[float], float], log_delta: float, low: float, high: float) -> float:
+    """The least log α that spends half of δ inside, nearly."""
+    while high - low > FINE:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if common(math.exp(middle)) <= log_delta - math.log(2.0) else (low, middle)
+    return high
+
+
+def _golden(cost: Callable[[float], float], low: float, high: float) -> float:
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = cost(left), cost(right)
+    while high - low > WIDTH:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = cost(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = cost(right)
+    return left if at_left <= at_right else right
+
+
+def _certified(
+    release: Release, target: Target, method: Method, rate: float, start: int, *, by_l2: bool
+) -> Found | None:
+    """The least m near `start` whose certified upper end meets the target."""
+    most = int(NOISE_LEVELS.le or 0)
+
+    @functools.cache
+    def at(levels: int) -> Guarantee:
+        return release.guarantee(release.noise(rate, levels, by_l2=by_l2))
+
+    def meets(levels: int) -> bool:
+        return at(levels).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+
+    step, high, low = 1, start, start - 1
+    while not meets(high):
+        low, high, step = high, high + step, 2 * step
+        if high > most or step > max(start, 1024):
+            return None
+    step = 1
+    while low >= 1 and meets(low):
+        low, high, step = low - step, low, 2 * step
+    low = max(low, 0)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    fewer = math.inf if high == 1 else at(high - 1).curve.bound_log_delta(target.epsilon).lower
+    return Found(
+        method=method,
+        release=release,
+        noise=release.noise(rate, high, by_l2=by_l2),
+        guarantee=at(high),
+        minimal="proved" if fewer > target.log_delta else "searched",
+    )
+
+
+def best_of(found: Iterator[Found | None], target: Target) -> Found:
+    """The one with the fewest levels.
+
+    Raises:
+        Infeasible: there is none.
+    """
+    certified = [one for one in found if one is not None]
+    if not certified:
+        limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
+        raise Infeasible("no noise that is offered meets the target", limit, {"log10_delta": target.log10_delta / 2})
+    return min(certified, key=lambda one: one.order)
