@@ -28,7 +28,7 @@ from calibrators.qtdl_printed import (
     printed_reading,
     printed_warnings,
 )
-from calibrators.qtdl_problem import METHODS, Method, QtdlProblem
+from calibrators.qtdl_problem import METHODS, GridProblem, Method, QtdlProblem
 from calibrators.qtdl_search import Found, Release, best_of, search
 from calibrators.search import Certified
 
@@ -84,7 +84,7 @@ def found_parameters(found: Found, dimension: int, levels: int) -> QtdlParameter
     )
 
 
-def attempts(problem: QtdlProblem, release: Release) -> Iterator[Found | None]:
+def attempts(problem: GridProblem, release: Release) -> Iterator[Found | None]:
     """The least noise by every proof that is asked for and applies; `release` is that of the certain distances."""
     wanted = METHODS if problem.method is None else (problem.method,)
     for method in wanted:
@@ -156,6 +156,7 @@ def solve(problem: QtdlProblem) -> Calibration:
             *printed_warnings(printed, parameters.noise_std),
             *binomial_warnings(target, problem.rounds),
             *found_warnings(found),
+            *([] if one_round else [ONE_ROUND]),
         ),
         engine_version=ENGINE_VERSION,
     )
@@ -168,10 +169,11 @@ def found_warnings(found: Found) -> Iterator[Warning_]:
             code="minimality-not-proved",
             message="the answer is certified, but the bound is too coarse here to prove that it is the best",
         )
-    if found.release.rounds > 1:
-        yield Warning_(
-            code="printed-speaks-of-one-round", message="das.1 is shown at ε for one message; the answer is for all"
-        )
+
+
+ONE_ROUND = Warning_(
+    code="printed-speaks-of-one-round", message="das.1 is shown at ε for one message; the answer is for all of them"
+)
 
 
 def cost(problem: QtdlProblem) -> CostClass:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from accountants.account import account
 from accountants.curve import Interval
-from accountants.specs import TruncatedDiscreteLaplace
+from accountants.specs import Repeated, TruncatedDiscreteLaplace
 from accountants.theorems.binomial import (
     BINOMIAL,
     EPSILON_AT_MOST_ONE,
@@ -58,7 +58,7 @@ def printed_reading(epsilon: float, dimension: int, levels: int, movement: Movem
             "bits_per_coordinate": bits_per_coordinate(levels, noise),
             "extra_bits_per_coordinate": extra_bits(levels, noise),
         }
-        true = _truth(inputs, noise, claim)
+        true = figures_at(inputs, noise, claim)
     return PrintedReading(
         theorem=THEOREM_1.id,
         reading="statement",
@@ -70,12 +70,16 @@ def printed_reading(epsilon: float, dimension: int, levels: int, movement: Movem
     )
 
 
-def _truth(inputs: PrintedInputs, noise: int, claim: Target) -> TrueFigures:
-    """At ε, δ is exactly what escapes; where that is more than was claimed, no ε at all has the claimed δ."""
-    truth = true_delta(inputs, noise)
+def figures_at(inputs: PrintedInputs, noise: int, claim: Target, *, rounds: int = 1) -> TrueFigures:
+    """What escapes over the rounds is lost at every ε: if that is more than the claim, no ε at all has the claimed δ.
+
+    In one round at ε it is all of δ; over several it is the lower end.
+    """
+    truth = true_delta(inputs, noise, rounds)
     if truth.log_delta > claim.log_delta:
         # Decimals were rounded to the nearest double: half a unit either way.
-        ends = Interval(*(math.nextafter(truth.log_delta, side) for side in (-math.inf, 0.0)))
+        low, high = (math.nextafter(truth.log_delta, side) for side in (-math.inf, 0.0))
+        ends = Interval(low, high if rounds == 1 else 0.0)
         unbounded = Ends(math.inf, math.inf)
         figures = TrueFigures(epsilon=unbounded, delta=Ends.delta(ends), log10_delta=Ends.log10(ends))
     else:
@@ -86,7 +90,8 @@ def _truth(inputs: PrintedInputs, noise: int, claim: Target) -> TrueFigures:
             l1_sensitivity=inputs.l1_sensitivity,
             linf_sensitivity=inputs.linf_sensitivity,
         )
-        figures = true_figures(account(spec, relation="replace-one").guarantee, claim)
+        run = Repeated(times=rounds, mechanism=spec)
+        figures = true_figures(account(run, relation="replace-one").guarantee, claim)
     near_one = truth.log_one_minus_delta < math.log(0.5)
     return replace(figures, log10_one_minus_delta=truth.log_one_minus_delta / math.log(10.0) if near_one else None)
 

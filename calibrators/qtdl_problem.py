@@ -118,11 +118,8 @@ class SensitivityRule:
 
 
 @request
-class QtdlProblem:
-    """Give one δ, and either `l1_sensitivity` and `linf_sensitivity` or a `sensitivity_rule`.
-
-    The guarantee is for `rounds` messages of one client, to whoever sees all of them.
-    """
+class GridProblem:
+    """A target, a grid, and distances on it. Give one δ, and sensitivities or a `sensitivity_rule`."""
 
     epsilon: Epsilon
     delta: Annotated[float | None, DELTA] = None
@@ -133,32 +130,29 @@ class QtdlProblem:
     linf_sensitivity: Annotated[float | None, LINF_SENSITIVITY] = None
     l2_sensitivity: Annotated[float | None, L2_SENSITIVITY] = None
     sensitivity_rule: Annotated[SensitivityRule | None, RULE] = None
-    rounds: Rounds = 1
-    participants: Participants = 1
+    rounds: Rounds
+    participants: Participants
     method: Annotated[Method | None, METHOD] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
-    unit: Annotated[Unit, UNIT] = "record"
     observer: Annotated[Observer, OBSERVER] = "server"
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
-        """One δ; sensitivities or a rule; a method that they allow; an observer of messages."""
+        """One δ; sensitivities or a rule; a method that they allow; what the problem has of its own."""
         natural_log_delta(self.delta, self.log10_delta)
         given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
         if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
-        if self.sensitivity_rule is None and not all(given):
-            raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
+        if any(given) != all(given) or (self.l2_sensitivity is not None and not all(given)):
+            raise InvalidInput.at("/l1_sensitivity", "l1_sensitivity and linf_sensitivity go together")
+        self.check_own()
         if self.method == "concentrated" and self.movement.l2 is None:
             raise InvalidInput.at("/method", "concentrated needs a bound on the ℓ2 distance")
         if self.method == "concentrated-coupled" and not self.rounded_together():
             raise InvalidInput.at("/method", "concentrated-coupled needs a sensitivity_rule other than trivial")
-        self.check_observer()
 
-    def check_observer(self) -> None:
-        """One client's messages are seen by the server, or by who sees as much."""
-        if self.observer not in ("server", "shuffled-server"):
-            raise InvalidInput.at("/observer", "sees something else than messages", allowed="server, shuffled-server")
+    def check_own(self) -> None:
+        """What only one of the problems demands."""
 
     @property
     def target(self) -> Target:
@@ -168,18 +162,37 @@ class QtdlProblem:
     @property
     def movement(self) -> Movement:
         """The certain distances of neighbours, in grid steps."""
-        if self.sensitivity_rule is not None:
-            return self.sensitivity_rule.movement(self.dimension, self.quantization_levels)
-        assert self.l1_sensitivity is not None
-        assert self.linf_sensitivity is not None
-        return Movement(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity)
+        if self.l1_sensitivity is not None and self.linf_sensitivity is not None:
+            return Movement(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity)
+        return self.rule.movement(self.dimension, self.quantization_levels)
+
+    @property
+    def rule(self) -> SensitivityRule:
+        """The rule asked for; where nothing is, that of any two unit vectors."""
+        return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
 
     def rounded_together(self) -> tuple[Movement, ...]:
-        """The distances under coupled rounding; none are known without a rule."""
-        rule = self.sensitivity_rule
-        if rule is None:
+        """The distances under coupled rounding; none are known for given sensitivities."""
+        if self.l1_sensitivity is not None:
             return ()
+        rule = self.rule
         given = rule.failure_delta
         budget = self.target.log_delta - math.log(self.rounds)
         failures = tuple(budget + math.log(share) for share in FAILURE_SHARES) if given is None else (math.log(given),)
         return tuple(rule.rounded_together(self.dimension, self.quantization_levels, failures))
+
+
+@request
+class QtdlProblem(GridProblem):
+    """The guarantee is for `rounds` messages of one client, to whoever sees all of them."""
+
+    rounds: Rounds = 1
+    participants: Participants = 1
+    unit: Annotated[Unit, UNIT] = "record"
+
+    def check_own(self) -> None:
+        """Distances are given; messages are seen by the server, or by who sees as much."""
+        if self.l1_sensitivity is None and self.sensitivity_rule is None:
+            raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
+        if self.observer not in ("server", "shuffled-server"):
+            raise InvalidInput.at("/observer", "sees something else than messages", allowed="server, shuffled-server")

@@ -68,9 +68,13 @@ class Truth(NamedTuple):
     log_one_minus_delta: float
 
 
-def true_delta(inputs: PrintedInputs, levels: int) -> Truth:
-    """δ of the printed noise at ε: as α ⌊Δ₁⌋ ≤ ε, it is the escape probability of the worst shift."""
-    rate, parts = inputs.decay_rate, inputs.worst_shift.parts
+def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
+    """δ of the printed noise at ε: as α ⌊Δ₁⌋ ≤ ε, it is the escape probability of the worst shift.
+
+    Over several rounds the escape probability is what δ is at least, at every ε.
+    """
+    rate = inputs.decay_rate
+    parts = [(size, count * rounds) for size, count in inputs.worst_shift.parts]
     with digits_for(rate, levels):
         return Truth(float(log_escape(rate, levels, parts).upper), float(log_survival(rate, levels, parts)))
 
