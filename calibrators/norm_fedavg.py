@@ -29,8 +29,8 @@ from calibrators.envelope import declared_answers, numerical_answer
 from calibrators.norm_fedavg_printed import own_warnings, printed_readings
 from calibrators.norm_fedavg_problem import NormFedavgProblem
 from calibrators.problem import Calibrator, CostClass
-from calibrators.qtdl import CONDITIONS, QtdlParameters, attempts, certified_guarantee, found_parameters, found_warnings
-from calibrators.qtdl_printed import communication, printed_warnings
+from calibrators.qtdl import CONDITIONS, QtdlParameters, certified_guarantee, found_parameters, found_warnings, proofs
+from calibrators.qtdl_printed import communication, printed_noise_levels, printed_warnings
 from calibrators.qtdl_search import Release, best_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def solve(problem: NormFedavgProblem) -> Calibration:
         Infeasible: no noise that is offered meets the target.
     """
     target, levels = problem.target, problem.quantization_levels
-    found = best_of(attempts(problem, release_of(problem)), target)
+    found = best_of(proofs(problem, drawn=problem.rate < 1.0), release_of(problem), target)
     parameters = run_parameters(problem, found_parameters(found, problem.dimension, levels))
     printed = tuple(printed_readings(problem))
     hidden = problem.rate < 1.0
@@ -176,7 +176,7 @@ def solve(problem: NormFedavgProblem) -> Calibration:
             quantization_levels=levels,
             noise_levels=found.noise.noise_levels,
             messages=problem.rounds * problem.participants,
-            printed=next((int(one.parameters["noise_levels"]) for one in printed if "noise_levels" in one.parameters), None),
+            printed=printed_noise_levels(printed),
             trials=None,
         ),
         derivation=derivation_of(found.guarantee.derivation),

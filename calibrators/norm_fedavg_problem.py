@@ -59,6 +59,9 @@ class NormFedavgProblem(GridProblem):
         if self.relation == "add-or-remove-one":
             message = "a client sends a unit update or none"
             raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
+        if self.rate < 1.0 and (self.movement.l2 is None or self.method in ("escape", "hockey-stick")):
+            message = "where the draw of clients is unseen, a bound on the ℓ2 distance is needed and used"
+            raise InvalidInput.at("/method", message, allowed="concentrated, concentrated-coupled")
         if (self.growth_ratio is None) != (self.samples_per_client is None):
             raise InvalidInput.at("/growth_ratio", "growth_ratio and samples_per_client go together")
 

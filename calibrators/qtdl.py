@@ -25,17 +25,19 @@ from calibrators.qtdl_printed import (
     binomial_trials,
     binomial_warnings,
     communication,
+    printed_noise_levels,
     printed_reading,
     printed_warnings,
 )
 from calibrators.qtdl_problem import METHODS, GridProblem, Method, QtdlProblem
-from calibrators.qtdl_search import Found, Release, best_of, search
+from calibrators.qtdl_search import Found, Release, best_of
 from calibrators.search import Certified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from accountants.quantities import Sampling
+    from accountants.theorems.das_sensitivity import Movement
     from calibrators.envelope import Definition
 
 CONDITIONS = (
@@ -47,7 +49,7 @@ CONDITIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class QtdlParameters:
-    """What to run with: values are rounded to multiples of 1/quantization_levels, and noise/quantization_levels added."""
+    """What to run with: values are rounded to multiples of 1/s, and integer noise over s is added."""
 
     noise_levels: Annotated[int, Served("m: the largest absolute value of the integer noise")]
     decay_rate: Annotated[float, Served("α: the noise is y with probability proportional to e^(−α|y|)")]
@@ -84,22 +86,29 @@ def found_parameters(found: Found, dimension: int, levels: int) -> QtdlParameter
     )
 
 
-def attempts(problem: GridProblem, release: Release) -> Iterator[Found | None]:
-    """The least noise by every proof that is asked for and applies; `release` is that of the certain distances."""
+def proofs(problem: GridProblem, *, drawn: bool = False) -> Iterator[tuple[Method, Method, Movement]]:
+    """Methods that are asked for and apply, each with its proof and distances; those likely to be best come first.
+
+    Where clients are drawn unseen only zCDP composes in reasonable time, and with the least distances alone.
+    """
+    certain, together = problem.movement, problem.rounded_together()
     wanted = METHODS if problem.method is None else (problem.method,)
-    for method in wanted:
-        if method == "concentrated-coupled":
-            for movement in problem.rounded_together():
-                together = replace(release, movement=movement)
-                yield search(together, problem.target, method, "escape")
-                yield search(together, problem.target, method, "concentrated")
-        elif method != "concentrated" or release.movement.l2 is not None:
-            yield search(release, problem.target, method, method)
+    if drawn and together and "concentrated-coupled" in wanted:
+        least = min(together, key=lambda one: math.inf if one.l2 is None else one.l2)
+        yield "concentrated-coupled", "concentrated", least
+        return
+    if "concentrated" in wanted and certain.l2 is not None:
+        yield "concentrated", "concentrated", certain
+    if "concentrated-coupled" in wanted:
+        for movement in together:
+            yield "concentrated-coupled", "concentrated", movement
+            yield "concentrated-coupled", "escape", movement
+    for method in ("escape", "hockey-stick"):
+        if method in wanted and not drawn:
+            yield method, method, certain
 
 
-def certified_guarantee(
-    found: Found, target: Target, *, definition: Definition, sampling: Sampling
-) -> GuaranteeAnswer:
+def certified_guarantee(found: Found, target: Target, *, definition: Definition, sampling: Sampling) -> GuaranteeAnswer:
     """The guarantee part: what was evaluated to meet the target is not pushed over it by rounding on the way out."""
     noise = found.noise
     shift = worst_shift(noise)
@@ -128,7 +137,7 @@ def solve(problem: QtdlProblem) -> Calibration:
         unit=problem.unit,
         observer=problem.observer,
     )
-    found = best_of(attempts(problem, release), target)
+    found = best_of(proofs(problem), release, target)
     parameters = found_parameters(found, problem.dimension, levels)
     printed = (
         ()
@@ -147,7 +156,7 @@ def solve(problem: QtdlProblem) -> Calibration:
             quantization_levels=levels,
             noise_levels=found.noise.noise_levels,
             messages=problem.rounds * problem.participants,
-            printed=next((int(one.parameters["noise_levels"]) for one in printed if one.parameters), None),
+            printed=printed_noise_levels(printed),
             trials=binomial_trials(target, problem.dimension, levels, problem.movement) if one_round else None,
         ),
         derivation=derivation_of(found.guarantee.derivation),
@@ -210,4 +219,3 @@ CALIBRATOR = Calibrator(
         "sensitivity_rule": {"kind": "relative", "relative_movement": 0.1},
     },
 )
-

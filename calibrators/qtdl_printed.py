@@ -148,6 +148,11 @@ def communication(
     )
 
 
+def printed_noise_levels(readings: tuple[PrintedReading, ...]) -> int | None:
+    """The printed m, None where it is not defined."""
+    return next((int(one.parameters["noise_levels"]) for one in readings if "noise_levels" in one.parameters), None)
+
+
 def printed_warnings(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Warning_]:
     """What is wrong with the printed noise here."""
     for reading in readings:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,18 @@ if TYPE_CHECKING:
 
 LARGEST_RATE = 700.0
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
-WIDTH = 1e-4
-"""log α is searched to this; the least m is flat there."""
-FINE = 1e-7
-"""And to this where it is not."""
+
+
+class Widths(NamedTuple):
+    """To how much log α is searched: for where δ is spent, where m is flat, and where it is not."""
+
+    spent: float
+    flat: float
+    fine: float
+
+
+QUICK, SLOW = Widths(1e-3, 1e-3, 1e-7), Widths(0.05, 0.02, 0.01)
+"""Where one round is all, or zCDP joins them in closed form; where the engine composes drawn rounds at every step."""
 SPREAD = math.log(20.0)
 """How far below its largest value log α is searched."""
 
@@ -114,8 +122,11 @@ def log_difference_of(larger: float, smaller: float) -> float:
     return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
 
 
-def search(release: Release, target: Target, method: Method, proof: Method) -> Found | None:
-    """The least noise by `proof`, named `method`; None if rounding alone, or every α on offer, spends δ."""
+def search(release: Release, target: Target, method: Method, proof: Method, *, beat: float = math.inf) -> Found | None:
+    """The least noise by `proof`, named `method`.
+
+    None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
+    """
     log_delta = log_difference_of(target.log_delta, release.log_failure)
     if math.isinf(log_delta):
         return None
@@ -127,7 +138,7 @@ def search(release: Release, target: Target, method: Method, proof: Method) -> F
         rate = min(plain, LARGEST_RATE)
     else:
         common = functools.partial(_common, release, target, by_l2=by_l2)
-        rate = _best_rate(release, log_delta, functools.cache(common), plain, split=by_l2)
+        rate = _best_rate(release, log_delta, functools.cache(common), plain, split=by_l2, beat=beat)
         if rate is None:
             return None
     spent = -math.inf if proof == "escape" else _common(release, target, rate, by_l2=by_l2)
@@ -137,9 +148,7 @@ def search(release: Release, target: Target, method: Method, proof: Method) -> F
 
 def _nothing_moves(release: Release, method: Method) -> Found:
     noise = release.noise(1.0, 1)
-    return Found(
-        method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved"
-    )
+    return Found(method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved")
 
 
 def _common(release: Release, target: Target, rate: float, *, by_l2: bool) -> float:
@@ -174,10 +183,13 @@ def _log_expm1(x: float) -> float:
 
 
 def _best_rate(
-    release: Release, log_delta: float, common: Callable[[float], float], plain: float, *, split: bool
+    release: Release, log_delta: float, common: Callable[[float], float], plain: float, *, split: bool, beat: float
 ) -> float | None:
-    """The α that needs the fewest levels: golden section on log α, below the largest that leaves room for escapes."""
-    low = plain
+    """The α that needs the fewest levels: golden section on log α, below the largest that leaves room for escapes.
+
+    More α needs fewer levels for the same escapes, so that the largest α with all of δ bounds m from below.
+    """
+    width, low = QUICK if release.rate == 1.0 else SLOW, plain
     if common(low) >= log_delta:
         while low > plain * 1e-9 and common(low) >= log_delta:
             low /= 4.0
@@ -186,13 +198,15 @@ def _best_rate(
     high = low
     while high < LARGEST_RATE and common(high) < log_delta:
         low, high = high, min(2.0 * high, LARGEST_RATE)
+    if _real_levels(release, high, log_delta) > beat:
+        return None
     first, last = math.log(low), math.log(high)
-    while last - first > 1e-3 and common(math.exp(last)) >= log_delta:
+    while last - first > width.spent and common(math.exp(last)) >= log_delta:
         middle = 0.5 * (first + last)
         first, last = (middle, last) if common(math.exp(middle)) < log_delta else (first, middle)
     start = first - SPREAD
     if split:  # α at which half of δ is left for escapes: nothing below it has less noise
-        start = _half(common, log_delta, start, first)
+        start = _half(common, log_delta, start, first, width.fine)
 
     def cost(log_rate: float) -> float:
         rate = math.exp(log_rate)
@@ -201,29 +215,30 @@ def _best_rate(
 
     # The ends are often the best: α that is exactly free of loss inside, or where half of δ is left.
     free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
-    best = min([_golden(cost, start, last), start, *free], key=cost)
+    best = min([_golden(cost, start, last, width.flat), start, *free], key=cost)
     if best in free:
         return plain
     # Of all α that need as few levels, the largest has the least variance.
     enough = max(math.ceil(cost(best)), 1)
-    while last - best > FINE:
+    fine = width.fine if split else width.spent * 1e-2
+    while last - best > fine:
         middle = 0.5 * (best + last)
         best, last = (middle, last) if cost(middle) <= enough else (best, middle)
     return math.exp(best)
 
 
-def _half(common: Callable[[float], float], log_delta: float, low: float, high: float) -> float:
+def _half(common: Callable[[float], float], log_delta: float, low: float, high: float, width: float) -> float:
     """The least log α that spends half of δ inside, nearly."""
-    while high - low > FINE:
+    while high - low > width:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if common(math.exp(middle)) <= log_delta - math.log(2.0) else (low, middle)
     return high
 
 
-def _golden(cost: Callable[[float], float], low: float, high: float) -> float:
+def _golden(cost: Callable[[float], float], low: float, high: float, width: float) -> float:
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = cost(left), cost(right)
-    while high - low > WIDTH:
+    while high - low > width:
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - GOLDEN * (high - low)
@@ -270,14 +285,19 @@ def _certified(
     )
 
 
-def best_of(found: Iterator[Found | None], target: Target) -> Found:
-    """The one with the fewest levels.
+def best_of(proofs: Iterable[tuple[Method, Method, Movement]], release: Release, target: Target) -> Found:
+    """The noise with the fewest levels by several (method, proof, distances).
 
     Raises:
         Infeasible: there is none.
     """
-    certified = [one for one in found if one is not None]
-    if not certified:
+    best: Found | None = None
+    for method, proof, movement in proofs:
+        beat = math.inf if best is None else best.noise.noise_levels
+        found = search(replace(release, movement=movement), target, method, proof, beat=beat)
+        if found is not None and (best is None or found.order < best.order):
+            best = found
+    if best is None:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
         raise Infeasible("no noise that is offered meets the target", limit, {"log10_delta": target.log10_delta / 2})
-    return min(certified, key=lambda one: one.order)
+    return best

@@ -107,7 +107,7 @@ D_15 = Erratum(
     "D-15",
     printed="holds at every ε; t = 35 and 23 bits at ε = 10, by m := N in equation (7)",
     truth=(
-        "proved for ε ≤ 1: at ε = 10, δ = 3e-6 the true δ of one coordinate is 6.07e-6. Bin(N) has N + 1 outcomes: 34 and "
+        "proved for ε ≤ 1: at ε = 10, δ = 3e-6 one coordinate has δ = 6.07e-6. Bin(N) has N + 1 outcomes, so 34 and "
         "22 bits"
     ),
     test=f"{_TESTS}::test_beyond_one_the_formula_promises_too_much",

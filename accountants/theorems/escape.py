@@ -41,8 +41,8 @@ FAILING = Theorem(
     id="epsilond.failing-event",
     title="A bound that holds but for an event",
     statement=(
-        "If, but for an event of probability f that the observer might as well see, a mechanism is dominated by (P, Q), "
-        "its δ(ε) is at most f + (1 − f) δ_(P,Q)(ε)"
+        "If, but for an event of probability f that the observer might as well see, a mechanism is dominated by "
+        "(P, Q), its δ(ε) is at most f + (1 − f) δ_(P,Q)(ε)"
     ),
     source=Source("epsilond", "joint convexity of E_γ"),
     status=Status.PROVED,
