@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from accountants.errors import InvalidInput
+from accountants.errors import Fault, InvalidInput
 from accountants.quantities import (
     DELTA,
     FAILURE_DELTA,
@@ -140,6 +140,7 @@ class GridProblem:
     def check(self) -> None:
         """One δ; sensitivities or a rule; a method that they allow; what the problem has of its own."""
         natural_log_delta(self.delta, self.log10_delta)
+        self._read_rule()
         given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
         if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
@@ -153,6 +154,19 @@ class GridProblem:
 
     def check_own(self) -> None:
         """What only one of the problems demands."""
+
+    def _read_rule(self) -> None:
+        """A rule may be given as its fields."""
+        rule: Any = self.sensitivity_rule
+        if rule is None or isinstance(rule, SensitivityRule):
+            return
+        try:
+            object.__setattr__(self, "sensitivity_rule", SensitivityRule(**rule))
+        except TypeError as error:
+            raise InvalidInput.at("/sensitivity_rule", "is not a rule with its fields") from error
+        except InvalidInput as error:
+            at = (Fault(f"/sensitivity_rule{one.pointer}", one.message, one.allowed) for one in error.faults)
+            raise InvalidInput(*at) from error
 
     @property
     def target(self) -> Target:

@@ -134,16 +134,17 @@ def search(release: Release, target: Target, method: Method, proof: Method, *, b
         return _nothing_moves(release, method)
     plain = largest_rate(target.epsilon, release.total)
     by_l2 = proof == "concentrated"
+    common = functools.cache(functools.partial(_common, release, target, by_l2=by_l2))
     if proof == "escape":
-        rate = min(plain, LARGEST_RATE)
+        rates: tuple[float, ...] = (min(plain, LARGEST_RATE),)
     else:
-        common = functools.partial(_common, release, target, by_l2=by_l2)
-        rate = _best_rate(release, log_delta, functools.cache(common), plain, split=by_l2, beat=beat)
-        if rate is None:
-            return None
-    spent = -math.inf if proof == "escape" else _common(release, target, rate, by_l2=by_l2)
-    start = least_levels(rate, release.parts, log_difference_of(log_delta, spent) - math.log(release.rate))
-    return _certified(release, target, method, rate, max(start, 1), by_l2=by_l2)
+        rates = _best_rates(release, log_delta, common, plain, split=by_l2, beat=beat)
+    certified = []
+    for rate in rates:
+        left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
+        start = least_levels(rate, release.parts, left - math.log(release.rate))
+        certified.append(_certified(release, target, method, rate, max(start, 1), by_l2=by_l2))
+    return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
 
 
 def _nothing_moves(release: Release, method: Method) -> Found:
@@ -182,10 +183,10 @@ def _log_expm1(x: float) -> float:
     return x if x > 40.0 else math.log(math.expm1(x))
 
 
-def _best_rate(
+def _best_rates(
     release: Release, log_delta: float, common: Callable[[float], float], plain: float, *, split: bool, beat: float
-) -> float | None:
-    """The α that needs the fewest levels: golden section on log α, below the largest that leaves room for escapes.
+) -> tuple[float, ...]:
+    """Values of α that need the fewest levels: golden section on log α, below the largest that leaves room for escapes.
 
     More α needs fewer levels for the same escapes, so that the largest α with all of δ bounds m from below.
     """
@@ -194,12 +195,12 @@ def _best_rate(
         while low > plain * 1e-9 and common(low) >= log_delta:
             low /= 4.0
         if common(low) >= log_delta:
-            return None
+            return ()
     high = low
     while high < LARGEST_RATE and common(high) < log_delta:
         low, high = high, min(2.0 * high, LARGEST_RATE)
     if _real_levels(release, high, log_delta) > beat:
-        return None
+        return ()
     first, last = math.log(low), math.log(high)
     while last - first > width.spent and common(math.exp(last)) >= log_delta:
         middle = 0.5 * (first + last)
@@ -217,14 +218,17 @@ def _best_rate(
     free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
     best = min([_golden(cost, start, last, width.flat), start, *free], key=cost)
     if best in free:
-        return plain
-    # Of all α that need as few levels, the largest has the least variance.
+        return (plain,)
+    if release.rate < 1.0:
+        return (math.exp(best),)
+    # Of all α that need about as few levels, the largest has the least variance.
+    fewest = best
     enough = max(math.ceil(cost(best)), 1)
     fine = width.fine if split else width.spent * 1e-2
     while last - best > fine:
         middle = 0.5 * (best + last)
         best, last = (middle, last) if cost(middle) <= enough else (best, middle)
-    return math.exp(best)
+    return math.exp(fewest), math.exp(best)
 
 
 def _half(common: Callable[[float], float], log_delta: float, low: float, high: float, width: float) -> float:
