@@ -31,7 +31,8 @@ from calibrators.norm_fedavg_problem import NormFedavgProblem
 from calibrators.problem import Calibrator, CostClass
 from calibrators.qtdl import CONDITIONS, QtdlParameters, certified_guarantee, found_parameters, found_warnings, proofs
 from calibrators.qtdl_printed import communication, printed_noise_levels, printed_warnings
-from calibrators.qtdl_search import Release, best_of
+from calibrators.qtdl_release import Release
+from calibrators.qtdl_search import best_of
 
 if TYPE_CHECKING:
     from accountants.specs import Spec

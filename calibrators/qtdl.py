@@ -30,7 +30,8 @@ from calibrators.qtdl_printed import (
     printed_warnings,
 )
 from calibrators.qtdl_problem import METHODS, GridProblem, Method, QtdlProblem
-from calibrators.qtdl_search import Found, Release, best_of
+from calibrators.qtdl_release import Found, Release
+from calibrators.qtdl_search import best_of
 from calibrators.search import Certified
 
 if TYPE_CHECKING:

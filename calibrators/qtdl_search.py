@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,16 +19,13 @@ from accountants.account import account
 from accountants.concentrated import concentrated_log_delta
 from accountants.errors import Infeasible
 from accountants.quantities import NOISE_LEVELS
-from accountants.specs import Repeated, TruncatedDiscreteLaplace
+from accountants.specs import Repeated
 from accountants.theorem import ConditionResult
-from accountants.theorems.escape import sharpened, with_failure
-from accountants.theorems.truncated_discrete_laplace import worst_shift
-from accountants.truncated_law import largest_rate, least_levels, variance
+from accountants.truncated_law import largest_rate, least_levels
+from calibrators.qtdl_release import Found, Release
 
 if TYPE_CHECKING:
     from accountants.guarantee import Guarantee
-    from accountants.quantities import Observer, Relation, Unit
-    from accountants.rule import Effort
     from accountants.specs import Spec
     from accountants.theorems.das_sensitivity import Movement
     from calibrators.problem import Target
@@ -50,71 +47,6 @@ QUICK, SLOW = Widths(1e-3, 1e-3, 1e-7), Widths(0.05, 0.02, 0.01)
 """Where one round is all, or zCDP joins them in closed form; where the engine composes drawn rounds at every step."""
 SPREAD = math.log(20.0)
 """How far below its largest value log α is searched."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Release:
-    """What is released: rounds of noisy integers, each of a round of clients of which a share `rate` is drawn."""
-
-    dimension: int
-    movement: Movement
-    rounds: int
-    relation: Relation
-    unit: Unit
-    observer: Observer
-    rate: float = 1.0
-    wrap: Callable[[TruncatedDiscreteLaplace], Spec] | None = None
-
-    def noise(self, rate: float, levels: int, *, by_l2: bool = True) -> TruncatedDiscreteLaplace:
-        """One client's message."""
-        return TruncatedDiscreteLaplace(
-            noise_levels=max(levels, 1),
-            decay_rate=rate,
-            dimension=self.dimension,
-            l1_sensitivity=self.movement.l1,
-            linf_sensitivity=self.movement.linf,
-            l2_sensitivity=self.movement.l2 if by_l2 else None,
-        )
-
-    def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
-        """Of all rounds, with what rounding may spoil."""
-        one: Spec = noise if self.wrap is None else self.wrap(noise)
-        spec = Repeated(times=self.rounds, mechanism=one) if self.rounds > 1 else one
-        found = account(spec, relation=self.relation, unit=self.unit, observer=self.observer, effort=effort).guarantee
-        if self.rate == 1.0:
-            found = sharpened(found, noise, self.rounds)
-        return with_failure(found, self.log_failure)
-
-    @property
-    def log_failure(self) -> float:
-        """log of the probability that the rounding of some round moves further than said."""
-        return self.movement.log_failure + math.log(self.rounds)
-
-    @property
-    def parts(self) -> list[tuple[int, int]]:
-        """The worst shift's sizes, with counts over the rounds."""
-        return [(size, count * self.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
-
-    @property
-    def total(self) -> int:
-        """The ℓ1 norm of the worst shift over the rounds."""
-        return sum(size * count for size, count in self.parts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """Noise that is certified by `method`. `minimal`: with one level less the same bound misses the target."""
-
-    method: Method
-    release: Release
-    noise: TruncatedDiscreteLaplace
-    guarantee: Guarantee
-    minimal: Literal["proved", "searched"]
-
-    @property
-    def order(self) -> tuple[int, float]:
-        """Fewer levels are better, then less variance."""
-        return self.noise.noise_levels, variance(self.noise.decay_rate, self.noise.noise_levels)
 
 
 def log_difference_of(larger: float, smaller: float) -> float:
@@ -143,7 +75,9 @@ def search(release: Release, target: Target, method: Method, proof: Method, *, b
     for rate in rates:
         left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
         start = least_levels(rate, release.parts, left - math.log(release.rate))
-        certified.append(_certified(release, target, method, rate, max(start, 1), by_l2=by_l2))
+        certified.append(
+            _certified(release, target, method, rate, max(start, 1), by_l2=by_l2, closed=proof == "escape")
+        )
     return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
 
 
@@ -255,14 +189,17 @@ def _golden(cost: Callable[[float], float], low: float, high: float, width: floa
 
 
 def _certified(
-    release: Release, target: Target, method: Method, rate: float, start: int, *, by_l2: bool
+    release: Release, target: Target, method: Method, rate: float, start: int, *, by_l2: bool, closed: bool
 ) -> Found | None:
     """The least m near `start` whose certified upper end meets the target."""
     most = int(NOISE_LEVELS.le or 0)
+    if start > most:
+        return None
 
     @functools.cache
     def at(levels: int) -> Guarantee:
-        return release.guarantee(release.noise(rate, levels, by_l2=by_l2))
+        noise = release.noise(rate, levels, by_l2=by_l2)
+        return release.escapes(noise) if closed else release.guarantee(noise)
 
     def meets(levels: int) -> bool:
         return at(levels).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
@@ -280,6 +217,8 @@ def _certified(
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle, high)
     fewer = math.inf if high == 1 else at(high - 1).curve.bound_log_delta(target.epsilon).lower
+    if closed and math.isinf(release.log_failure) and high == start:
+        fewer = math.inf  # decimals have decided it, where doubles may not tell both apart
     return Found(
         method=method,
         release=release,

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accountants.curve import Curve, Enclosure, Interval, Pair, Tails
-from accountants.guarantee import Guarantee
+from accountants.guarantee import Guarantee, Setting
 from accountants.theorem import Condition, Source, Status, Theorem
-from accountants.theorems.alternatives import least_of
 from accountants.theorems.minimum import bound_pair
-from accountants.theorems.truncated_discrete_laplace import worst_shift
+from accountants.theorems.truncated_discrete_laplace import EXACT, worst_shift
 from accountants.truncated_law import log_escape
 
 if TYPE_CHECKING:
@@ -78,15 +77,19 @@ def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound
     return EscapeBound(threshold, _rounded(lower, -math.inf), _rounded(upper, math.inf))
 
 
-def sharpened(guarantee: Guarantee, spec: TruncatedDiscreteLaplace, rounds: int = 1) -> Guarantee:
-    """A guarantee of those rounds, with the escape probability where that is all."""
+def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: int = 1) -> Guarantee:
+    """Of those rounds, in closed form: exact from the threshold on, and below it no better than δ = 1.
+
+    What escapes is lost at every ε, which is the lower end.
+    """
     bound = escape_bound(spec, rounds)
-    pair = least_of([guarantee.curve.upper, bound_pair(bound)])
+    lost = EscapeBound(Fraction(0), bound.lower, bound.upper)
+    shift = worst_shift(spec)
+    step = EXACT.because(coordinates=shift.coordinates, shift=shift.size, remainder=shift.remainder)
     return Guarantee(
-        setting=guarantee.setting,
-        curve=Curve(pair, guarantee.curve.witnesses),
-        derivation=ESCAPE.because(guarantee.derivation, rounds=rounds, log_delta=bound.upper),
-        declared=guarantee.declared,
+        setting=setting,
+        curve=Curve(bound_pair(bound), (bound_pair(lost),)),
+        derivation=ESCAPE.because(step, rounds=rounds, log_delta=bound.upper),
     )
 
 

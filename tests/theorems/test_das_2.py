@@ -33,9 +33,7 @@ def test_drawing_clients_does_not_shrink_a_records_epsilon() -> None:
     spec = TruncatedDiscreteLaplace(
         noise_levels=levels, decay_rate=-math.log(float(decay)), dimension=1, l1_sensitivity=3, linf_sensitivity=3
     )
-    drawn = Subsampled(
-        sampling="without-replacement", batch_size=1, population=50, level="clients", mechanism=spec
-    )
+    drawn = Subsampled(sampling="without-replacement", batch_size=1, population=50, level="clients", mechanism=spec)
     known = account(drawn, relation="replace-one", unit="record", observer="released-models").guarantee.curve
     assert math.exp(known.log_delta(0.012).upper) == pytest.approx(float(hockey_stick(p, q, claimed)), rel=1e-4)
     assert THEOREM_2.status is Status.REFUTED
@@ -44,9 +42,7 @@ def test_drawing_clients_does_not_shrink_a_records_epsilon() -> None:
 def test_rounds_compose_to_the_published_figures() -> None:
     fields = {"round_epsilon": 0.01, "round_delta": 1e-12, "rounds": 400, "slack_delta": 1e-9}
     outputs = {
-        amplified: ROUNDS_OF_CLIENTS.evaluate(
-            ROUNDS_OF_CLIENTS.inputs(**fields, amplified=amplified, rate=0.1)
-        ).outputs
+        amplified: ROUNDS_OF_CLIENTS.evaluate(ROUNDS_OF_CLIENTS.inputs(**fields, amplified=amplified, rate=0.1)).outputs
         for amplified in ("none", "record", "client")
     }
     assert outputs["none"]["delta"] == pytest.approx(1.3999999995202e-9, rel=1e-12)

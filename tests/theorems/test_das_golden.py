@@ -19,7 +19,8 @@ from accountants.theorems import binomial, das_1, das_2, das_3, das_convergence,
 from accountants.theorems.truncated_discrete_laplace import largest_shift
 from accountants.truncated_law import bits_per_coordinate, largest_rate, least_levels, log_escape, normaliser, variance
 from calibrators.problem import Target
-from calibrators.qtdl_search import Release, search
+from calibrators.qtdl_release import Release
+from calibrators.qtdl_search import search
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "das.json").read_text(encoding="utf-8"))["cases"]
 

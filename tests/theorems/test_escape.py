@@ -8,26 +8,28 @@ import pytest
 
 from accountants.account import account
 from accountants.specs import Repeated, TruncatedDiscreteLaplace
-from accountants.theorems.escape import escape_bound, sharpened, with_failure
+from accountants.theorems.escape import escape_bound, escape_guarantee, with_failure
 
-SPEC = TruncatedDiscreteLaplace(
-    noise_levels=40, decay_rate=0.125, dimension=3, l1_sensitivity=5, linf_sensitivity=2
-)
+SPEC = TruncatedDiscreteLaplace(noise_levels=40, decay_rate=0.125, dimension=3, l1_sensitivity=5, linf_sensitivity=2)
 
 
 @pytest.mark.parametrize("rounds", [1, 7])
 def test_escapes_agree_with_the_engine(rounds: int) -> None:
     run = Repeated(times=rounds, mechanism=SPEC)
     guarantee = account(run, relation="replace-one").guarantee
-    sharp = sharpened(guarantee, SPEC, rounds)
+    ours = escape_guarantee(SPEC, guarantee.setting, rounds).curve
     threshold = 0.125 * 5 * rounds
-    for epsilon in (0.5 * threshold, threshold, 2 * threshold):
-        known, ours = guarantee.curve.log_delta(epsilon), sharp.curve.log_delta(epsilon)
-        assert known.lower <= ours.upper <= known.upper
-    exact = escape_bound(SPEC, rounds)
-    assert sharp.curve.log_delta(threshold).upper == exact.upper
-    assert exact.upper - exact.lower <= 1e-14
-    assert exact.log_bound(math.nextafter(threshold, 0.0)).upper == 0.0
+    for epsilon in (threshold, 2 * threshold):
+        known, exact = guarantee.curve.log_delta(epsilon), ours.log_delta(epsilon)
+        assert known.lower <= exact.upper
+        assert exact.lower <= known.upper
+        assert exact.upper - exact.lower <= 1e-14
+    below = ours.log_delta(0.5 * threshold)
+    known = guarantee.curve.log_delta(0.5 * threshold)
+    assert below.lower <= known.lower
+    assert below.upper == 0.0
+    assert ours.epsilon(ours.log_delta(threshold).upper).upper == pytest.approx(threshold, rel=1e-7)
+    assert escape_bound(SPEC, rounds).log_bound(math.nextafter(threshold, 0.0)).upper == 0.0
 
 
 def test_an_event_adds_its_probability() -> None:
