@@ -99,5 +99,6 @@ def own_warnings(problem: NormFedavgProblem) -> Iterator[Warning_]:
         yield Warning_(code="assumed-sensitivities", message="updates were taken to be any two unit vectors")
     if problem.observer == "released-models" and problem.protected == "record":
         yield Warning_(
-            code="draw-thins-only-delta", message="drawing clients multiplies a record's δ by M/N and leaves its ε"
+            code="draw-thins-only-delta",
+            message="drawing clients multiplies a record's δ by M/N in every round and leaves its ε",
         )
