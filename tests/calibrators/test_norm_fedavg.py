@@ -84,7 +84,7 @@ def test_a_record_gains_only_in_delta() -> None:
     """In a round the draw multiplies a record's δ by M/N: the noise is that for the server at N/M times the δ."""
     record = solved(observer="released-models", unit="record", clients=500, rounds=1)
     looser, plain = solved(delta=2e-5, rounds=1), solved(rounds=1)
-    assert record.parameters.noise_std == pytest.approx(looser.parameters.noise_std, rel=0.02)
+    assert record.parameters.noise_std == pytest.approx(looser.parameters.noise_std, rel=0.05)
     assert record.parameters.noise_std > 0.7 * plain.parameters.noise_std
     assert "draw-thins-only-delta" in {one.code for one in record.warnings}
 
