@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from accountants.account import account
 from accountants.guarantee import Setting
 from accountants.specs import Repeated, TruncatedDiscreteLaplace
+from accountants.theorems.das_sensitivity import Movement
 from accountants.theorems.escape import escape_guarantee, with_failure
 from accountants.theorems.truncated_discrete_laplace import worst_shift
 from accountants.truncated_law import variance
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
     from accountants.quantities import Observer, Relation, Unit
     from accountants.rule import Effort
     from accountants.specs import Spec
-    from accountants.theorems.das_sensitivity import Movement
     from calibrators.qtdl_problem import Method
+
+
+LEAST_MOVE = 0.5
+"""Stands for no integer movement at all: sensitivities are positive."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +41,7 @@ class Release:
     rate: float = 1.0
     wrap: Callable[[TruncatedDiscreteLaplace], Spec] | None = None
 
-    def noise(self, rate: float, levels: int, *, by_l2: bool = True) -> TruncatedDiscreteLaplace:
+    def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
         """One client's message."""
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
@@ -44,7 +49,7 @@ class Release:
             dimension=self.dimension,
             l1_sensitivity=self.movement.l1,
             linf_sensitivity=self.movement.linf,
-            l2_sensitivity=self.movement.l2 if by_l2 else None,
+            l2_sensitivity=self.movement.l2,
         )
 
     def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
@@ -58,6 +63,16 @@ class Release:
         """The same in closed form, where all that counts is what escapes."""
         setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer)
         return with_failure(escape_guarantee(noise, setting, self.rounds), self.log_failure)
+
+    def without_l2(self) -> Release:
+        """The same, with what the ℓ2 bound implies for the other norms in its place."""
+        movement = self.movement
+        if movement.l2 is None:
+            return self
+        square = math.floor(Fraction(movement.l2) ** 2)
+        l1 = min(movement.l1, max(math.isqrt(self.dimension * square), LEAST_MOVE))
+        linf = min(movement.linf, max(math.isqrt(square), LEAST_MOVE))
+        return replace(self, movement=Movement(l1, linf, None, movement.log_failure))
 
     @property
     def log_failure(self) -> float:

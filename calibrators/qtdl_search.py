@@ -59,14 +59,16 @@ def search(release: Release, target: Target, method: Method, proof: Method, *, b
 
     None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
     """
+    by_l2 = proof == "concentrated"
+    if not by_l2:
+        release = release.without_l2()
     log_delta = log_difference_of(target.log_delta, release.log_failure)
     if math.isinf(log_delta):
         return None
     if release.total == 0:
         return _nothing_moves(release, method)
     plain = largest_rate(target.epsilon, release.total)
-    by_l2 = proof == "concentrated"
-    common = functools.cache(functools.partial(_common, release, target, by_l2=by_l2))
+    common = functools.cache(functools.partial(_common, release, target))
     if proof == "escape":
         rates: tuple[float, ...] = (min(plain, LARGEST_RATE),)
     else:
@@ -75,9 +77,7 @@ def search(release: Release, target: Target, method: Method, proof: Method, *, b
     for rate in rates:
         left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
         start = least_levels(rate, release.parts, left - math.log(release.rate))
-        certified.append(
-            _certified(release, target, method, rate, max(start, 1), by_l2=by_l2, closed=proof == "escape")
-        )
+        certified.append(_certified(release, target, method, rate, max(start, 1), closed=proof == "escape"))
     return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
 
 
@@ -86,16 +86,14 @@ def _nothing_moves(release: Release, method: Method) -> Found:
     return Found(method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved")
 
 
-def _common(release: Release, target: Target, rate: float, *, by_l2: bool) -> float:
+def _common(release: Release, target: Target, rate: float) -> float:
     """log of what losses inside the common support cost at ε, nearly: escapes are kept away by many levels."""
-    noise = release.noise(rate, 1, by_l2=by_l2)
-    if by_l2 and release.rate == 1.0:
-        assert noise.l2_sensitivity is not None
-        rho = 0.5 * release.rounds * rate * rate * math.floor(noise.l2_sensitivity**2)
+    if release.movement.l2 is not None and release.rate == 1.0:
+        rho = 0.5 * release.rounds * rate * rate * math.floor(release.movement.l2**2)
         return float(concentrated_log_delta(rho, np.asarray(target.epsilon))) if rho < 1e9 else 0.0
     away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
     levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
-    distant = release.noise(rate, levels, by_l2=by_l2)
+    distant = release.noise(rate, levels)
     one: Spec = distant if release.wrap is None else release.wrap(distant)
     spec = Repeated(times=release.rounds, mechanism=one)
     found = account(
@@ -189,7 +187,7 @@ def _golden(cost: Callable[[float], float], low: float, high: float, width: floa
 
 
 def _certified(
-    release: Release, target: Target, method: Method, rate: float, start: int, *, by_l2: bool, closed: bool
+    release: Release, target: Target, method: Method, rate: float, start: int, *, closed: bool
 ) -> Found | None:
     """The least m near `start` whose certified upper end meets the target."""
     most = int(NOISE_LEVELS.le or 0)
@@ -198,7 +196,7 @@ def _certified(
 
     @functools.cache
     def at(levels: int) -> Guarantee:
-        noise = release.noise(rate, levels, by_l2=by_l2)
+        noise = release.noise(rate, levels)
         return release.escapes(noise) if closed else release.guarantee(noise)
 
     def meets(levels: int) -> bool:
@@ -222,7 +220,7 @@ def _certified(
     return Found(
         method=method,
         release=release,
-        noise=release.noise(rate, high, by_l2=by_l2),
+        noise=release.noise(rate, high),
         guarantee=at(high),
         minimal="proved" if fewer > target.log_delta else "searched",
     )
@@ -234,13 +232,13 @@ def best_of(proofs: Iterable[tuple[Method, Method, Movement]], release: Release,
     Raises:
         Infeasible: there is none.
     """
-    best: Found | None = None
+    certified: list[Found] = []
     for method, proof, movement in proofs:
-        beat = math.inf if best is None else best.noise.noise_levels
+        beat = min((one.noise.noise_levels for one in certified), default=math.inf)
         found = search(replace(release, movement=movement), target, method, proof, beat=beat)
-        if found is not None and (best is None or found.order < best.order):
-            best = found
-    if best is None:
+        if found is not None:
+            certified.append(found)
+    if not certified:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
         raise Infeasible("no noise that is offered meets the target", limit, {"log10_delta": target.log10_delta / 2})
-    return best
+    return min(certified, key=lambda one: one.order)
