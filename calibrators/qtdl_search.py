@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from calibrators.qtdl_problem import Method
 
 LARGEST_RATE = 700.0
+HOPELESS = 1.05
+"""Noise that seems to need so many times the levels that another has is not certified."""
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
@@ -77,6 +79,8 @@ def search(release: Release, target: Target, method: Method, proof: Method, *, b
     for rate in rates:
         left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
         start = least_levels(rate, release.parts, left - math.log(release.rate))
+        if start > HOPELESS * beat:
+            continue
         certified.append(_certified(release, target, method, rate, max(start, 1), closed=proof == "escape"))
     return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
 
