@@ -59,7 +59,7 @@ def test_answers_are_json_pickle_and_free_of_nan(calibrator: Calibrator) -> None
     answer = solved(calibrator)
     json.dumps(as_json(answer), allow_nan=False)
     assert pickle.loads(pickle.dumps(answer)) == answer
-    assert all(math.isfinite(value) for value in _numbers(answer))
+    assert not any(math.isnan(value) for value in _numbers(answer))  # infinities are served as words
 
 
 def _numbers(value: object) -> list[float]:
