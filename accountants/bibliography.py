@@ -69,6 +69,13 @@ WORKS: Mapping[str, Work] = {
         arxiv="2506.02563",
     ),
     # Works they and we rest on -----------------------------------------------------------------------------------
+    "agarwal2018cpsgd": Work(
+        authors=("Naman Agarwal", "Ananda Theertha Suresh", "Felix X. Yu", "Sanjiv Kumar", "H. Brendan McMahan"),
+        title="cpSGD: Communication-Efficient and Differentially-Private Distributed SGD",
+        venue="Advances in Neural Information Processing Systems",
+        year=2018,
+        arxiv="1805.10559",
+    ),
     "balle2018analytic": Work(
         authors=("Borja Balle", "Yu-Xiang Wang"),
         title=(

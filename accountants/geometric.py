@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class GeometricProfile:
     """Noise of `decay_rate` α cut off at `levels` m (None: never), shifted by `shift` k ≥ 1: the same in either order.
 
-    Domain: α in (0, 700], k and m up to 1e15. Guarantees: `log_delta` encloses for this very α.
+    Domain: α in (0, 700], k up to 1e15, m up to 1e24. Guarantees: `log_delta` encloses for this very α.
     """
 
     decay_rate: float
@@ -57,7 +57,7 @@ class GeometricProfile:
         tail = -self.decay_rate * y - self._log_total
         if self.levels is None:
             return tail
-        return np.asarray(tail + log_one_minus_exp(-self.decay_rate * np.maximum(self.levels + 1 - y, 0.0)))
+        return np.asarray(tail + log_one_minus_exp(-self.decay_rate * np.maximum(float(self.levels + 1) - y, 0.0)))
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
@@ -65,8 +65,12 @@ class GeometricProfile:
         if self.levels is None:
             return -math.inf, 0.0
         left = self.levels - self.shift + 1
-        tail = self.log_at_least(np.asarray(float(left if left >= 1 else 1 - left)))
-        rest = log_one_minus_exp(tail)
+        # Counted in integers: m may be beyond what a double counts.
+        nearest, count = (left, self.shift) if left >= 1 else (1 - left, self.levels + left)
+        if count <= 0:
+            return 0.0, -math.inf
+        tail = -self.decay_rate * nearest - self._log_total + log_one_minus_exp(np.asarray(-self.decay_rate * count))
+        rest = log_one_minus_exp(np.asarray(tail))
         return (float(tail), float(rest)) if left >= 1 else (float(rest), float(tail))
 
     @property

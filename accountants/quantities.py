@@ -42,7 +42,7 @@ class Quantity:
 
     def contains(self, value: float) -> bool:
         """Whether `value` is finite and inside the range."""
-        if isinstance(value, int) and abs(value) > LARGEST_COUNT:
+        if isinstance(value, int) and abs(value) > max(LARGEST_COUNT, self.le or 0):
             return False
         return (
             math.isfinite(value)
@@ -212,9 +212,7 @@ SCALE_MULTIPLIER = Quantity(
 DECAY_RATE = Quantity(
     symbol="α", gt=0, le=700, description="decay of integer noise: its probability at y is proportional to e^(−α|y|)"
 )
-NOISE_LEVELS = Quantity(
-    symbol="m", ge=1, le=LARGEST_COUNT, description="largest absolute value of truncated integer noise"
-)
+NOISE_LEVELS = Quantity(symbol="m", ge=1, le=10**24, description="largest absolute value of truncated integer noise")
 INTEGER_SENSITIVITY = Quantity(
     symbol="Δ", ge=1, le=LARGEST_COUNT, description="ℓ1 distance of the integers on neighbouring data, at its largest"
 )
@@ -472,3 +470,35 @@ ImageDiameter = Annotated[float, IMAGE_DIAMETER]
 KernelNoiseStd = Annotated[float, KERNEL_NOISE_STD]
 PrivacyLoss = Annotated[float, PRIVACY_LOSS]
 Radius = Annotated[float, LEARNING_RADIUS]
+
+# Updates on a grid, with integer noise ------------------------------------------------------------------------------
+QUANTIZATION_LEVELS = _count("s", "grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s")
+FLAT_DECAY_RATE = Quantity(symbol="α", ge=0, le=700, description="decay of truncated integer noise, 0 if it is uniform")
+UPDATE_L1 = Quantity(symbol="‖u−u'‖₁", ge=0, description="ℓ1 distance of the unit updates on neighbouring data")
+UPDATE_L2 = Quantity(symbol="‖u−u'‖₂", ge=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data")
+UPDATE_LINF = Quantity(symbol="‖u−u'‖∞", ge=0, le=2, description="most that one coordinate of the unit update differs")
+RELATIVE_MOVEMENT = Quantity(
+    symbol="μ", gt=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data, as equation (6) has it"
+)
+FAILURE_DELTA = Quantity(
+    symbol="2e^−L", gt=0, lt=1, description="probability, over the rounding, that the values move further than said"
+)
+GROWTH_RATIO = Quantity(
+    symbol="ρ", gt=1, description="largest norm of a record's gradient over that of its client's mean one"
+)
+LOCAL_STEPS = _count("E", "gradient steps of one client per round")
+QUASAR_CONVEXITY = Quantity(symbol="ζ", gt=0, le=1, description="quasar-convexity of every client's loss, 1 if convex")
+COMPRESSION = Quantity(symbol="γ", ge=0, description="mean squared error of one client's message")
+CLIENT_OPTIMUM_DISTANCE = Quantity(
+    symbol="‖w*_i−w*‖", unit="length", ge=0, description="distance of a client's own minimiser from the common one"
+)
+VALUE = Quantity(symbol="y", description="a value of the noise", ge=-(10**24), le=10**24)
+SHIFT = Quantity(symbol="k", description="how far one coordinate moves, in grid steps", ge=0, le=10**24)
+TRIALS = _count("N", "trials of the Binomial noise, each a fair coin")
+STEP_RATIO = _positive("β/η", "step of the server over the clients' step", "length")
+
+QuantizationLevels = Annotated[int, QUANTIZATION_LEVELS]
+FlatDecayRate = Annotated[float, FLAT_DECAY_RATE]
+GrowthRatio = Annotated[float, GROWTH_RATIO]
+LocalSteps = Annotated[int, LOCAL_STEPS]
+QuasarConvexity = Annotated[float, QUASAR_CONVEXITY]

@@ -10,9 +10,11 @@ from calibrators import (
     gaussian,
     mb_sgd,
     mu2_sgd,
+    norm_fedavg,
     one_pass_accelerated_mb_sgd,
     ppsgd,
     projected_sgd,
+    qtdl,
     shuffled_mb_sgd,
 )
 from calibrators.problem import Calibrator
@@ -22,6 +24,8 @@ CALIBRATORS: tuple[Calibrator, ...] = (
     one_pass_accelerated_mb_sgd.CALIBRATOR,
     accelerated_mb_sgd.CALIBRATOR,
     shuffled_mb_sgd.CALIBRATOR,
+    qtdl.CALIBRATOR,
+    norm_fedavg.CALIBRATOR,
     projected_sgd.CALIBRATOR,
     ppsgd.CALIBRATOR,
     mu2_sgd.CALIBRATOR,

@@ -127,6 +127,7 @@ class TrueFigures:
     epsilon: Ends
     delta: Ends
     log10_delta: Ends
+    log10_one_minus_delta: Annotated[float | None, Served("log10(1 − δ), where δ is near 1")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +212,19 @@ class Risk:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CommunicationBeside:
+    """What other encodings of the same run would send."""
+
+    float32_total_bits: Annotated[int, Served("with 32-bit floating-point coordinates, without any privacy")]
+    printed_bits_per_coordinate: Annotated[int | None, Served("with the printed noise")] = None
+    printed_total_bits: Annotated[int | None, Served("with the printed noise")] = None
+    binomial_bits_per_coordinate: Annotated[
+        int | None, Served("with Binomial noise by agarwal-2018.1; absent where that proves nothing")
+    ] = None
+    binomial_total_bits: Annotated[int | None, Served("with Binomial noise; absent where it proves nothing")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Communication:
     """What is sent."""
 
@@ -219,6 +233,7 @@ class Communication:
     bits_per_round_per_client: int
     total_bits: Annotated[int, Served("at most, if the number of participants is random")]
     expected_total_bits: Annotated[float | None, Served("where the number of participants is random")] = None
+    beside: Annotated[CommunicationBeside | None, Served("what other encodings would send")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
