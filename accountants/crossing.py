@@ -49,7 +49,8 @@ def crossing(end: Callable[[float], float], log_delta: float, guess: Guess) -> C
 
     bracket = _bracket(excess, guess)
     if bracket is not None:
-        root = brentq(excess, *bracket, xtol=_ABSOLUTE, rtol=_RELATIVE)
+        # A value of exactly the target may be a plateau, whose left end is wanted: no root to stop at.
+        root = brentq(lambda epsilon: excess(epsilon) or -1.0, *bracket, xtol=_ABSOLUTE, rtol=_RELATIVE)
         # It may have come from one side alone.
         for side in (-1.0, 1.0):
             excess(root + side * (_RELATIVE * root + _ABSOLUTE))

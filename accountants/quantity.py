@@ -1,0 +1,181 @@
+"""What a number is: its meaning, symbol, unit and range, and records that check theirs when they are built.
+
+`Quantity` speaks to pydantic through two hooks and imports nothing of it, so that the mathematics stays free of the
+web.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+
+from accountants.errors import Fault, InvalidInput
+
+T = TypeVar("T")
+
+LARGEST_COUNT = 10**15
+"""Counts up to this are exact in every double and far beyond any run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """Meaning, symbol, unit and range of one number. Ranges are closed at `ge`/`le` and open at `gt`/`lt`."""
+
+    description: str
+    symbol: str = ""
+    unit: str = ""
+    gt: float | None = None
+    ge: float | None = None
+    lt: float | None = None
+    le: float | None = None
+
+    @property
+    def allowed(self) -> str:
+        """The range in words, as it stands in problem answers."""
+        signs = ((self.gt, ">"), (self.ge, "≥"), (self.lt, "<"), (self.le, "≤"))
+        return " and ".join(f"{sign} {bound:g}" for bound, sign in signs if bound is not None)
+
+    def contains(self, value: float) -> bool:
+        """Whether `value` is finite and inside the range."""
+        if isinstance(value, int) and abs(value) > max(LARGEST_COUNT, self.le or 0):
+            return False
+        return (
+            math.isfinite(value)
+            and (self.gt is None or value > self.gt)
+            and (self.ge is None or value >= self.ge)
+            and (self.lt is None or value < self.lt)
+            and (self.le is None or value <= self.le)
+        )
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Strict, finite and bounded; `X | None` admits absence (its default) but never an explicit null."""
+        schema = dict(handler(_without_none(source)))
+        bounds = {sign: getattr(self, sign) for sign in ("gt", "ge", "lt", "le") if getattr(self, sign) is not None}
+        if schema["type"] == "float":
+            return schema | bounds | {"strict": True, "allow_inf_nan": False}
+        if schema["type"] == "int":
+            whole = schema | {k: int(v) for k, v in bounds.items()} | {"strict": True}
+            return {
+                "type": "function-before",
+                "function": {"type": "no-info", "function": whole_number},
+                "schema": whole,
+            }
+        if schema["type"] in ("str", "bool"):
+            return schema | {"strict": True}
+        return schema
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Description, symbol and unit, as `description`, `x-symbol` and `x-unit`."""
+        json_schema = handler(schema)
+        json_schema["description"] = self.description
+        if self.symbol:
+            json_schema["x-symbol"] = self.symbol
+        if self.unit:
+            json_schema["x-unit"] = self.unit
+        return json_schema
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A union of request classes told apart by the literal default of one field, as a pydantic hook."""
+
+    field: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        """A tagged union; an unknown tag is one fault, not one per member."""
+        tags = {choice: next(f.default for f in fields(choice) if f.name == self.field) for choice in get_args(source)}
+        choices = {tag: handler.generate_schema(choice) for choice, tag in tags.items()}
+        return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
+
+
+def whole_number(value: object) -> object:
+    """An integral float is the integer it denotes: 1e9 and 1000.0 are counts. Anything else is left as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _without_none(annotation: Any) -> Any:
+    """`X` for `X | None`."""
+    arguments = get_args(annotation)
+    if NoneType not in arguments:
+        return annotation
+    kept = tuple(argument for argument in arguments if argument is not NoneType)
+    union = kept[0]
+    for argument in kept[1:]:
+        union = union | argument
+    return union
+
+
+def quantity_of(annotation: Any) -> tuple[Any, Quantity | None]:
+    """The bare type of an annotated field (None removed) and its quantity, if it has one."""
+    if get_origin(annotation) is Annotated:
+        bare, *metadata = get_args(annotation)
+        found = next((item for item in metadata if isinstance(item, Quantity)), None)
+        return _without_none(bare), found
+    return _without_none(annotation), None
+
+
+def _check_value(pointer: str, value: Any, bare: Any, quantity: Quantity) -> Fault | None:
+    if bare in (float, int):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return Fault(pointer, "must be a number", quantity.allowed)
+        if bare is int and not isinstance(value, int):
+            return Fault(pointer, "must be a whole number", quantity.allowed)
+        if not quantity.contains(value):
+            return Fault(pointer, "is out of range", quantity.allowed)
+    if get_origin(bare) is Literal and value not in get_args(bare):
+        return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
+    return None
+
+
+@cache
+def _declared(cls: type) -> tuple[tuple[str, Any, Any, Quantity], ...]:
+    """Name, default, bare type and quantity of each field that has one; resolving annotations is slow."""
+    hints = get_type_hints(cls, include_extras=True)
+    found = ((field, *quantity_of(hints[field.name])) for field in fields(cls))
+    return tuple((field.name, field.default, bare, each) for field, bare, each in found if each is not None)
+
+
+def check_quantities(record: Any) -> None:
+    """Check every quantity of a dataclass instance against its declared type and range.
+
+    Raises:
+        InvalidInput: with one fault for each field that is out of its domain.
+    """
+    faults = []
+    cls: Any = type(record)
+    for name, default, bare, quantity in _declared(cls):
+        value: Any = getattr(record, name)
+        if value is None and default is None:
+            continue
+        value = whole_number(value) if bare is int else value
+        fault = _check_value(f"/{name}", value, bare, quantity)
+        if fault is not None:
+            faults.append(fault)
+        else:
+            object.__setattr__(record, name, float(value) if bare is float else value)
+    if faults:
+        raise InvalidInput(*faults)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def request(cls: type[T]) -> type[T]:
+    """Make `cls` a frozen keyword-only dataclass that checks its quantities, then its own `check()`, when built.
+
+    The same class is the HTTP body: unknown fields are refused there too. `check` raises `InvalidInput` for pairs of
+    fields that no run can have.
+    """
+
+    def __post_init__(self: Any) -> None:
+        check_quantities(self)
+        if hasattr(self, "check"):
+            self.check()
+
+    cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
+    cls.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
+    made = dataclass(frozen=True, kw_only=True)(cls)
+    assert is_dataclass(made)
+    return made
