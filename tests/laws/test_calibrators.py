@@ -18,7 +18,7 @@ from epsilond.reading import read
 each_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda one: one.name)
 
 
-EPSILONS = {"shuffled-mb-sgd": (1.0,)}
+EPSILONS = {"shuffled-mb-sgd": (1.0,), "norm-fedavg": (1.0,), "qtdl": (0.3,)}
 """Where the ends of the range take a minute."""
 
 
