@@ -67,6 +67,12 @@ MOST_COMPOSED = 10_000
 DEEPEST = 12
 
 
+SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
+"""Of a length or a loss, where ratios are squared."""
+SMALLEST_STEP, LARGEST_STEP = 1e-100, 1e100
+"""Of a step size or a noise."""
+
+
 @request
 class Gaussian:
     """Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C."""
@@ -302,7 +308,20 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, lists are as long as the run."""
+        """m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, lists are as long as the run.
+
+        Lengths and losses whose squares, or whose ratios' squares, are no doubles are refused.
+        """
+        for name in ("lipschitz", "radius", "smoothness", "strong_convexity"):
+            value = getattr(self, name)
+            if value and not SMALLEST_SCALE <= value <= LARGEST_SCALE:
+                allowed = f"≥ {SMALLEST_SCALE:g} and ≤ {LARGEST_SCALE:g}"
+                raise InvalidInput.at(f"/{name}", "is out of range; choose other units", allowed=allowed)
+        for name in ("step_schedule", "noise_schedule"):
+            value = getattr(getattr(self, name), "value", None)
+            if value and not SMALLEST_STEP <= value <= LARGEST_STEP:
+                allowed = f"≥ {SMALLEST_STEP:g} and ≤ {LARGEST_STEP:g}"
+                raise InvalidInput.at(f"/{name}/value", "is out of range; choose other units", allowed=allowed)
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:

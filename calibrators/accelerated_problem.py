@@ -78,6 +78,16 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
         ]
         if not set(self.readings or ()) <= set(READINGS):
             faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
+        largest = {
+            "gradient_std": self.lipschitz,
+            "heterogeneity": self.lipschitz,
+            "empirical_gradient_std": (1.0 if self.smoothness is not None else 2.0) * self.lipschitz,
+        }
+        faults += [
+            Fault(f"/{name}", "cannot exceed what lipschitz allows", f"≤ {bound:g}")
+            for name, bound in largest.items()
+            if (getattr(self, name) or 0.0) > bound
+        ]
         most = self.lipschitz * self.diameter
         if self.initial_gap is not None and self.initial_gap > most:
             faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))

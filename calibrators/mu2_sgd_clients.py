@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
 from accountants.account import account
+from accountants.curve import Curve
 from accountants.specs import Gaussian
 from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.reshef_conversions import exact_epsilons
@@ -89,13 +90,17 @@ def guarantee_at(
 ) -> Guarantee:
     """What μ-Gaussian differential privacy is, in the request's setting or under another relation."""
     chosen = relation or problem.relation
-    return account(
+    found = account(
         Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu),
         relation=chosen,
         unit=problem.unit,
         observer=problem.seen_by,
         effort=effort,
     ).guarantee
+    if problem.sees_all:
+        return found
+    # Who sees a function of the messages is no better off, but perhaps worse: nothing is known from below.
+    return replace(found, curve=Curve(found.curve.upper))
 
 
 def reports_of(problem: Mu2SgdProblem, noise: Noise, target: Target) -> tuple[ClientReport, ...]:

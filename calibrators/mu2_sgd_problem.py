@@ -237,6 +237,13 @@ class Mu2SgdProblem:
         return self.observer or ("server" if self.server == "untrusted" else "released-models")
 
     @property
+    def sees_all(self) -> bool:
+        """Whether the observer sees all that is released, so that the bound is attained."""
+        if self.server == "untrusted":
+            return self.seen_by == "server"
+        return self.seen_by in ("released-models", "other-clients")
+
+    @property
     def federation(self) -> Federation:
         """The run as the bounds see it."""
         known = {name: or_most(getattr(self, name), getattr(self, bound)) for name, bound in SPREADS.items()}

@@ -53,11 +53,11 @@ def _of_the_guarantee(problem: Mu2SgdProblem, certified: Certified) -> Iterator[
             code="printed-truth-is-for-replace-one",
             message="the printed theorem and the true figures beside it are for replace-one, not for this relation",
         )
-    if problem.server == "untrusted" and problem.seen_by != "server":
+    if not problem.sees_all:
         yield Warning_(
             code="observer-sees-less",
-            message="the figures are those against the server, who sees every message; this observer sees a function "
-            "of them, so they hold, and may be pessimistic",
+            message="the figures are those against whoever sees all that is released; this observer sees a function "
+            "of it, so they hold, and may be pessimistic",
         )
 
 

@@ -35,7 +35,7 @@ from accountants.quantities import (
     request,
 )
 from accountants.schedules import Constant, Explicit, InverseTime, Schedule
-from accountants.specs import ProjectedSgd
+from accountants.specs import LARGEST_SCALE, SMALLEST_SCALE, ProjectedSgd
 from accountants.theorems.contraction_inverse_time import MEAN_GRADIENT_BOUND
 from accountants.theorems.contraction_utility import SHAMIR_CONSTANT
 from calibrators.problem import Target
@@ -105,6 +105,11 @@ class ProjectedSgdProblem:
     def check(self) -> None:
         """The unknown is open and the rest is given; the run itself is one that can be."""
         Target.of(self.epsilon, self.delta, self.log10_delta)
+        for name in ("lipschitz", "radius", "smoothness", "strong_convexity"):
+            value = getattr(self, name)
+            if value and not SMALLEST_SCALE <= value <= LARGEST_SCALE:
+                allowed = f"≥ {SMALLEST_SCALE:g} and ≤ {LARGEST_SCALE:g}"
+                raise InvalidInput.at(f"/{name}", "is out of range; choose other units", allowed=allowed)
         needed = {
             "participants": (self.participants, "participants"),
             "step_schedule": (self.step_schedule, "step_size"),

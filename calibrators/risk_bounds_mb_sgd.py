@@ -121,8 +121,7 @@ def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Upper
     if found is None:
         return
     theorem = FEDERATED_RISK if asked.client_groups or asked.smoothness is None else EXCESS_RISK_BOUND
-    scaled = max(scales_of(asked)) * (asked.smoothness or 0.0)
-    yield found.answer(theorem, scaled)
+    yield found.answer(theorem, asked.smoothness or 0.0, heaviest=max(1.0, *scales_of(asked)))
 
 
 def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:

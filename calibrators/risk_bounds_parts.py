@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
+from accountants.special import UNIT_ROUNDOFF
 from accountants.theorem import ConditionResult, Evaluation, Theorem
 from accountants.theorems.lowy_excess_risk import ExcessRisk, Problem, excess_risk
 from accountants.theorems.lowy_lower_bounds import (
@@ -87,10 +88,12 @@ class Explicit:
     step_size: float
     envelope_smoothness: float | None
 
-    def answer(self, theorem: Theorem, smoothness: float) -> UpperBound:
-        """As an upper bound; the step must be below 1/β."""
-        used = smoothness if self.envelope_smoothness is None else self.envelope_smoothness
-        step = self.step_size * used
+    def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
+        """As an upper bound; ηβ must be below 1, and η p_i N β at most 1 for the `heaviest` weight p_i N."""
+        smooth = self.envelope_smoothness is None
+        step = self.step_size * (smoothness if self.envelope_smoothness is None else self.envelope_smoothness)
+        heavy = step * heaviest if smooth else step
+        allowed = step < 1.0 and heavy <= 1.0 + 4 * UNIT_ROUNDOFF
         return UpperBound(
             theorem=theorem.id,
             reading="corrected",
@@ -98,7 +101,7 @@ class Explicit:
             value=self.risk.total,
             terms={name: value for name, value in self.risk.terms.items() if math.isfinite(value)},
             conditions=condition_answers(
-                ConditionResult(one.id, one.statement, step < 1.0, step, 1.0)
+                ConditionResult(one.id, one.statement, allowed, heavy, 1.0)
                 for one in theorem.conditions
                 if one.id == "step-size"
             ),
@@ -220,9 +223,11 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
             if height is None or below.scale <= 0.0:
                 continue
             hidden = "that of the lower bound is" if known else "both are"
+            failing = [condition.id for condition in below.conditions if condition.holds is False]
+            unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""
             yield RatioAnswer(
                 upper=above.theorem,
                 lower=below.theorem,
                 value=height / below.scale,
-                statement=f"constants and logarithms: {hidden} hidden; this compares orders and bounds nothing",
+                statement=f"constants and logarithms: {hidden} hidden; this compares orders and bounds nothing{unmet}",
             )

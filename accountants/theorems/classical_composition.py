@@ -47,7 +47,7 @@ def advanced_composition(
     }
     squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
     total = times * math.fsum(map(rules[drift], epsilons))
-    spread = math.sqrt(-2.0 * squares * log_slack)
+    spread = math.sqrt(2.0 * squares * max(-log_slack, 0.0))
     heads = [log_delta + math.log(times) for log_delta in log_deltas]
     top = max([log_slack, *heads])
     log_delta = top + math.log(math.fsum(math.exp(term - top) for term in [log_slack, *heads]))

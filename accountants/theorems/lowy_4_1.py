@@ -152,7 +152,8 @@ def step_size(inputs: ShuffledInputs) -> float | None:
     if inputs.strong_convexity > 0.0:
         return None
     m = float(inputs.participants)
-    private = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * m * inputs.logarithms)
+    spread = math.sqrt(inputs.dimension * m * max(inputs.logarithms, 0.0))
+    private = inputs.epsilon * inputs.records / spread if spread > 0.0 else math.inf
     reach = inputs.diameter * math.sqrt(m) / (inputs.lipschitz * inputs.rounds_run)
     return min(0.25 / inputs.smoothness, reach * min(math.sqrt(inputs.samples_per_client), private))
 

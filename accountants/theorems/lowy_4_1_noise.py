@@ -91,7 +91,8 @@ def explicit_noise(
     spread = 8.0 * math.sqrt(crowd * (math.log(4.0) - log_shuffling)) + 8.0 * crowd
     local = min(1.0, 2.0 * growth / spread)
     reached = min(growth, 0.5 * spread * local)
-    log_local = log_delta - math.log(8.0 * participants) - used - math.log(2.0 + reached)
+    # A smaller δ₀ than is needed costs noise only; one above a half is no δ.
+    log_local = min(log_delta - math.log(8.0 * participants) - used - math.log(2.0 + reached), -LN2)
     return ExplicitNoise(
         noise_std=lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local)) / local,
         rate=rate,

@@ -75,11 +75,17 @@ def privacy_scale(*, ratio: float, lipschitz: float, diameter: float, strong_con
 def enough_clients(
     *, samples_per_client: int, clients: int, round_epsilon: float, round_delta: float, printed: bool
 ) -> float:
-    """The fewest clients: 16 ln(2/(nδ₀)) as printed, 16 e^{nε₀^r} ln(2/(Nnδ₀)), the premise of Theorem F.2 (E-21)."""
+    """The fewest clients: 16 ln(2/(nδ₀)) as printed, 16 e^{nε₀^r} ln(2/(Nnδ₀)), the premise of Theorem F.2 (E-21).
+
+    Infinite where Nnδ₀ ≥ 1, of which Theorem F.2 says nothing, and beyond every double.
+    """
     if printed:
-        return 16.0 * (math.log(2.0) - math.log(samples_per_client) - math.log(round_delta))
-    needed = math.log(2.0) - math.log(samples_per_client) - math.log(clients) - math.log(round_delta)
-    return 16.0 * math.exp(min(samples_per_client * round_epsilon, 700.0)) * needed
+        return 16.0 * max(math.log(2.0) - math.log(samples_per_client) - math.log(round_delta), 0.0)
+    transferred = math.log(samples_per_client) + math.log(clients) + math.log(round_delta)
+    share = samples_per_client * round_epsilon
+    if transferred >= 0.0 or share > 700.0:
+        return math.inf
+    return 16.0 * math.exp(share) * (math.log(2.0) - transferred)
 
 
 def least_round_log_delta(*, samples_per_client: int, clients: int, local_epsilon: float, printed: bool) -> float:

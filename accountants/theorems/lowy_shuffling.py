@@ -35,7 +35,12 @@ LN10 = math.log(10.0)
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
-    """The largest ε₀ of Theorem F.2: ln(N/(16 ln(2/δ)))/n. May be negative: then no ε₀ is admitted."""
+    """The largest ε₀ of Theorem F.2: ln(N/(16 ln(2/δ)))/n. May be negative: then no ε₀ is admitted.
+
+    −∞ where δ ≥ 1, of which the theorem says nothing.
+    """
+    if log_delta >= 0.0:
+        return -math.inf
     return (math.log(clients) - math.log(16.0 * (math.log(2.0) - log_delta))) / samples_per_client
 
 
@@ -60,7 +65,8 @@ class Round:
         log_crowd = self.samples_per_client * self.local_epsilon - math.log(self.clients)
         if log_crowd > 600.0:
             return math.inf
-        spread = 8.0 * math.sqrt(math.exp(log_crowd) * (math.log(4.0) - log_delta)) + 8.0 * math.exp(log_crowd)
+        nats = max(math.log(4.0) - log_delta, 0.0)
+        spread = 8.0 * math.sqrt(math.exp(log_crowd) * nats) + 8.0 * math.exp(log_crowd)
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * spread)
 
     def log_distance(self, *, sharp: bool = False) -> float:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 OUTWARD = 1.0 + 1e-11
 """Every μ is raised by this factor, for the rounding of its powers and sums."""
 LEAST_CONTRACTION = 1e-300
+LEAST_SQUARE = 1e-300
 MOST_STARTS = 256
 
 
@@ -89,9 +90,12 @@ def periodic_mu(
         if math.isfinite(diameter):
             plans += [end.cost(*late) for late in _late_starts(uses, period, rate, shift=shift, diameter=diameter)]
     if math.isfinite(diameter):
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
             plans.append((diameter * np.exp(-rate * steps)) ** 2 / powers_sum(2.0 * rate, steps))
-    return np.asarray(np.sqrt(np.minimum.reduce(np.broadcast_arrays(*plans))) * OUTWARD)
+    # Squares beyond the doubles are no plan, and one below them is not nothing.
+    known = [np.where(np.isnan(plan), np.inf, plan) for plan in np.broadcast_arrays(*plans)]
+    least = np.maximum(np.minimum.reduce(known), LEAST_SQUARE if shift > 0.0 and diameter > 0.0 else 0.0)
+    return np.asarray(np.sqrt(least) * OUTWARD)
 
 
 class _End(NamedTuple):
