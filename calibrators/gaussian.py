@@ -30,6 +30,7 @@ from calibrators.guesses import likely_noise, likely_rate, likely_rounds
 from calibrators.problem import Calibrator, CostClass, Target
 from calibrators.search import (
     LEAST,
+    TRIALS_KEPT,
     Certified,
     largest_count,
     largest_rate,
@@ -132,7 +133,7 @@ def _target(problem: GaussianProblem) -> Target:
 def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
     target = _target(problem)
 
-    @functools.cache
+    @functools.lru_cache(maxsize=TRIALS_KEPT)
     def family(noise: float, effort: Effort) -> Guarantee:
         return _guarantee(problem, effort, noise_multiplier=noise)
 
@@ -152,7 +153,9 @@ def _rate(problem: GaussianProblem) -> float:
 
 def _for_rounds(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
     target = _target(problem)
-    guarantee = functools.cache(lambda count, effort: _guarantee(problem, effort, rounds=count))
+    guarantee = functools.lru_cache(maxsize=TRIALS_KEPT)(
+        lambda count, effort: _guarantee(problem, effort, rounds=count)
+    )
     distance = sensitivity_factor(problem.relation)
     guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
     certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
@@ -168,11 +171,13 @@ def _for_rate(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, An
         distance=sensitivity_factor(problem.relation),
     )
     if problem.population is not None:
-        sized = functools.cache(lambda count, effort: _guarantee(problem, effort, batch_size=count))
+        sized = functools.lru_cache(maxsize=TRIALS_KEPT)(
+            lambda count, effort: _guarantee(problem, effort, batch_size=count)
+        )
         most = problem.population if problem.sampling == "without-replacement" else LARGEST_COUNT
         certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
         return certified, target, {"batch_size": int(certified.noise)}
-    rated = functools.cache(lambda rate, effort: _guarantee(problem, effort, rate=rate))
+    rated = functools.lru_cache(maxsize=TRIALS_KEPT)(lambda rate, effort: _guarantee(problem, effort, rate=rate))
     certified = largest_rate(rated, target, guess=guess)
     return certified, target, {"rate": certified.noise}
 

@@ -30,7 +30,7 @@ from calibrators.mb_sgd_problem import BITS_PER_COORDINATE, MbSgdProblem, Run
 from calibrators.mb_sgd_schedule import Averaging, choose_run, likely_noise_multiplier, plan_of
 from calibrators.mb_sgd_warnings import warnings_of
 from calibrators.problem import Calibrator, CostClass
-from calibrators.search import Certified, smallest_noise
+from calibrators.search import TRIALS_KEPT, Certified, smallest_noise
 
 if TYPE_CHECKING:
     from accountants.guarantee import Guarantee
@@ -78,7 +78,7 @@ def run_spec(problem: MbSgdProblem, member: Member, rounds: int, noise_multiplie
 def certify(problem: MbSgdProblem, member: Member, rounds: int) -> Certified:
     """The smallest certified noise multiplier of a client in a run."""
 
-    @functools.cache
+    @functools.lru_cache(maxsize=TRIALS_KEPT)
     def family(noise_multiplier: float, effort: Effort) -> Guarantee:
         return account(
             run_spec(problem, member, rounds, noise_multiplier),

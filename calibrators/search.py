@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LEAST, MOST = 1e-2, 1e12
 LEAST_RATE = 1e-12
 LOG_10 = math.log(10.0)
+TRIALS_KEPT = 4
+"""Guarantees that a search keeps: each may hold grids and transforms."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 ROUGH = 1e-3
