@@ -7,6 +7,7 @@ library's own checks, the HTTP schema, the command line and the documents (`acco
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from accountants.errors import InvalidInput
@@ -295,8 +296,8 @@ STEP_SCHEDULE = Quantity(symbol="η_t", unit="length²/loss", description="step 
 NOISE_SCHEDULE = Quantity(
     symbol="σ_t", unit="gradient", description="standard deviation per coordinate of one client's noise in each step"
 )
-SCHEDULE_VALUE = _positive("", "the value at every step", "that of the schedule")
-SCHEDULE_SCALE = _positive("", "the value at step 1, divided by t at step t", "that of the schedule")
+SCHEDULE_VALUE = Quantity(description="the value at every step", unit="that of the schedule", ge=1e-100, le=1e100)
+SCHEDULE_SCALE = replace(SCHEDULE_VALUE, description="the value at step 1, divided by t at step t")
 SCHEDULE_VALUES = Quantity(description="the values at steps 1, …, T in their order")
 DISTANCE = Quantity(symbol="‖m₁−m₂‖", unit="that of the noise", ge=0, description="distance of two means")
 IMAGE_DIAMETER = Quantity(

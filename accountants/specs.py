@@ -58,6 +58,7 @@ from accountants.quantities import (
     Times,
     request,
 )
+from accountants.scales import RATIOS, check_scales
 from accountants.schedules import Schedule, demand_length
 
 KIND = Quantity(description="which mechanism this is")
@@ -65,12 +66,6 @@ MECHANISMS = Quantity(description="the mechanisms, run one after another, each f
 MECHANISM = Quantity(description="the mechanism this one is made of")
 MOST_COMPOSED = 10_000
 DEEPEST = 12
-
-
-SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
-"""Of a length or a loss, where ratios are squared."""
-SMALLEST_STEP, LARGEST_STEP = 1e-100, 1e100
-"""Of a step size or a noise."""
 
 
 @request
@@ -312,16 +307,13 @@ class ProjectedSgd:
 
         Lengths and losses whose squares, or whose ratios' squares, are no doubles are refused.
         """
-        for name in ("lipschitz", "radius", "smoothness", "strong_convexity"):
-            value = getattr(self, name)
-            if value and not SMALLEST_SCALE <= value <= LARGEST_SCALE:
-                allowed = f"≥ {SMALLEST_SCALE:g} and ≤ {LARGEST_SCALE:g}"
-                raise InvalidInput.at(f"/{name}", "is out of range; choose other units", allowed=allowed)
-        for name in ("step_schedule", "noise_schedule"):
-            value = getattr(getattr(self, name), "value", None)
-            if value and not SMALLEST_STEP <= value <= LARGEST_STEP:
-                allowed = f"≥ {SMALLEST_STEP:g} and ≤ {LARGEST_STEP:g}"
-                raise InvalidInput.at(f"/{name}/value", "is out of range; choose other units", allowed=allowed)
+        check_scales(
+            within=RATIOS,
+            lipschitz=self.lipschitz,
+            radius=self.radius,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+        )
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL_GAP, request
-from accountants.theorems.lowy_arithmetic import check_scales
+from accountants.scales import check_scales
 from calibrators.mb_sgd_problem import MbSgdProblem, Reading
 
 READINGS: tuple[Reading, ...] = ("informal", "complete")

@@ -42,7 +42,7 @@ from accountants.quantities import (
     Unit,
     request,
 )
-from accountants.theorems.lowy_arithmetic import check_scales
+from accountants.scales import check_scales
 from accountants.theorems.lowy_clients import (
     Participation,
     ParticipationCount,

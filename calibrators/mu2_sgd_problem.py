@@ -26,7 +26,7 @@ from accountants.quantities import (
     Rounds,
     request,
 )
-from accountants.theorems.lowy_arithmetic import check_scales
+from accountants.scales import check_scales
 from accountants.theorems.lowy_clients import read_members
 from accountants.theorems.reshef_arithmetic import (
     CLIENT_SPREAD,

@@ -38,6 +38,7 @@ from accountants.quantities import (
     personalization_value,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorems.bietti_federation import (
     ClientSampling,
     Federation,
@@ -46,7 +47,6 @@ from accountants.theorems.bietti_federation import (
     participants_of,
 )
 from accountants.theorems.bietti_sampling import Batches
-from accountants.theorems.lowy_arithmetic import check_scales
 from accountants.theorems.lowy_clients import read_members
 from calibrators.problem import Target
 

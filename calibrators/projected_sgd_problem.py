@@ -34,8 +34,9 @@ from accountants.quantities import (
     Unit,
     request,
 )
+from accountants.scales import RATIOS, check_scales
 from accountants.schedules import Constant, Explicit, InverseTime, Schedule
-from accountants.specs import LARGEST_SCALE, SMALLEST_SCALE, ProjectedSgd
+from accountants.specs import ProjectedSgd
 from accountants.theorems.contraction_inverse_time import MEAN_GRADIENT_BOUND
 from accountants.theorems.contraction_utility import SHAMIR_CONSTANT
 from calibrators.problem import Target
@@ -105,11 +106,13 @@ class ProjectedSgdProblem:
     def check(self) -> None:
         """The unknown is open and the rest is given; the run itself is one that can be."""
         Target.of(self.epsilon, self.delta, self.log10_delta)
-        for name in ("lipschitz", "radius", "smoothness", "strong_convexity"):
-            value = getattr(self, name)
-            if value and not SMALLEST_SCALE <= value <= LARGEST_SCALE:
-                allowed = f"≥ {SMALLEST_SCALE:g} and ≤ {LARGEST_SCALE:g}"
-                raise InvalidInput.at(f"/{name}", "is out of range; choose other units", allowed=allowed)
+        check_scales(
+            within=RATIOS,
+            lipschitz=self.lipschitz,
+            radius=self.radius,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+        )
         needed = {
             "participants": (self.participants, "participants"),
             "step_schedule": (self.step_schedule, "step_size"),

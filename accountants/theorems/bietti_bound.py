@@ -25,8 +25,9 @@ from accountants.quantities import (
     Smoothness,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_bietti_bound.py"
 

@@ -25,11 +25,12 @@ from accountants.quantities import (
     personalization_value,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.bietti_bound import ADDITIVE
 from accountants.theorems.bietti_noise import least_constant
 from accountants.theorems.gaussian import sensitivity_factor
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_bietti_personalization.py"
 

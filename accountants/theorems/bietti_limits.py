@@ -26,11 +26,12 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from accountants.theorems.bietti_bound import ADDITIVE, CONVEX_SMOOTH, FRESH, theorem_bound
 from accountants.theorems.bietti_noise import least_constant, noise_with_constant
 from accountants.theorems.gaussian import sensitivity_factor
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 
 @request

@@ -27,10 +27,11 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.classical import gaussian_noise_std
 from accountants.theorems.gaussian import sensitivity_factor
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_bietti_noise.py"
 

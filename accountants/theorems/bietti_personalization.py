@@ -32,6 +32,7 @@ from accountants.quantities import (
     personalization_value,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Erratum, Outputs, Source, Status, Theorem
 from accountants.theorems.bietti_bound import (
     ADDITIVE,
@@ -42,7 +43,7 @@ from accountants.theorems.bietti_bound import (
     theorem_step,
 )
 from accountants.theorems.bietti_federation import Federation, GroupOfUsers
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_step_size import golden_section
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from accountants.quantities import (
     Weighting,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.bietti_bound import CONVEX_SMOOTH, FRESH, UNCLIPPED, bound_outputs
 from accountants.theorems.bietti_federation import (
@@ -32,7 +33,7 @@ from accountants.theorems.bietti_federation import (
     check_groups,
     participants_of,
 )
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_clients import read_members
 
 _TESTS = "tests/theorems/test_bietti_sampled_bound.py"

@@ -26,6 +26,7 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from accountants.theorems.bietti_federation import (
     Federation,
@@ -34,7 +35,7 @@ from accountants.theorems.bietti_federation import (
     noise_multiplier_of,
 )
 from accountants.theorems.bietti_noise import NORM_BOUNDED, noise_with_constant
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_clients import read_members
 
 _TESTS = "tests/theorems/test_bietti_sampling.py"

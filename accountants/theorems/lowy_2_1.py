@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
 
-from accountants.errors import InvalidInput
 from accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
-    ROUNDS,
-    SAMPLING,
-    BatchSize,
-    Clients,
-    Diameter,
-    Dimension,
-    Epsilon,
-    Lipschitz,
-    Participants,
-    Quantity,
-    SamplesPerClient,
     Smoothness,
-    StrongConvexity,
-    natural_log_delta,
     request,
 )
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
-from accountants.theorems.lowy_clients import Federation
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_convergence import CONSTRAINED_MINIMUM
 from accountants.theorems.lowy_noise import (
     FRESH_NOISE,
@@ -35,7 +17,13 @@ from accountants.theorems.lowy_noise import (
     PRIVACY_ERRATA,
     epsilon_limit,
     minimal_batch_size,
-    minimal_batch_size_real,
+)
+from accountants.theorems.lowy_run_inputs import (
+    DRAWN_ONCE,
+    MINIMAL_BATCH,
+    PRESCRIBED_ROUNDS,
+    BatchInputs,
+    epsilon_range,
 )
 from accountants.theorems.lowy_smooth import (
     Prescription,
@@ -47,66 +35,18 @@ from accountants.theorems.lowy_smooth import (
 )
 from accountants.theorems.lowy_variance_lemmas import NOT_HOMOGENEOUS
 
-Variant = Literal["informal", "complete"]
-READINGS: tuple[Reading, ...] = ("printed", "corrected")
-
 _TESTS = "tests/theorems/test_lowy_2_1.py"
-_VARIANT = Quantity(description="the main text's statement with hidden constants, or the appendix's complete one")
 
 
 @request
-class SmoothInputs:
+class SmoothInputs(BatchInputs):
     """Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta."""
 
-    variant: Annotated[Variant, _VARIANT] = "complete"
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    samples_per_client: SamplesPerClient
-    clients: Clients
-    participants: Participants
-    batch_size: BatchSize
-    dimension: Dimension
-    lipschitz: Lipschitz
-    diameter: Diameter
     smoothness: Smoothness
-    strong_convexity: StrongConvexity = 0.0
-    rounds: Annotated[int | None, ROUNDS] = None
-    sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
 
-    def check(self) -> None:
-        """One δ; M ≤ N, K ≤ n, μ ≤ β; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def federation(self) -> Federation:
-        """The clients."""
-        return Federation.of_equal_clients(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            epsilon=self.epsilon,
-            log_delta=self.log_delta,
-        )
+    def scales(self) -> tuple[str, ...]:
+        """And β."""
+        return (*super().scales(), "smoothness")
 
     def prescription(self, reading: Reading) -> Prescription:
         """What the variant prescribes in a reading."""
@@ -140,11 +80,6 @@ class SmoothInputs:
             rounds=self.rounds,
             reading=reading,
         )
-
-    @property
-    def fewest_rounds(self) -> int:
-        """The fewer rounds of the two readings."""
-        return min(self.prescription(reading).rounds for reading in READINGS)
 
 
 @in_doubles
@@ -180,31 +115,6 @@ def smooth(inputs: SmoothInputs, reading: Reading = "printed") -> Outputs:
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
-def _epsilon_range(inputs: SmoothInputs) -> Sides:
-    return Sides.at_most(inputs.epsilon, epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant))
-
-
-def _batch(inputs: SmoothInputs) -> Sides:
-    least = minimal_batch_size_real(
-        samples_per_client=inputs.samples_per_client,
-        rounds=inputs.fewest_rounds,
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
-    return Sides.at_least(inputs.batch_size, least)
-
-
-def _drawn_once(inputs: SmoothInputs) -> Sides:
-    return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
-
-
-def _rounds(inputs: SmoothInputs) -> Sides:
-    """Of the two readings the one that comes closer to failing."""
-    both = [inputs.prescription(reading) for reading in READINGS]
-    worst = max(both, key=lambda found: found.prescribed_rounds - found.rounds)
-    return Sides.at_least(worst.rounds, worst.prescribed_rounds)
-
-
 def _client_sampling(inputs: SmoothInputs) -> Sides:
     """R against 1/ν², or against 0 where every client participates; at the printed prescription."""
     found = inputs.prescription("printed")
@@ -227,10 +137,10 @@ def _logarithm(inputs: SmoothInputs) -> Sides:
 
 
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version", _epsilon_range),
-    Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), at the fewer rounds of the two readings", _batch),
-    Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once),
-    Condition("prescribed-rounds", "R is at least what the statement prescribes at that R", _rounds),
+    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version", epsilon_range),
+    MINIMAL_BATCH,
+    DRAWN_ONCE,
+    PRESCRIBED_ROUNDS,
     Condition(
         "client-sampling", "all clients participate (right side 0), or R ≥ 1/ν² (1/(dΞ~) if μ > 0)", _client_sampling
     ),

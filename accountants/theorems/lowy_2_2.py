@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
 
 from accountants.errors import InvalidInput
 from accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
-    ROUNDS,
-    SAMPLING,
-    BatchSize,
-    Clients,
-    Diameter,
-    Dimension,
-    Epsilon,
-    Lipschitz,
-    Participants,
-    Quantity,
-    SamplesPerClient,
-    StrongConvexity,
-    natural_log_delta,
     request,
 )
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_2_1 import PARTICIPANTS, READINGS, Variant
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
-from accountants.theorems.lowy_clients import Federation
+from accountants.theorems.lowy_2_1 import PARTICIPANTS
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_convergence import CONSTRAINED_MINIMUM
 from accountants.theorems.lowy_envelope import ENVELOPE_LIPSCHITZ
 from accountants.theorems.lowy_noise import (
@@ -35,7 +18,6 @@ from accountants.theorems.lowy_noise import (
     PRIVACY_ERRATA,
     epsilon_limit,
     minimal_batch_size,
-    minimal_batch_size_real,
 )
 from accountants.theorems.lowy_nonsmooth import (
     EnvelopePrescription,
@@ -43,63 +25,31 @@ from accountants.theorems.lowy_nonsmooth import (
     complete_strongly_convex_envelope,
     informal_envelope,
 )
+from accountants.theorems.lowy_run_inputs import (
+    DRAWN_ONCE,
+    MINIMAL_BATCH,
+    PRESCRIBED_ROUNDS,
+    BatchInputs,
+)
 
 _TESTS = "tests/theorems/test_lowy_2_2.py"
-_VARIANT = Quantity(description="the main text's statement with hidden constants, or the appendix's complete one")
 
 
 @request
-class NonsmoothInputs:
+class NonsmoothInputs(BatchInputs):
     """Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta."""
 
-    variant: Annotated[Variant, _VARIANT] = "complete"
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    samples_per_client: SamplesPerClient
-    clients: Clients
-    participants: Participants
-    batch_size: BatchSize
-    dimension: Dimension
-    lipschitz: Lipschitz
-    diameter: Diameter
-    strong_convexity: StrongConvexity = 0.0
-    rounds: Annotated[int | None, ROUNDS] = None
-    sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
-
     def check(self) -> None:
-        """One δ; M ≤ N, K ≤ n, μD ≤ 2L; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            strong_convexity=self.strong_convexity,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
+        """And μD ≤ 2L."""
+        super().check()
         if self.strong_convexity * self.diameter > 2.0 * self.lipschitz:
             raise InvalidInput.at(
                 "/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"
             )
 
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
     def prescription(self, reading: Reading) -> EnvelopePrescription:
         """What the variant prescribes in a reading."""
-        federation = Federation.of_equal_clients(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            epsilon=self.epsilon,
-            log_delta=self.log_delta,
-        )
+        federation = self.federation
         if self.variant == "informal":
             return informal_envelope(
                 federation=federation,
@@ -163,27 +113,6 @@ def nonsmooth(inputs: NonsmoothInputs, reading: Reading = "printed") -> Outputs:
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
-def _batch(inputs: NonsmoothInputs) -> Sides:
-    least = minimal_batch_size_real(
-        samples_per_client=inputs.samples_per_client,
-        rounds=min(inputs.prescription(reading).rounds for reading in READINGS),
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
-    return Sides.at_least(inputs.batch_size, least)
-
-
-def _drawn_once(inputs: NonsmoothInputs) -> Sides:
-    return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
-
-
-def _rounds(inputs: NonsmoothInputs) -> Sides:
-    """Of the two readings the one that comes closer to failing."""
-    both = [inputs.prescription(reading) for reading in READINGS]
-    worst = max(both, key=lambda found: found.prescribed_rounds - found.rounds)
-    return Sides.at_least(worst.rounds, worst.prescribed_rounds)
-
-
 def _logarithm(inputs: NonsmoothInputs) -> Sides:
     argument = inputs.prescription("printed").terms.get("logarithm_argument", math.inf)
     return Sides(argument > 1.0, argument, 1.0)
@@ -195,9 +124,9 @@ CONDITIONS = (
         "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version",
         lambda inputs: Sides.at_most(inputs.epsilon, epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant)),
     ),
-    Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), at the fewer rounds of the two readings", _batch),
-    Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once),
-    Condition("prescribed-rounds", "R is at least what the statement prescribes at that R", _rounds),
+    MINIMAL_BATCH,
+    DRAWN_ONCE,
+    PRESCRIBED_ROUNDS,
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
     FRESH_NOISE,
     Condition("inside-domain", "gradients of the envelope are evaluated inside the domain, where their norm is ≤ L"),

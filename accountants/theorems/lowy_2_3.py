@@ -5,29 +5,17 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from accountants.errors import InvalidInput
 from accountants.quantities import (
     BATCH_SIZE,
-    DELTA,
     GRADIENT_STD,
     INITIAL_GAP,
-    LOG10_DELTA,
-    Clients,
-    Diameter,
-    Dimension,
-    Epsilon,
     Heterogeneity,
-    Lipschitz,
-    Participants,
-    SamplesPerClient,
     Smoothness,
-    StrongConvexity,
-    natural_log_delta,
     request,
 )
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.classical import gaussian_noise_std_ends
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_noise import INSIDE_DOMAIN
 from accountants.theorems.lowy_one_pass import (
     PRINTED_FACTOR,
@@ -49,54 +37,24 @@ from accountants.theorems.lowy_one_pass import (
     strongly_convex_terms,
     whole_batch,
 )
+from accountants.theorems.lowy_run_inputs import EqualClientsInputs
 
 _TESTS = "tests/theorems/test_lowy_2_3.py"
 
 
 @request
-class OnePassInputs:
+class OnePassInputs(EqualClientsInputs):
     """Equal clients, M of N in each round. Absent: batch_size is the prescribed one, φ is L, Δ is LD."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    samples_per_client: SamplesPerClient
-    clients: Clients
-    participants: Participants
     batch_size: Annotated[int | None, BATCH_SIZE] = None
-    dimension: Dimension
-    lipschitz: Lipschitz
-    diameter: Diameter
     smoothness: Smoothness
-    strong_convexity: StrongConvexity = 0.0
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
     heterogeneity: Heterogeneity = 0.0
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
-    def check(self) -> None:
-        """One δ; M ≤ N, K ≤ n, μ ≤ β; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            gradient_std=self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            initial_gap=self.initial_gap,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if (self.batch_size or 1) > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+    def scales(self) -> tuple[str, ...]:
+        """And those of the gradients."""
+        return (*super().scales(), "smoothness", "gradient_std", "heterogeneity", "initial_gap")
 
     @property
     def run(self) -> OnePass:

@@ -10,28 +10,17 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from accountants.errors import InvalidInput
 from accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
     ROUNDS,
-    Clients,
-    Diameter,
-    Dimension,
-    Epsilon,
-    Lipschitz,
-    Participants,
     Quantity,
-    SamplesPerClient,
     Smoothness,
-    StrongConvexity,
-    natural_log_delta,
     request,
 )
 from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_clients import smallest_round_count
 from accountants.theorems.lowy_noise import INSIDE_DOMAIN
+from accountants.theorems.lowy_run_inputs import EqualClientsInputs
 from accountants.theorems.lowy_shuffling import TRUSTED_SHUFFLER
 from accountants.theorems.shuffling_batches import FRESH_BATCHES
 from accountants.theorems.two_level import FRESH_SELECTION
@@ -44,42 +33,16 @@ NOISE_CONSTANT = Quantity(
 
 
 @request
-class ShuffledInputs:
+class ShuffledInputs(EqualClientsInputs):
     """M of N equal clients report in each round. Absent: rounds are as prescribed. Give one of delta, log10_delta."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    samples_per_client: SamplesPerClient
-    clients: Clients
-    participants: Participants
-    dimension: Dimension
-    lipschitz: Lipschitz
-    diameter: Diameter
     smoothness: Smoothness
-    strong_convexity: StrongConvexity = 0.0
     rounds: Annotated[int | None, ROUNDS] = None
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
 
-    def check(self) -> None:
-        """One δ, M ≤ N, μ ≤ β; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+    def scales(self) -> tuple[str, ...]:
+        """And β."""
+        return (*super().scales(), "smoothness")
 
     @property
     def records(self) -> float:

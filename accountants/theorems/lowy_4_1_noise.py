@@ -43,8 +43,9 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_noise import INSIDE_DOMAIN
 from accountants.theorems.lowy_shuffling import TRUSTED_SHUFFLER
 from accountants.theorems.shuffling_batches import FRESH_BATCHES

@@ -28,9 +28,10 @@ from accountants.quantities import (
     StrongConvexity,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from accountants.theorems.lowy_accelerated_risk import Descent, Stage, best_stages, stages_bound
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_envelope import envelope_gap, envelope_strong_convexity
 from accountants.theorems.lowy_excess_risk import Objective
 from accountants.theorems.lowy_one_pass import one_pass_variance

@@ -10,10 +10,11 @@ from typing import Annotated
 
 from accountants.errors import InvalidInput
 from accountants.quantities import InitialDistance, InitialGap, Rounds, Smoothness, StrongConvexity, request
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from accountants.theorems.lowy_accelerated_risk import Descent, best_stages, stages_bound
 from accountants.theorems.lowy_algorithm_2 import GRADIENT_VARIANCE
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 
 def convex_scale(*, smoothness: float, initial_distance: float, variance: float, rounds: int) -> float:

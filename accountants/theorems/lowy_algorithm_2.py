@@ -14,9 +14,10 @@ from typing import Annotated
 
 from accountants.errors import InvalidInput
 from accountants.quantities import ROUNDS, InitialGap, Quantity, Smoothness, StrongConvexity, request
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.lowy_accelerated_risk import Stage
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_lowy_algorithm_2.py"
 GRADIENT_VARIANCE = Quantity(

@@ -1,4 +1,4 @@
-"""Keeping requests inside the doubles: squares of lengths and losses must neither vanish nor overflow."""
+"""Keeping formulas inside the doubles: what vanishes or overflows is refused, not answered."""
 
 from __future__ import annotations
 
@@ -7,28 +7,10 @@ import math
 from collections.abc import Callable
 from typing import ParamSpec
 
-from accountants.errors import Fault, InvalidInput
+from accountants.errors import InvalidInput
 from accountants.theorem import Outputs
 
 P = ParamSpec("P")
-
-SMALLEST, LARGEST = 1e-100, 1e100
-"""A bound whose square underflowed would be 0, which is no bound."""
-
-
-def check_scales(**values: float | None) -> None:
-    """Refuse a non-zero scale outside [1e-100, 1e100], by its field's name. Choose units that avoid it.
-
-    Raises:
-        InvalidInput: with a fault for each such field.
-    """
-    faults = [
-        Fault(f"/{name}", "is outside the range that squares survive; choose other units", "≥ 1e-100 and ≤ 1e+100")
-        for name, value in values.items()
-        if value and not SMALLEST <= value <= LARGEST
-    ]
-    if faults:
-        raise InvalidInput(*faults)
 
 
 def in_doubles(formula: Callable[P, Outputs]) -> Callable[P, Outputs]:

@@ -21,8 +21,9 @@ from accountants.quantities import (
     StepSize,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_variance import client_factor
 
 _TESTS = "tests/theorems/test_lowy_convergence.py"

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from accountants.errors import InvalidInput
 from accountants.quantities import Quantity, Smoothness, StepSize, StrongConvexity, request
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 
 def step_contraction_printed(*, step_size: float, smoothness: float, strong_convexity: float) -> float:

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from accountants.errors import InvalidInput
 from accountants.quantities import (
-    DELTA,
     EMPIRICAL_GRADIENT_STD,
     INITIAL_GAP,
-    LOG10_DELTA,
-    ROUNDS,
-    SAMPLING,
-    BatchSize,
-    Clients,
-    Diameter,
-    Dimension,
     EmpiricalHeterogeneity,
-    Epsilon,
-    Lipschitz,
-    Participants,
-    Quantity,
-    SamplesPerClient,
     Smoothness,
-    StrongConvexity,
-    natural_log_delta,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.lowy_2_1 import PARTICIPANTS
 from accountants.theorems.lowy_accelerated import (
@@ -38,66 +24,36 @@ from accountants.theorems.lowy_accelerated import (
     complete,
     informal,
 )
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
-from accountants.theorems.lowy_clients import Federation
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
     epsilon_limit,
     minimal_batch_size,
-    minimal_batch_size_real,
+)
+from accountants.theorems.lowy_run_inputs import (
+    DRAWN_ONCE,
+    MINIMAL_BATCH,
+    PRESCRIBED_ROUNDS,
+    BatchInputs,
+    epsilon_range,
 )
 from accountants.theorems.lowy_variance_lemmas import TWO_LEVELS
 
-Variant = Literal["informal", "complete"]
-READINGS: tuple[Reading, ...] = ("printed", "corrected")
-
 _TESTS = "tests/theorems/test_lowy_accelerated.py"
-_VARIANT = Quantity(description="the informal statement, or the appendix's complete one")
 
 
 @request
-class ReusedInputs(ABC):
+class ReusedInputs(BatchInputs, ABC):
     """Equal clients, M of N in each round. Absent: rounds are as prescribed, Δ is LD."""
 
-    variant: Annotated[Variant, _VARIANT] = "complete"
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    samples_per_client: SamplesPerClient
-    clients: Clients
-    participants: Participants
-    batch_size: BatchSize
-    dimension: Dimension
-    lipschitz: Lipschitz
-    diameter: Diameter
-    strong_convexity: StrongConvexity = 0.0
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
-    rounds: Annotated[int | None, ROUNDS] = None
-    sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
 
-    def check(self) -> None:
-        """One δ; M ≤ N, K ≤ n; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            strong_convexity=self.strong_convexity,
-            empirical_heterogeneity=self.empirical_heterogeneity,
-            initial_gap=self.initial_gap,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+    def scales(self) -> tuple[str, ...]:
+        """And v̂ and Δ."""
+        return (*super().scales(), "empirical_heterogeneity", "initial_gap")
 
     @property
     def gap(self) -> float:
@@ -106,16 +62,8 @@ class ReusedInputs(ABC):
 
     def run_of(self, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:
         """The run as the formulas see it."""
-        federation = Federation.of_equal_clients(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            epsilon=self.epsilon,
-            log_delta=self.log_delta,
-        )
         return ReusedRun(
-            federation=federation,
+            federation=self.federation,
             dimension=self.dimension,
             lipschitz=self.lipschitz,
             diameter=self.diameter,
@@ -195,31 +143,6 @@ def theorem_e_1(inputs: SmoothReusedInputs, reading: Reading = "printed") -> Out
 
 
 # Conditions, shared with Theorem 2.4 --------------------------------------------------------------------------------
-def _epsilon_range(inputs: ReusedInputs) -> Sides:
-    return Sides.at_most(inputs.epsilon, epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant))
-
-
-def _batch(inputs: ReusedInputs) -> Sides:
-    least = minimal_batch_size_real(
-        samples_per_client=inputs.samples_per_client,
-        rounds=min(inputs.prescription(reading).rounds for reading in READINGS),
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
-    return Sides.at_least(inputs.batch_size, least)
-
-
-def _drawn_once(inputs: ReusedInputs) -> Sides:
-    return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
-
-
-def _rounds(inputs: ReusedInputs) -> Sides:
-    """Of the two readings the one that comes closer to failing."""
-    both = [inputs.prescription(reading) for reading in READINGS]
-    worst = max(both, key=lambda found: found.prescribed_rounds - found.rounds)
-    return Sides.at_least(worst.rounds, worst.prescribed_rounds)
-
-
 def _everyone(inputs: ReusedInputs) -> Sides:
     needed = inputs.clients if inputs.empirical_heterogeneity > 0.0 else inputs.participants
     return Sides.at_least(inputs.participants, needed)
@@ -235,10 +158,10 @@ def _gap(inputs: ReusedInputs) -> Sides:
 
 
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the informal statement, ε ≤ ln(2/δ) in the complete", _epsilon_range),
-    Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), at the fewer rounds of the two readings", _batch),
-    Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once),
-    Condition("prescribed-rounds", "R is at least what the statement prescribes at that R", _rounds),
+    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the informal statement, ε ≤ ln(2/δ) in the complete", epsilon_range),
+    MINIMAL_BATCH,
+    DRAWN_ONCE,
+    PRESCRIBED_ROUNDS,
     Condition(
         "all-participate", "M = N, or v̂ = 0 (then M stands right): the printed V² omits client sampling", _everyone
     ),

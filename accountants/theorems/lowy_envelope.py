@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity, request
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_lowy_envelope.py"
 

@@ -24,8 +24,9 @@ from accountants.quantities import (
     StrongConvexity,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_clients import (
     Participation,
     ParticipationCount,

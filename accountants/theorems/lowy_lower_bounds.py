@@ -28,8 +28,9 @@ from accountants.quantities import (
     StrongConvexity,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 _TESTS = "tests/theorems/test_lowy_lower_bounds.py"
 LN10 = math.log(10.0)

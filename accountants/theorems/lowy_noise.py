@@ -26,9 +26,10 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.classical_composition import expm1_or_infinity, subsampled_epsilon
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 
 Range = Literal["complete", "informal", "extended"]
 RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}

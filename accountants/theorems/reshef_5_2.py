@@ -18,8 +18,9 @@ from accountants.quantities import (
     StepSize,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.reshef_arithmetic import (
     CLIENT_SPREAD,
     GRADIENT_STD,

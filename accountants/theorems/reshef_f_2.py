@@ -19,8 +19,9 @@ from accountants.quantities import (
     StepSize,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.reshef_5_2 import (
     CONVERGENCE,
     DOMAIN,

@@ -24,9 +24,10 @@ from accountants.quantities import (
     Rounds,
     request,
 )
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.gaussian import sensitivity_factor
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.reshef_arithmetic import (
     CLIENT_SPREAD,
     GRADIENT_STD,

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from accountants.errors import InvalidInput
 from accountants.quantities import Clients, Dimension, Participants, Quantity, Rounds, request
+from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from accountants.theorems.lowy_arithmetic import check_scales, in_doubles
+from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.reshef_arithmetic import ClippingNorm, GaussianDpMu, client_share
 from accountants.theorems.reshef_privacy import printed_base_std
 

@@ -7,6 +7,7 @@ laid at steps of the value, not of ε, so that composed rounds lose a part in a 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ _DEEPEST = -720.0
 _MOST_ROWS = 1200
 
 
-class ScaledBound:
+class ScaledBound(ABC):
     """An upper bound of log δ in both orders of every pair of neighbours, at one ε at a time. Hashable."""
 
     @property
@@ -34,9 +35,9 @@ class ScaledBound:
         """An ε from which on δ is exactly zero; math.inf if none is known."""
         return math.inf
 
+    @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
         """Numerical ends of log of the bound at ε ≥ 0."""
-        raise NotImplementedError
 
     def upper(self, epsilon: float) -> float:
         """A bound at ε, perhaps a little above the upper end but quicker."""

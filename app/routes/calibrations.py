@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import make_dataclass
-from functools import partial
-from typing import Annotated, Any
 
-from fastapi import Body, FastAPI
-from fastapi.openapi.models import Example
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from fastapi import FastAPI
 from starlette.responses import Response
 
-from app.answering import answered, json_response
-from app.catalogue import Algorithm, AlgorithmList, pascal, slug, unknown
-from app.compute import Job
+from app.answering import json_response
+from app.catalogue import Algorithm, AlgorithmList, pascal, slug
 from app.handlers import NOTHING
+from app.routes.by_algorithm import Endpoint, nothing_but, solving
 from app.work import calibrate
 from calibrators.answer import Calibration
 from calibrators.problem import Calibrator
-
-Endpoint = Callable[..., Awaitable[Response]]
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
@@ -29,7 +21,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     for calibrator in calibrators:
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
-            _endpoint(calibrator),
+            solving(calibrator, kind="calibration", work=calibrate),
             methods=["POST"],
             operation_id=f"calibrate_{slug(calibrator.name)}",
             summary=calibrator.title,
@@ -48,22 +40,11 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     )
     app.add_api_route(
         "/v1/calibrations/{name}",
-        _nothing({calibrator.name for calibrator in calibrators}),
+        nothing_but({calibrator.name for calibrator in calibrators}),
         methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         name=NOTHING,
         include_in_schema=False,
     )
-
-
-def _endpoint(calibrator: Calibrator) -> Endpoint:
-    async def endpoint(request: Request, problem: Any) -> Response:
-        closed_form = calibrator.cost(problem) == "closed-form"
-        computation = partial(calibrate, calibrator.solve, problem)
-        return await answered(Job("calibration", calibrator.name, problem, computation, closed_form), request)
-
-    examples: dict[str, Example] = {calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)}}
-    endpoint.__annotations__["problem"] = Annotated[calibrator.problem, Body(openapi_examples=examples)]
-    return endpoint
 
 
 def _answer_type(calibrator: Calibrator) -> type:
@@ -86,12 +67,3 @@ def _list(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         return json_response(answer)
 
     return list_algorithms
-
-
-def _nothing(names: set[str]) -> Endpoint:
-    async def nothing(name: str) -> Response:
-        if name in names:
-            raise HTTPException(405)
-        raise unknown("algorithm", name, names)
-
-    return nothing

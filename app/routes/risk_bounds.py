@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Annotated, Any
+from fastapi import FastAPI
 
-from fastapi import Body, FastAPI
-from fastapi.openapi.models import Example
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-
-from app.answering import answered
-from app.catalogue import slug, unknown
-from app.compute import Job
+from app.catalogue import slug
 from app.handlers import NOTHING
+from app.routes.by_algorithm import nothing_but, solving
 from app.work import bound_risk
 from calibrators.risk_bounds import RISK_BOUNDS
-from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
-
-Endpoint = Callable[..., Awaitable[Response]]
+from calibrators.risk_bounds_answer import RiskBoundsAnswer
 
 
 def add(app: FastAPI, served: set[str]) -> None:
@@ -29,7 +18,7 @@ def add(app: FastAPI, served: set[str]) -> None:
     for bounder in bounders:
         app.add_api_route(
             f"/v1/risk-bounds/{bounder.name}",
-            _endpoint(bounder),
+            solving(bounder, kind="risk-bounds", work=bound_risk),
             methods=["POST"],
             operation_id=f"risk_bounds_{slug(bounder.name)}",
             summary=bounder.title,
@@ -40,28 +29,8 @@ def add(app: FastAPI, served: set[str]) -> None:
         )
     app.add_api_route(
         "/v1/risk-bounds/{name}",
-        _nothing({bounder.name for bounder in bounders}),
+        nothing_but({bounder.name for bounder in bounders}),
         methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         name=NOTHING,
         include_in_schema=False,
     )
-
-
-def _endpoint(bounder: RiskBounder) -> Endpoint:
-    async def endpoint(request: Request, problem: Any) -> Response:
-        closed_form = bounder.cost(problem) == "closed-form"
-        computation = partial(bound_risk, bounder.solve, problem)
-        return await answered(Job("risk-bounds", bounder.name, problem, computation, closed_form), request)
-
-    examples: dict[str, Example] = {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}}
-    endpoint.__annotations__["problem"] = Annotated[bounder.problem, Body(openapi_examples=examples)]
-    return endpoint
-
-
-def _nothing(names: set[str]) -> Endpoint:
-    async def nothing(name: str) -> Response:
-        if name in names:
-            raise HTTPException(405)
-        raise unknown("algorithm", name, names)
-
-    return nothing
