@@ -11,6 +11,7 @@ COPY app app
 COPY accountants accountants
 COPY calibrators calibrators
 COPY simulators simulators
+COPY witness witness
 RUN /build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
     && /opt/epsilond/bin/pip install --no-cache-dir --no-deps --no-index /dist/*.whl
 

@@ -18,12 +18,12 @@ import epsilond
 from accountants import ENGINE_VERSION
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("epsilond", "app", "accountants", "calibrators", "simulators")
+PACKAGES = ("epsilond", "app", "witness", "accountants", "calibrators", "simulators")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 READ_AS_FILES = {"fastapi-swagger"}
 """Packages whose files are read and whose code is not imported."""
-IMPORT_NAMES = {"prometheus-client": "prometheus_client"}
+IMPORT_NAMES = {"prometheus-client": "prometheus_client", "scikit-learn": "sklearn"}
 SERVED_BY = {"starlette": "fastapi"}
 """Packages whose names are part of what a declared one hands out."""
 

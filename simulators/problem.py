@@ -1,0 +1,96 @@
+"""What a learning problem is to an algorithm: losses whose constants are known because the population is finite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Objective = Literal["population", "empirical"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constants:
+    """What is true of the problem by construction, over all models in the domain and all possible records."""
+
+    lipschitz: float
+    """Bound on the norm of one record's gradient."""
+    smoothness: float
+    """Bound on the Lipschitz constant of one record's gradient."""
+    strong_convexity: float
+    """Every record's loss is that strongly convex; 0 if it is convex."""
+    diameter: float
+    """Of the domain, a ball around 0: its radius is half of it."""
+    gradient_std: float
+    """Bound on (E‖∇f(w, x) − ∇F_i(w)‖²)^½ over clients i and models w."""
+    heterogeneity: float
+    """Bound on (mean over clients of ‖∇F_i(w) − ∇F(w)‖²)^½ over models w; 0 if the clients' populations are equal."""
+    optimum_norm: float
+    """Norm of the minimiser that is used."""
+    optimum_value: float
+    """Minimum of the objective over the domain; never above the true one by more than `optimum_gap`."""
+    optimum_gap: float
+    """Certified bound on objective(minimiser) − minimum."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records of one or more repetitions: features (…, d) and targets (…), leading axes alike."""
+
+    features: Floats
+    targets: Floats
+
+
+class Problem(Protocol):
+    """N clients, each with a finite population of records; the objective is the mean of their mean losses.
+
+    Models are rows of the last axis. Leading axes of models and of records broadcast against each other.
+    """
+
+    @property
+    def clients(self) -> int:
+        """N."""
+
+    @property
+    def samples_per_client(self) -> int:
+        """n, the records of each client in one data set."""
+
+    @property
+    def dimension(self) -> int:
+        """d, of a model."""
+
+    @property
+    def constants(self) -> Constants:
+        """What bounds need, for the objective that excess risk is measured against."""
+
+    @property
+    def objective(self) -> Objective:
+        """`population`: data sets are drawn anew in each repetition; `empirical`: the data is the population itself."""
+
+    def data(self, generator: np.random.Generator) -> Records:
+        """One data set: features (N, n, d), targets (N, n)."""
+
+    def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
+        """Records drawn anew, for algorithms that use each once: `shape` records from every client.
+
+        Features (*shape, N, d), targets (*shape, N).
+        """
+
+    def mean_gradient(self, models: Floats, records: Records) -> Floats:
+        """Mean over the records' last leading axis of the gradients: models (…, d), records (…, K, d) → (…, d)."""
+
+    def gradients(self, models: Floats, records: Records) -> Floats:
+        """Of each record at its own model: models (…, d), records (…, d) → (…, d)."""
+
+    def project(self, models: Floats) -> Floats:
+        """To the nearest models of the domain."""
+
+    def excess(self, models: Floats) -> Floats:
+        """Objective minus its minimum, exactly, up to `optimum_gap`: (…, d) → (…). Never negative."""
+
+    def facts(self) -> Mapping[str, float | int | str]:
+        """What to tell people of it, beside the constants."""
