@@ -42,12 +42,14 @@ class Algorithm:
     `simulate(problem, run, generators, rounds)` runs one repetition for each generator, side by side: every draw of
     repetition i comes from generator i, and no result of one depends on how many others run beside it.
     `rounds` are those to measure after; the run's last is among them. `alternatives(run)` are runs to set beside it at
-    the same parameters, under their names: always `non-private`, and what the paper compares with.
+    the same parameters, under their names: always `non-private`, and what the paper compares with. `problems` are the
+    request classes of the problems that it runs on.
     """
 
     name: str
     title: str
     run: type
+    problems: tuple[type, ...]
     simulate: Callable[[Problem, Any, Sequence[np.random.Generator], tuple[int, ...]], Curves]
     rounds: Callable[[Problem, Any], int]
     work: Callable[[Problem, Any], Work]

@@ -1,0 +1,40 @@
+"""What joins one algorithm's simulation with its calibrator and its bounds; each algorithm has a file with its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from accountants.theorem import ConditionResult, Status
+from calibrators.problem import Target
+
+Holds = Literal["true", "false", "undecidable"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """What a theorem promises of the run that was measured, at the run's own parameters."""
+
+    theorem: str
+    status: Status
+    value: float
+    """Of the mean excess risk of what the run puts out, in the unit of the loss."""
+    constant: Literal["explicit", "hidden"]
+    """An order with a hidden constant is shown and never compared."""
+    conditions: tuple[ConditionResult, ...] = ()
+    """Checked at the problem's exact constants; a bound is only compared where all hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Join:
+    """One algorithm's: `algorithm` is its name in both lists."""
+
+    algorithm: str
+    calibrate: Callable[[Any, Any, Target], tuple[Any, Any]]
+    """(problem, run without noise, target) → the run with the least certified noise, and the calibration's answer.
+
+    Raises `InvalidInput` or `NoCertificate` as the calibrator does.
+    """
+    bounds: Callable[[Any, Any], tuple[Bound, ...]]
+    """(problem, run with noise) → every bound on the excess risk that is known of it."""
