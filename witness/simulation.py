@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -67,12 +69,15 @@ def plan(request: Any) -> Plan:
 def prepare(request: Any) -> Prepared:
     """Make it ready to run; this may take as long as a calibration."""
     kind = kind_of(request)
-    return Prepared(request, kind.plan(request), kind.prepare(request))
+    with threadpool_limits(1):
+        return Prepared(request, kind.plan(request), kind.prepare(request))
 
 
 def run_block(prepared: Prepared, index: int) -> Any:
     """One block of it, 0 ≤ index < plan.blocks, in seconds rather than minutes."""
-    return kind_of(prepared.request).run_block(prepared.resolved, index)
+    # Sums of a threaded BLAS depend on the number of its threads.
+    with threadpool_limits(1):
+        return kind_of(prepared.request).run_block(prepared.resolved, index)
 
 
 def assemble(prepared: Prepared, blocks: Sequence[Any]) -> Any:
