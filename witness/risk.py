@@ -14,7 +14,7 @@ from calibrators.problem import Target
 from simulators.algorithm import Algorithm, Work
 from simulators.algorithms import Run, algorithm_of
 from simulators.problem import Floats, Problem
-from simulators.problems import ProblemSpec
+from simulators.problem_specs import AnyProblem
 from simulators.seeds import generators
 from witness.joins import join_of
 from witness.pointers import inside
@@ -49,7 +49,7 @@ class RiskSimulation:
 
     kind: Annotated[Literal["risk"], KIND] = "risk"
     run: Annotated[Run, RUN]
-    problem: Annotated[ProblemSpec, PROBLEM]
+    problem: Annotated[AnyProblem, PROBLEM]
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
@@ -102,10 +102,7 @@ class Resolved:
 
 def plan(request: RiskSimulation) -> Plan:
     """Work of the run as the algorithm tells it, for it and for each run beside it."""
-    problem = build(request.problem)
-    work = _work(request, problem)
-    runs = 1 + len(_alternatives(request, request.run))
-    block = _block(work, runs, request.repetitions)
+    work, runs, block = _sizes(request, build(request.problem))
     blocks = math.ceil(request.repetitions / block)
     seconds = blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
     return Plan(blocks=blocks, seconds=runs * seconds, bytes=math.ceil(block * work.bytes))
@@ -114,6 +111,7 @@ def plan(request: RiskSimulation) -> Plan:
 def prepare(request: RiskSimulation) -> Resolved:
     """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
     problem = build(request.problem)
+    _, _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
         with inside(request):
@@ -123,7 +121,7 @@ def prepare(request: RiskSimulation) -> Resolved:
         runs={PRIVATE: run, **_alternatives(request, run)},
         calibration=calibration,
         repetitions=request.repetitions,
-        block=_block(_work(request, problem), 1 + len(_alternatives(request, run)), request.repetitions),
+        block=block,
         seed=request.seed,
         points=request.points,
         spacing=request.spacing,
@@ -169,20 +167,21 @@ def build(spec: Any) -> Problem:
     return built
 
 
-def _work(request: RiskSimulation, problem: Problem) -> Work:
+def _sizes(request: RiskSimulation, problem: Problem) -> tuple[Work, int, int]:
+    """Work of one run of one repetition, how many runs, and repetitions side by side: from the request alone.
+
+    As many side by side as fit the time and memory of a block.
+    """
     algorithm: Algorithm = algorithm_of(request.run)
     with inside(request):
         algorithm.rounds(problem, request.run)
-        return algorithm.work(problem, request.run)
-
-
-def _block(work: Work, runs: int, repetitions: int) -> int:
-    """Repetitions side by side: as many as fit the time and memory of a block, decided from the request alone."""
+        work = algorithm.work(problem, request.run)
+    runs = 1 + len(_alternatives(request, request.run))
     shared = work.calls / CALLS_A_SECOND
     seconds = max(BLOCK_SECONDS / runs - shared, shared)
     in_time = seconds * OPERATIONS_A_SECOND / max(work.operations, 1.0)
     in_memory = BLOCK_BYTES / max(work.bytes, 1.0)
-    return max(1, min(repetitions, int(min(in_time, in_memory, 1e6))))
+    return work, runs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
 
 
 def _alternatives(request: RiskSimulation, run: Any) -> Mapping[str, Any]:
