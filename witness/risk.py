@@ -67,6 +67,7 @@ class RiskSimulation:
             kinds = ", ".join(_kind_name(each) for each in algorithm.problems)
             raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
         noise = join_of(algorithm.name).noise
+        self._check_alternatives(algorithm)
         given = [name for name in noise if getattr(self.run, name) is not None]
         targets = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
         if given and targets:
@@ -79,6 +80,15 @@ class RiskSimulation:
             raise InvalidInput.at("/epsilon", f"is needed beside {targets[0]}")
         if self.epsilon is not None:
             Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    def _check_alternatives(self, algorithm: Algorithm) -> None:
+        faults = [
+            Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", ", ".join(algorithm.beside) or None)
+            for place, name in enumerate(self.alternatives or ())
+            if name not in algorithm.beside or name in (self.alternatives or ())[:place]
+        ]
+        if faults:
+            raise InvalidInput(*faults)
 
     @property
     def target(self) -> Target | None:
@@ -176,7 +186,7 @@ def _sizes(request: RiskSimulation, problem: Problem) -> tuple[Work, int, int]:
     with inside(request):
         algorithm.rounds(problem, request.run)
         work = algorithm.work(problem, request.run)
-    runs = 1 + len(_alternatives(request, request.run))
+    runs = 1 + len(_wanted(request))
     shared = work.calls / CALLS_A_SECOND
     seconds = max(BLOCK_SECONDS / runs - shared, shared)
     in_time = seconds * OPERATIONS_A_SECOND / max(work.operations, 1.0)
@@ -184,18 +194,15 @@ def _sizes(request: RiskSimulation, problem: Problem) -> tuple[Work, int, int]:
     return work, runs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
 
 
+def _wanted(request: RiskSimulation) -> tuple[str, ...]:
+    """Names of the runs to set beside it."""
+    return algorithm_of(request.run).beside if request.alternatives is None else request.alternatives
+
+
 def _alternatives(request: RiskSimulation, run: Any) -> Mapping[str, Any]:
-    """Those asked for, in the algorithm's order."""
-    known = algorithm_of(run).alternatives(run)
-    faults = [
-        Fault(f"/alternatives/{place}", f"is no run that is set beside {run.algorithm}", ", ".join(known))
-        for place, name in enumerate(request.alternatives or ())
-        if name not in known
-    ]
-    if faults:
-        raise InvalidInput(*faults)
-    wanted = known if request.alternatives is None else request.alternatives
-    return {name: other for name, other in known.items() if name in wanted}
+    """The runs to set beside it, in the algorithm's order; of some names there may be none."""
+    found = algorithm_of(run).alternatives(run)
+    return {name: other for name, other in found.items() if name in _wanted(request)}
 
 
 def _kind_name(problem: type) -> str:
