@@ -103,7 +103,9 @@ def plan(request: RiskSimulation) -> Plan:
     runs = 1 + len(_alternatives(request, request.run))
     block = _block(work, runs, request.repetitions)
     blocks = math.ceil(request.repetitions / block)
-    seconds = runs * (blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND)
+    seconds = runs * (
+        blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
+    )
     return Plan(blocks=blocks, seconds=seconds, bytes=math.ceil(block * work.bytes))
 
 

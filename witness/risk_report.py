@@ -131,9 +131,7 @@ def why_not_compared(bound: Bound) -> str | None:
     return None if math.isfinite(bound.value) else "it is infinite here"
 
 
-def _warnings(
-    problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
-) -> tuple[Warning_, ...]:
+def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]) -> tuple[Warning_, ...]:
     constants, private = problem.constants, series[0]
     warnings = [
         Warning_(
