@@ -47,7 +47,7 @@ def band(values: Floats, confidence: float) -> Band:
 
 
 def holds(bound: float, lower: float, upper: float, gap: float) -> Holds:
-    """Whether the mean excess is at most `bound`, where it lies between lower and upper + gap."""
+    """Whether the mean excess is at most `bound`; excess is measured up to `gap`, to either side."""
     if upper + gap <= bound:
         return "true"
-    return "false" if lower > bound else "undecidable"
+    return "false" if lower - gap > bound else "undecidable"

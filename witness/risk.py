@@ -18,6 +18,7 @@ from simulators.problems import ProblemSpec
 from simulators.seeds import generators
 from witness.joins import join_of
 from witness.pointers import inside
+from witness.risk_answer import RiskAnswer
 from witness.risk_report import Measurement, report
 from witness.rounds import Spacing, measured_rounds
 from witness.simulation import Kind, Plan
@@ -65,12 +66,15 @@ class RiskSimulation:
         if not isinstance(self.problem, algorithm.problems):
             kinds = ", ".join(_kind_name(each) for each in algorithm.problems)
             raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
-        given = [name for name in join_of(algorithm.name).noise if getattr(self.run, name) is not None]
+        noise = join_of(algorithm.name).noise
+        given = [name for name in noise if getattr(self.run, name) is not None]
         targets = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
         if given and targets:
             message = "cannot be given together: noise is either given or calibrated"
             faults = [Fault(f"/run/{name}", f"and {targets[0]} {message}") for name in given]
             raise InvalidInput(*faults, *(Fault(f"/{name}", f"and {given[0]} {message}") for name in targets))
+        if noise and not given and not targets:
+            raise InvalidInput.at(f"/run/{noise[0]}", "is needed, 0 for none, unless epsilon and delta are given")
         if targets and self.epsilon is None:
             raise InvalidInput.at("/epsilon", f"is needed beside {targets[0]}")
         if self.epsilon is not None:
@@ -103,10 +107,8 @@ def plan(request: RiskSimulation) -> Plan:
     runs = 1 + len(_alternatives(request, request.run))
     block = _block(work, runs, request.repetitions)
     blocks = math.ceil(request.repetitions / block)
-    seconds = runs * (
-        blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
-    )
-    return Plan(blocks=blocks, seconds=seconds, bytes=math.ceil(block * work.bytes))
+    seconds = blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
+    return Plan(blocks=blocks, seconds=runs * seconds, bytes=math.ceil(block * work.bytes))
 
 
 def prepare(request: RiskSimulation) -> Resolved:
@@ -141,7 +143,7 @@ def run_block(resolved: Resolved, index: int) -> Mapping[str, tuple[Floats, Mapp
     return measured
 
 
-def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any]) -> Any:
+def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any]) -> RiskAnswer:
     """The answer: bounds are computed here, beside the measurements."""
     measurements = [
         Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
@@ -201,4 +203,22 @@ def _kind_name(problem: type) -> str:
     return str(getattr(problem, "kind", problem.__name__))
 
 
-RISK = Kind(request=RiskSimulation, plan=plan, prepare=prepare, run_block=run_block, assemble=assemble)
+EXAMPLE = {
+    "kind": "risk",
+    "run": {"algorithm": "mb-sgd", "rounds": 40, "batch_size": 20, "step_size": 0.5},
+    "problem": {"kind": "mean-estimation", "clients": 10, "samples_per_client": 100, "dimension": 5},
+    "epsilon": 2.0,
+    "delta": 1e-5,
+    "repetitions": 20,
+}
+
+RISK = Kind(
+    request=RiskSimulation,
+    plan=plan,
+    prepare=prepare,
+    run_block=run_block,
+    assemble=assemble,
+    answer=RiskAnswer,
+    size="repetitions",
+    example=EXAMPLE,
+)
