@@ -132,9 +132,7 @@ class BatchOrder:
         return np.broadcast_to(batch, (len(generators), batch.shape[1]))
 
 
-def stopping_steps(
-    run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]
-) -> Indices:
+def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
     """τ of a run of each of these lengths: (repetitions, len(rounds)). One uniform number decides it for all lengths."""
     last = np.asarray(rounds)
     if run.release == "last":
