@@ -132,7 +132,9 @@ def stochastic_rounding(values: Floats, levels: int, generators: Sequence[np.ran
         InvalidInput: a value is outside [−1, 1], or levels are.
     """
     if not 1 <= levels <= MOST_QUANTIZATION_LEVELS:
-        raise InvalidInput.at("/quantization_levels", "is out of range", allowed=f"≥ 1 and ≤ {MOST_QUANTIZATION_LEVELS}")
+        raise InvalidInput.at(
+            "/quantization_levels", "is out of range", allowed=f"≥ 1 and ≤ {MOST_QUANTIZATION_LEVELS}"
+        )
     if not np.all(np.abs(values) <= 1.0):
         raise InvalidInput.at("/values", "is out of range", allowed="≥ -1 and ≤ 1")
     bits, sizes = words(generators, values.shape[1:]), np.abs(values)
