@@ -201,9 +201,7 @@ def _put_out(run: Mu2SgdRun, state: _State, number: int) -> Floats:
     return (state.total + state.model) / number if run.method == "noisy-sgd" else state.model
 
 
-def _round(
-    problem: Problem, run: Mu2SgdRun, state: _State, drawn: Reports, place: int, *, number: int
-) -> Floats:
+def _round(problem: Problem, run: Mu2SgdRun, state: _State, drawn: Reports, place: int, *, number: int) -> Floats:
     """One round of all repetitions; the norms of the reports are returned, 0 of a client that does not report."""
     clients, present = drawn.clients[place], drawn.present[place]
     records = problem.records(clients, drawn.places[place])

@@ -323,9 +323,7 @@ def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
     found = {"non-private": replace(run, noise_std=0.0)}
     if run.personalization != "unbounded" and shared_step > 0.0:
         found["local-only"] = replace(run, personalization=0.0, step_size=step)
-        found["global-only"] = replace(
-            run, personalization="unbounded", step_size=None, shared_step_size=shared_step
-        )
+        found["global-only"] = replace(run, personalization="unbounded", step_size=None, shared_step_size=shared_step)
     return found
 
 

@@ -38,7 +38,7 @@ def risk(answer: Mapping[str, Any]) -> Figure:
             linestyle="-" if private else "--",
             marker=marker,
         )
-        labels.append((mean[-1], "measured" if private else series["name"].replace("-", " "), colour))
+        labels.append((mean[-1], "measured" if private else style.words(series["name"]), colour))
         shown += [float(each) for each in mean if each > 0.0]
     top = max(shown, default=1.0)
     for bound in answer["bounds"]:
@@ -67,7 +67,7 @@ def _title(answer: Mapping[str, Any]) -> str:
     privacy = "noise as given"
     if guarantee is not None:
         target = guarantee["target"]
-        privacy = f"ε = {target['epsilon']:g}, δ = 10^{target['log10_delta']:.3g}, {guarantee['definition']}"
+        privacy = f"ε = {target['epsilon']:g}, δ = {style.power_of_ten(target['log10_delta'])}, {guarantee['definition']}"
     return (
         f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
         f"{privacy}; {answer['problem']['clients']} clients, {answer['problem']['samples_per_client']} records each,"
