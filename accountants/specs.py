@@ -59,7 +59,8 @@ from accountants.quantities import (
     request,
 )
 from accountants.scales import RATIOS, check_scales
-from accountants.schedules import Schedule, demand_length
+from accountants.schedules import Schedule as Schedule  # noqa: PLC0414  simulators read it from here
+from accountants.schedules import demand_length
 
 KIND = Quantity(description="which mechanism this is")
 MECHANISMS = Quantity(description="the mechanisms, run one after another, each free to depend on what came before")

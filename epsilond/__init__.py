@@ -3,6 +3,7 @@
     calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     what to run with, certified
     account(spec, relation="replace-one")               what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
+    simulate("mb-sgd-bound")                            run it, and measure beside the bound
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
 """
@@ -35,5 +36,7 @@ from epsilond.ask import account as account
 from epsilond.ask import bound_risk as bound_risk
 from epsilond.ask import calibrate as calibrate
 from epsilond.ask import evaluate as evaluate
+from epsilond.ask import simulate as simulate
+from witness.figures import draw as draw
 
 __version__ = ENGINE_VERSION

@@ -1,8 +1,9 @@
-"""The three questions: calibrate, account, evaluate. Each takes plain Python values or the frozen request classes."""
+"""The questions: calibrate, bound_risk, account, evaluate, simulate. Each takes plain Python values or the frozen request classes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from accountants import account as accounting
@@ -17,7 +18,11 @@ from calibrators.answer import Calibration
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
+from epsilond.parallel import Progress, run_blocks
 from epsilond.reading import named, read, read_value
+from witness import simulation
+from witness.presets import PRESETS, PresetSimulation
+from witness.requests import SimulationRequest
 
 
 def calibrator(name: str) -> Calibrator:
@@ -139,3 +144,44 @@ def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: Any) ->
     """
     chosen = theorem(theorem_id)
     return chosen.evaluate(read(chosen.inputs, inputs) if chosen.inputs is not None else None, reading)
+
+
+def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **overrides: Any) -> Any:
+    """The simulation that is asked for: a request, its JSON form, or the name of a preset; overrides take precedence.
+
+    Raises:
+        InvalidInput: there is no such preset, or the request describes nothing that can be run.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if isinstance(asked, str):
+        preset = named(asked, {each.name: each for each in PRESETS}, at="/preset", noun="preset")
+        return read(PresetSimulation, {"preset": preset.name, **given})
+    if isinstance(asked, Mapping):
+        return read_value(SimulationRequest, {**asked, **given}, at="")
+    return replace(asked, **given) if given else asked
+
+
+def simulate(
+    asked: SimulationRequest | Mapping[str, Any] | str,
+    *,
+    repetitions: int | None = None,
+    seed: int | None = None,
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> Any:
+    """Run what a bound or a guarantee speaks of, and set the measurement beside it.
+
+    `asked` is a request (`kind` risk, audit or preset) or its JSON form, or a preset's name; `repetitions` and `seed`
+    override its own. With several `workers` the blocks run in processes, and a script needs the usual
+    `if __name__ == "__main__":`. The answer does not depend on their number. `progress` is called with the blocks done
+    and their number. `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that.
+
+    Raises:
+        InvalidInput: the request describes nothing that can be run; every fault carries a JSON pointer.
+        NoCertificate: noise is to be calibrated, and nothing can be certified.
+    """
+    request = simulation_request(asked, repetitions=repetitions, seed=seed)
+    if workers < 1:
+        raise InvalidInput.at("/workers", "is out of range", allowed="≥ 1")
+    prepared = simulation.prepare(request)
+    return simulation.assemble(prepared, run_blocks(prepared, workers, progress))

@@ -25,7 +25,8 @@ from calibrators.answer import as_json
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder
-from epsilond import ask, options, strict_json, tables
+from epsilond import ask, options, simulating, simulation_tables, strict_json, tables
+from witness.presets import PRESETS
 
 BAD_INPUT, NOT_CERTIFIED = 2, 3
 
@@ -84,6 +85,44 @@ def evaluate(
         values = options.read_options(problem, given) if problem is not None else given
         answer = ask.evaluate(theorem_id, reading=reading, **values)
         _print_body(answer) if as_body else tables.show(tables.evaluation(theorem_id, answer))
+
+
+@main.command()
+def simulate(
+    asked: Annotated[
+        str | None,
+        typer.Argument(metavar="[PRESET|REQUEST.json]", help="an experiment by its name, or a request; - reads it"),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="list the presets")] = False,
+    repetitions: Annotated[
+        int | None, typer.Option(metavar="COUNT", help="else those of the preset or request")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="COUNT", help="the same seed gives the same answer")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="COUNT", min=1, help="processes; default: one per core, to the same answer")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="the figure, .png or .svg; default: the preset's name, .png")
+    ] = None,
+    as_body: AsJson = False,
+) -> None:
+    """Run an algorithm or attack a mechanism, and measure beside what is promised. Draws a figure."""
+    with exit_codes():
+        if listed or asked is None:
+            tables.show(simulation_tables.presets(PRESETS))
+            return
+        preset = not (asked == "-" or asked.endswith(".json"))
+        request = ask.simulation_request(
+            asked if preset else _request_fields(asked), repetitions=repetitions, seed=seed
+        )
+        stem = asked if preset else Path(asked).stem
+        target = simulating.figure_file(out if out is not None or as_body else f"{stem}.png")
+        answer = simulating.with_progress(request, workers)
+        if target is not None:
+            simulating.write_figure(answer, target)
+        _print_body(answer) if as_body else tables.show(simulation_tables.simulation(answer))
+        if target is not None and not as_body:
+            typer.echo(f"\nfigure: {target}")
 
 
 @main.command()
@@ -164,7 +203,7 @@ def _print_body(answer: Any) -> None:
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
-def _request_fields(source: str | None) -> dict[str, Any]:
+def _request_fields(source: str | None, *, at: str = "/request") -> dict[str, Any]:
     if source is None:
         return {}
     try:

@@ -26,7 +26,7 @@ WIDE = 240
 def calibration(answer: Calibration) -> RenderableType:
     """Parameters, guarantee, printed readings beside the certified figure, risk, what is assumed, and warnings."""
     parts: list[RenderableType] = [
-        _pairs("Run with", as_json(answer.parameters)),
+        pairs("Run with", as_json(answer.parameters)),
         _guarantee(answer.guarantee),
     ]
     if answer.as_printed:
@@ -34,16 +34,16 @@ def calibration(answer: Calibration) -> RenderableType:
     if answer.risk is not None:
         parts.append(_risk(answer.risk))
     if answer.communication is not None:
-        parts.append(_pairs("Communication", as_json(answer.communication)))
-    parts += _bullets("If", [condition.statement for condition in answer.declared_conditions])
-    parts += _bullets("Mind", [warning.message for warning in answer.warnings])
+        parts.append(pairs("Communication", as_json(answer.communication)))
+    parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
+    parts += bullets("Mind", [warning.message for warning in answer.warnings])
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
     return Group(*parts)
 
 
 def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     """The run, bounds from above and below, references, and what is hidden in them."""
-    table = _table("Excess risk", "side", "theorem", "bound", "order")
+    table = new_table("Excess risk", "side", "theorem", "bound", "order")
     for above in answer.upper:
         value = "" if above.value is None else _rounded(above.value, ROUND_CEILING)
         order = "" if above.scale is None else f"{above.scale:.{DIGITS}g}"
@@ -54,16 +54,16 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     named = [(above.theorem, above.conditions) for above in answer.upper]
     named += [(below.theorem, below.conditions) for below in answer.lower]
     failing = [f"{name}: {_condition(one)}" for name, found in named for one in found if one.holds is False]
-    parts: list[RenderableType] = [_pairs("Run", as_json(answer.run)), table, _pairs("Compare", reference)]
-    parts += _bullets("Does not hold here", failing)
-    parts += _bullets("If", [condition.statement for condition in answer.declared_conditions])
-    parts += _bullets("Mind", [warning.message for warning in answer.warnings])
+    parts: list[RenderableType] = [pairs("Run", as_json(answer.run)), table, pairs("Compare", reference)]
+    parts += bullets("Does not hold here", failing)
+    parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
+    parts += bullets("Mind", [warning.message for warning in answer.warnings])
     return Group(*parts)
 
 
 def theorems(listed: Sequence[Theorem]) -> RenderableType:
     """One row for each theorem."""
-    table = _table("Theorems", "id", "title", "status", "source")
+    table = new_table("Theorems", "id", "title", "status", "source")
     for theorem in listed:
         table.add_row(theorem.id, theorem.title, theorem.status.value, f"{theorem.source.key}, {theorem.source.item}")
     return table
@@ -78,20 +78,20 @@ def theorem(one: Theorem) -> RenderableType:
         "constants": one.constants,
         "readings": ", ".join(one.readings) if one.formula is not None else "none: a rule between guarantees",
     }
-    parts: list[RenderableType] = [_pairs(f"{one.id}: {one.title}", rows)]
-    parts += _bullets("Checked", [f"{it.id}: {it.statement}" for it in one.conditions if it.checked])
-    parts += _bullets("Declared by the caller", [f"{it.id}: {it.statement}" for it in one.conditions if not it.checked])
-    parts += _bullets("Errata", [f"{it.id}. Printed: {it.printed}. True: {it.truth}." for it in one.errata])
+    parts: list[RenderableType] = [pairs(f"{one.id}: {one.title}", rows)]
+    parts += bullets("Checked", [f"{it.id}: {it.statement}" for it in one.conditions if it.checked])
+    parts += bullets("Declared by the caller", [f"{it.id}: {it.statement}" for it in one.conditions if not it.checked])
+    parts += bullets("Errata", [f"{it.id}. Printed: {it.printed}. True: {it.truth}." for it in one.errata])
     return Group(*parts)
 
 
 def evaluation(theorem_id: str, answer: Evaluation) -> RenderableType:
     """Outputs of a formula, and its conditions with both sides."""
     parts: list[RenderableType] = [
-        _pairs(f"{theorem_id}, as {answer.reading} ({answer.status.value})", as_json(answer.outputs))
+        pairs(f"{theorem_id}, as {answer.reading} ({answer.status.value})", as_json(answer.outputs))
     ]
-    parts += _bullets("Conditions", [_condition(it) for it in answer.conditions])
-    parts += _bullets("Errata", [f"{it.id}. Printed: {it.printed}. True: {it.truth}." for it in answer.errata])
+    parts += bullets("Conditions", [_condition(it) for it in answer.conditions])
+    parts += bullets("Errata", [f"{it.id}. Printed: {it.printed}. True: {it.truth}." for it in answer.errata])
     return Group(*parts)
 
 
@@ -114,7 +114,7 @@ def _rounded(value: float, direction: str) -> str:
 
 def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
     target = answer.target
-    return _pairs(
+    return pairs(
         "Guaranteed",
         {
             "definition": answer.definition,
@@ -130,7 +130,9 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
 
 
 def _readings(answer: Calibration) -> RenderableType:
-    table = _table("As printed, beside what is certified", "reading", "parameters", "claims ε", "true ε", "conditions")
+    table = new_table(
+        "As printed, beside what is certified", "reading", "parameters", "claims ε", "true ε", "conditions"
+    )
     certified = as_json(answer.parameters)
     shared = [name for name in answer.as_printed[0].parameters if name in certified]
     ours = ", ".join(f"{name} {certified[name]}" for name in shared)
@@ -163,7 +165,7 @@ def _condition(condition: Any) -> str:
 
 def _risk(risk: Risk) -> RenderableType:
     sides = {"at most": risk.upper, "at least": risk.lower}
-    return _pairs(
+    return pairs(
         "Excess risk",
         {
             side: f"{_rounded(bound.value, ROUND_CEILING if side == 'at most' else ROUND_FLOOR)}"
@@ -174,8 +176,9 @@ def _risk(risk: Risk) -> RenderableType:
     )
 
 
-def _pairs(title: str, values: Mapping[str, Any]) -> RenderableType:
-    table = _table(title, "", "")
+def pairs(title: str, values: Mapping[str, Any]) -> RenderableType:
+    """Names and their values, nested names with dots."""
+    table = new_table(title, "", "")
     table.show_header = False
     for name, value in _flat(values):
         table.add_row(name, str(value))
@@ -193,12 +196,14 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield prefix + name, value
 
 
-def _table(title: str, *columns: str) -> Table:
+def new_table(title: str, *columns: str) -> Table:
+    """An empty table with these columns."""
     table = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
 
 
-def _bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
+def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
+    """A heading and its lines; nothing where there are none."""
     return [Text(f"\n{title}:", style="bold"), *(Text(f"  {line}") for line in lines)] if lines else []

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 Objective = Literal["population", "empirical"]
 
 
@@ -18,9 +19,9 @@ class Constants:
     """What is true of the problem by construction, over all models in the domain and all possible records."""
 
     lipschitz: float
-    """Bound on the norm of one record's gradient."""
+    """Bound on the norm of one record's gradient, of any record that there might be, in the population or not."""
     smoothness: float
-    """Bound on the Lipschitz constant of one record's gradient."""
+    """Bound on the Lipschitz constant of one record's gradient; 0 for linear losses."""
     strong_convexity: float
     """Every record's loss is that strongly convex; 0 if it is convex."""
     diameter: float
@@ -32,9 +33,11 @@ class Constants:
     optimum_norm: float
     """Norm of the minimiser that is used."""
     optimum_value: float
-    """Minimum of the objective over the domain; never above the true one by more than `optimum_gap`."""
+    """Certified lower bound of the objective over the domain, below its minimum by at most `optimum_gap`."""
     optimum_gap: float
     """Certified bound on objective(minimiser) − minimum."""
+    initial_gap: float
+    """Bound on the excess risk of the centre of the ball, where runs start."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,15 @@ class Problem(Protocol):
     def objective(self) -> Objective:
         """`population`: data sets are drawn anew in each repetition; `empirical`: the data is the population itself."""
 
+    def draw(self, generator: np.random.Generator) -> Indices:
+        """One data set, as places in the clients' populations: (N, n), to be read by `records`. Takes little memory."""
+
+    def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
+        """Records drawn anew, as places: (*shape, N)."""
+
+    def records(self, clients: Indices, drawn: Indices) -> Records:
+        """Records of clients by their places; both arrays broadcast to the leading axes of what is returned."""
+
     def data(self, generator: np.random.Generator) -> Records:
         """One data set: features (N, n, d), targets (N, n)."""
 
@@ -90,7 +102,10 @@ class Problem(Protocol):
         """To the nearest models of the domain."""
 
     def excess(self, models: Floats) -> Floats:
-        """Objective minus its minimum, exactly, up to `optimum_gap`: (…, d) → (…). Never negative."""
+        """Objective minus `optimum_value`: (…, d) → (…).
+
+        Never below the excess risk, and above it by no more than `optimum_gap` and what rounding adds.
+        """
 
     def facts(self) -> Mapping[str, float | int | str]:
         """What to tell people of it, beside the constants."""

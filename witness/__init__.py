@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from witness.presets import PRESET
+from witness.risk import RISK
 from witness.simulation import Kind
 
-KINDS: tuple[Kind, ...] = ()
+KINDS: tuple[Kind, ...] = (RISK, PRESET)
 """THE list of kinds of simulation."""

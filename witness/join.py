@@ -31,6 +31,8 @@ class Join:
     """One algorithm's: `algorithm` is its name in both lists."""
 
     algorithm: str
+    noise: tuple[str, ...] = ("noise_std",)
+    """The run's fields that say how much noise: all absent where a target is to be met."""
     calibrate: Callable[[Any, Any, Target], tuple[Any, Any]]
     """(problem, run without noise, target) → the run with the least certified noise, and the calibration's answer.
 

@@ -6,9 +6,11 @@ give the same result, bit by bit; progress is counted in blocks, and a cancelled
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,13 @@ class Kind:
     """Block `index` of a resolved request: plain data that pickles."""
     assemble: Callable[[Any, Any, Sequence[Any]], Any]
     """The answer, from request, resolved and all blocks in order: a frozen dataclass that `as_json` renders."""
+    answer: type | None = None
+    """The dataclass that `assemble` makes; None: not told, any object."""
+    size: str | None = None
+    """The field of the request, a count, that the work is proportional to: a request that is too large is told the
+    value of it that would fit. None: there is no such field."""
+    example: Mapping[str, Any] = field(default_factory=dict)
+    """A request to try, which takes a second or so."""
 
 
 def kind_of(request: Any) -> Kind:
@@ -67,12 +76,15 @@ def plan(request: Any) -> Plan:
 def prepare(request: Any) -> Prepared:
     """Make it ready to run; this may take as long as a calibration."""
     kind = kind_of(request)
-    return Prepared(request, kind.plan(request), kind.prepare(request))
+    with threadpool_limits(1):
+        return Prepared(request, kind.plan(request), kind.prepare(request))
 
 
 def run_block(prepared: Prepared, index: int) -> Any:
     """One block of it, 0 ≤ index < plan.blocks, in seconds rather than minutes."""
-    return kind_of(prepared.request).run_block(prepared.resolved, index)
+    # Sums of a threaded BLAS depend on the number of its threads.
+    with threadpool_limits(1):
+        return kind_of(prepared.request).run_block(prepared.resolved, index)
 
 
 def assemble(prepared: Prepared, blocks: Sequence[Any]) -> Any:

@@ -1,0 +1,90 @@
+"""Answers of simulations for a reader at a terminal. They are read in their JSON form, which every kind has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from calibrators.answer import as_json
+from epsilond.tables import bullets, new_table, pairs
+from witness.experiment import Preset
+
+DIGITS = 4
+
+
+def presets(listed: Sequence[Preset]) -> RenderableType:
+    """One row for each experiment."""
+    rows = new_table("Presets", "preset", "what it shows", "from")
+    for preset in listed:
+        rows.add_row(preset.name, preset.summary, preset.source)
+    return rows
+
+
+def simulation(answer: Any) -> RenderableType:
+    """What was run, measured, and promised."""
+    body = as_json(answer)
+    return TABLES[body["kind"]](body)
+
+
+def _risk(body: Mapping[str, Any]) -> RenderableType:
+    rows = new_table("Excess risk", "run", "mean", f"{body['confidence']:.0%} band", "standard error")
+    for series in body["series"]:
+        final = series["final"]
+        rows.add_row(series["name"], _short(final["mean"]), _ends(final), _short(final["standard_error"]))
+    return Group(
+        pairs("Run with", body["parameters"]),
+        *_guaranteed(body),
+        rows,
+        _bounds(body["bounds"]),
+        *bullets("Mind", [warning["message"] for warning in body["warnings"]]),
+    )
+
+
+def _guaranteed(body: Mapping[str, Any]) -> list[RenderableType]:
+    guarantee = body.get("guarantee")
+    if guarantee is None:
+        return []
+    of_whom = f"{guarantee['unit']} ({guarantee['relation']}), against {guarantee['observer']}"
+    return [pairs("Guaranteed", {"of whom": of_whom, "ε": _ends(guarantee["epsilon"])})]
+
+
+def _bounds(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
+    rows = new_table("Bounds", "theorem", "value", "bound/measured", "holds")
+    for bound in listed:
+        verdict = bound.get("holds") or f"not compared: {bound['reason']}"
+        value = f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})"
+        rows.add_row(bound["theorem"], value, _short(bound.get("ratio", "")), verdict)
+    return rows
+
+
+def _preset(body: Mapping[str, Any]) -> RenderableType:
+    axes = [body[name] for name in ("panels", "lines", "across") if name in body]
+    names = list(dict.fromkeys(name for cell in body["cells"] for name in cell.get("beside", {})))
+    columns = [*(axis["name"] for axis in axes), "ε", "measured", "band", *names, "least bound", "holds"]
+    rows = new_table(body["title"], *columns)
+    for cell in body["cells"]:
+        final, compared = cell["final_excess"], [bound for bound in cell["bounds"] if bound["compared"]]
+        least = min(compared, key=lambda bound: bound["value"], default=None)
+        rows.add_row(
+            *(_short(cell["place"][axis["name"]]) for axis in axes),
+            _short(cell["epsilon"]["upper"]) if "epsilon" in cell else "",
+            _short(final["mean"]),
+            _ends(final),
+            *(_short(cell["beside"][name]["mean"]) if name in cell["beside"] else "" for name in names),
+            "" if least is None else f"{_short(least['value'])} ({least['theorem']})",
+            "" if least is None else least["holds"],
+        )
+    return Group(rows, *bullets("Mind", [warning["message"] for warning in body["warnings"]]))
+
+
+TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {"risk": _risk, "preset": _preset}
+
+
+def _ends(ends: Mapping[str, Any]) -> str:
+    return f"[{_short(ends['lower'])}, {_short(ends['upper'])}]"
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.{DIGITS}g}"

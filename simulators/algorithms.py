@@ -1,0 +1,45 @@
+"""THE list of algorithms that can be run, and the union of their runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from typing_extensions import TypeAliasType
+
+from accountants.errors import InvalidInput
+from accountants.quantities import Tagged
+from simulators import fedavg, mu2_sgd, norm_fedavg, ppsgd, projected_sgd
+from simulators.algorithm import Algorithm
+from simulators.fedavg import FedavgRun
+from simulators.mu2_sgd import Mu2SgdRun
+from simulators.norm_fedavg import NormFedavgRun
+from simulators.ppsgd import PpsgdRun
+from simulators.projected_sgd import ProjectedSgdRun
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    norm_fedavg.ALGORITHM,
+    fedavg.ALGORITHM,
+    projected_sgd.ALGORITHM,
+    ppsgd.ALGORITHM,
+    mu2_sgd.ALGORITHM,
+)
+"""THE list of algorithms."""
+
+Run = TypeAliasType(
+    "Run",
+    Annotated[NormFedavgRun | FedavgRun | ProjectedSgdRun | PpsgdRun | Mu2SgdRun, Tagged("algorithm")],
+)
+"""The runs of all algorithms, told apart by `algorithm`."""
+
+
+def algorithm_of(run: Any) -> Algorithm:
+    """The algorithm that a run is of.
+
+    Raises:
+        InvalidInput: it is of none.
+    """
+    for algorithm in ALGORITHMS:
+        if isinstance(run, algorithm.run):
+            return algorithm
+    names = ", ".join(algorithm.name for algorithm in ALGORITHMS)
+    raise InvalidInput.at("/run/algorithm", "there is no such algorithm", allowed=names)

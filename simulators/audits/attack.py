@@ -1,0 +1,176 @@
+"""From two samples of a statistic to lower bounds on ε, δ and μ: thresholds from one half, confidence from the other.
+
+A test says "first" above a threshold, or below it; its true positives are counted on one data set and its false ones
+on the other, either way round. Every (ε, δ) mechanism has TPR ≤ e^ε FPR + δ for all of these. The first half of each
+sample picks the test, and never sees the second, so that the bound has its confidence whatever was picked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtri
+
+from simulators.audits.rates import lower_rate, upper_rate
+from simulators.audits.worlds import Floats
+
+RANKS = 200
+"""Thresholds tried from each end of each sample."""
+LEAST_ESCAPE = 1e-300
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A test and the counts that it had on the second halves."""
+
+    threshold: float
+    above: bool
+    """It says yes at the threshold and above; else at the threshold and below."""
+    first_is_positive: bool
+    """True positives are counted on the first data set, false ones on the second; else the other way round."""
+    true_positives: int
+    false_positives: int
+    trials: int
+    """Of each."""
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The statistics of both worlds, split: sorted halves to choose by and to count on."""
+
+    choose: tuple[Floats, Floats]
+    count: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, first: Floats, second: Floats) -> Halves:
+        """The first half of either sample chooses."""
+        middle = first.size // 2
+        return cls(
+            (np.sort(first[:middle]), np.sort(second[:middle])), (np.sort(first[middle:]), np.sort(second[middle:]))
+        )
+
+    @property
+    def trials(self) -> int:
+        """Of each world, counted."""
+        return self.count[0].size
+
+
+Score = Callable[[Floats, Floats], Floats]
+"""From a lower bound on the true and an upper one on the false positive rate to what is bounded below."""
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A lower bound and the test that gave it."""
+
+    value: float
+    rule: Rule
+
+
+def best(halves: Halves, score: Score, error: float) -> Bounded:
+    """The score of the test that scores best on the first halves, on the second halves, wrong with probability `error`.
+
+    Half of the error goes to each of the two rates.
+    """
+    chosen: tuple[float, float, bool, bool] | None = None
+    thresholds = _thresholds(halves.choose)
+    trials = halves.choose[0].size
+    for above in (True, False):
+        counts = [_hits(sample, thresholds, above=above) for sample in halves.choose]
+        for first_is_positive in (True, False):
+            positives, negatives = counts if first_is_positive else counts[::-1]
+            scores = score(lower_rate(positives, trials, error / 2), upper_rate(negatives, trials, error / 2))
+            place = int(np.argmax(scores))
+            if chosen is None or scores[place] > chosen[0]:
+                chosen = (float(scores[place]), float(thresholds[place]), above, first_is_positive)
+    assert chosen is not None
+    _, threshold, above, first_is_positive = chosen
+    hits = [int(_hits(sample, np.asarray([threshold]), above=above)[0]) for sample in halves.count]
+    true, false = hits if first_is_positive else hits[::-1]
+    rule = Rule(threshold, above, first_is_positive, true, false, halves.trials)
+    value = score(lower_rate([true], halves.trials, error / 2), upper_rate([false], halves.trials, error / 2))
+    return Bounded(float(value[0]), rule)
+
+
+def epsilon_score(delta: float) -> Score:
+    """log((TPR − δ)/FPR), 0 where that is negative or nothing is left."""
+
+    def score(true: Floats, false: Floats) -> Floats:
+        left = np.maximum(true - delta, 0.0)
+        found = np.log(np.maximum(left, LEAST_ESCAPE)) - np.log(false)
+        return np.asarray(np.where(left > 0, np.maximum(found, 0.0), 0.0))
+
+    return score
+
+
+def delta_score(epsilon: float) -> Score:
+    """TPR − e^ε FPR, 0 where that is negative. A bound on δ at ε."""
+    weight = math.exp(min(epsilon, 700.0))
+    return lambda true, false: np.asarray(np.maximum(true - weight * false, 0.0))
+
+
+def mu_score(true: Floats, false: Floats) -> Floats:
+    """Φ⁻¹(TPR) − Φ⁻¹(FPR), 0 where that is negative: no test of a μ-GDP mechanism has more than μ."""
+    return np.asarray(np.maximum(_quantile(true) - _quantile(false), 0.0))
+
+
+def _quantile(rate: Floats) -> Floats:
+    """Φ⁻¹, far out at 0 and 1 rather than infinite."""
+    return np.asarray(np.clip(ndtri(rate), -1e3, 1e3))
+
+
+def gaussian_epsilon(mu: float, log_delta: float) -> float:
+    """ε at δ of a Gaussian mechanism with μ = sensitivity/σ: the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ; or 0."""
+    if mu <= 0.0:
+        return 0.0
+
+    def excess(epsilon: float) -> float:
+        high = float(log_ndtr(mu / 2 - epsilon / mu))
+        low = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
+        return (high + math.log(-math.expm1(min(low - high, -1e-300)))) - log_delta
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    top = mu * (mu / 2 + math.sqrt(max(-2 * log_delta, 0.0)) + 1.0)
+    return float(brentq(excess, 0.0, top, xtol=1e-12, rtol=1e-12))
+
+
+def escape_probability(halves: Halves, error: float) -> float:
+    """Lower bound on the probability of an output that is impossible on the other data set, whichever has more.
+
+    Impossible by the support of the law that was drawn from, which the attacker knows.
+    """
+    shares = [
+        float(lower_rate([int(np.isinf(halves.count[0]).sum())], halves.trials, error / 2)[0]),
+        float(lower_rate([int(np.isinf(halves.count[1]).sum())], halves.trials, error / 2)[0]),
+    ]
+    return max(shares)
+
+
+def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, float]]:
+    """(false, true) positive rates of "at the threshold and above" over all samples, from (0, 0) to (1, 1)."""
+    ordered = np.sort(second), np.sort(first)
+    thresholds = np.unique(np.concatenate([_ranked(ordered[0], points), _ranked(ordered[1], points)]))[::-1]
+    false, true = (_hits(sample, thresholds, above=True) / sample.size for sample in ordered)
+    return [(0.0, 0.0), *zip(false.tolist(), true.tolist(), strict=True), (1.0, 1.0)]
+
+
+def _ranked(ordered: Floats, count: int) -> Floats:
+    """Values at ranks that grow geometrically from both ends."""
+    ranks = np.unique(np.geomspace(1, ordered.size, count).astype(np.int64)) - 1
+    return np.concatenate([ordered[ranks], ordered[ordered.size - 1 - ranks]])
+
+
+def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
+    return np.unique(np.concatenate([_ranked(sample, RANKS) for sample in samples]))
+
+
+def _hits(ordered: Floats, thresholds: Floats, *, above: bool) -> Floats:
+    """How many of a sorted sample a test says yes to."""
+    if above:
+        return np.asarray(ordered.size - np.searchsorted(ordered, thresholds, side="left"))
+    return np.asarray(np.searchsorted(ordered, thresholds, side="right"))

@@ -1,0 +1,119 @@
+"""One client's message, end to end: two different unit updates, rounded to the grid, with integer noise on top."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+
+from accountants.errors import InvalidInput
+from accountants.quantities import (
+    DecayRate,
+    NoiseLevels,
+    Quantity,
+    QuantizationLevels,
+    request,
+)
+from simulators.audits.integer_draws import integer_draws
+from simulators.audits.noise import IntegerNoise
+from simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
+from simulators.fast_mechanisms import MOST_NOISE_LEVELS, quantized_messages
+
+UPDATE = Quantity(description="an update of ℓ2 norm at most 1, as a list of its coordinates")
+MOST_COORDINATES = 1000
+ROUNDING = 1e-9
+
+
+@request
+class QuantizedMessage:
+    """What a client sends of one of two updates: each coordinate rounded at random to the grid of steps 1/s, unbiased,
+    and truncated discrete Laplace noise added. The attacker knows both updates.
+    """
+
+    first: Annotated[tuple[float, ...], UPDATE]
+    second: Annotated[tuple[float, ...], UPDATE]
+    quantization_levels: QuantizationLevels
+    noise_levels: NoiseLevels
+    decay_rate: DecayRate
+
+    def check(self) -> None:
+        """Two vectors of one length, finite, in the unit ball."""
+        for name in ("first", "second"):
+            values: tuple[object, ...] = getattr(self, name)
+            if not 1 <= len(values) <= MOST_COORDINATES:
+                message = "has too few or too many coordinates"
+                raise InvalidInput.at(f"/{name}", message, allowed=f"1 to {MOST_COORDINATES}")
+            for place, value in enumerate(values):
+                if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
+                    raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed="≥ -1 and ≤ 1")
+            if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
+                raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
+        for name in ("quantization_levels", "noise_levels"):
+            if getattr(self, name) > MOST_NOISE_LEVELS:
+                raise InvalidInput.at(f"/{name}", "is more than an audit can draw", allowed=f"≤ {MOST_NOISE_LEVELS}")
+        if len(self.first) != len(self.second):
+            raise InvalidInput.at("/second", "must be as long as the first", allowed=f"{len(self.first)} coordinates")
+
+    @property
+    def distances(self) -> tuple[int, ...]:
+        """Most that each coordinate's integer differs, both rounded by one uniform number: ⌈s |u_j − u′_j|⌉, exactly."""
+        pairs = zip(self.first, self.second, strict=True)
+        return tuple(math.ceil(self.quantization_levels * abs(Fraction(a) - Fraction(b))) for a, b in pairs)
+
+
+@dataclass(frozen=True)
+class Message:
+    """The exact likelihood ratio of a whole message, a mixture over both ways of rounding in each coordinate."""
+
+    spec: QuantizedMessage
+    attack: Attack = "implemented"
+
+    @property
+    def work(self) -> float:
+        """Each coordinate is rounded and gets noise."""
+        return 3.0 * len(self.spec.first)
+
+    def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
+        """log P(message of the first update) − log P(message of the second)."""
+        update = self.spec.first if world == FIRST else self.spec.second
+        drawn = self._implemented(generator, count, update) if self.attack == "implemented" else None
+        first, second = np.zeros(count), np.zeros(count)
+        for place, value in enumerate(update):
+            sent = self._coordinate(generator, count, value) if drawn is None else drawn[:, place]
+            first += self._log_probability(sent, self.spec.first[place])
+            second += self._log_probability(sent, self.spec.second[place])
+        return np.asarray(np.round(first - second, SIGNIFICANT))
+
+    def _implemented(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
+        """What the quantiser and the exact sampler send: (count, d)."""
+        messages = quantized_messages(
+            np.tile(np.asarray(update, dtype=np.float64), count)[None, :],
+            levels=self.spec.quantization_levels,
+            noise_levels=self.spec.noise_levels,
+            decay_rate=self.spec.decay_rate,
+            generators=[generator],
+        )
+        return messages.reshape(count, len(update)).astype(np.float64)
+
+    def _coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
+        floor, share = self._rounding(value)
+        noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
+        return floor + (generator.random(count) < share) + noise
+
+    def _rounding(self, value: float) -> tuple[int, float]:
+        """The grid point below, and the probability of the one above."""
+        scaled = Fraction(value) * self.spec.quantization_levels
+        floor = math.floor(scaled)
+        return floor, float(scaled - floor)
+
+    def _log_probability(self, sent: Floats, value: float) -> Floats:
+        floor, share = self._rounding(value)
+        noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
+        below = noise.log_density(sent - floor)
+        if share == 0.0:
+            return below
+        above = noise.log_density(sent - (floor + 1))
+        return np.asarray(np.logaddexp(math.log1p(-share) + below, math.log(share) + above))

@@ -1,0 +1,42 @@
+"""Whether the victim is drawn: as a coin of the right probability, or by really drawing the whole batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from simulators.batches import poisson_batches, without_replacement_batches
+
+Bools = npt.NDArray[np.bool_]
+CELLS = 2_000_000
+"""Records drawn at once."""
+
+
+@dataclass(frozen=True)
+class Participation:
+    """Drawn with probability `rate`. With `batch_size` and `population` the implemented schedule is run instead."""
+
+    rate: float
+    batch_size: int | None = None
+    population: int | None = None
+
+    @property
+    def work(self) -> float:
+        """One coin, or every record of the population."""
+        return 1.0 if self.population is None else float(self.population)
+
+    def draw(self, generator: np.random.Generator, count: int) -> Bools:
+        """Whether record 0 is in each of `count` batches."""
+        if self.population is None:
+            return generator.random(count) < self.rate
+        rows = max(1, CELLS // self.population)
+        parts = [self._batches(generator, min(rows, count - start))[:, 0] for start in range(0, count, rows)]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+
+    def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
+        assert self.population is not None
+        if self.batch_size is None:
+            return poisson_batches(generator, rows, self.population, self.rate)
+        return without_replacement_batches(generator, rows, self.population, self.batch_size)

@@ -1,0 +1,49 @@
+"""Clients that take full gradient steps on their own data, for repetitions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulators.problem import Floats, Problem, Records
+
+
+@dataclass(frozen=True)
+class Federation:
+    """The clients' data in some repetitions: (repetitions or 1, N, n, …); 1 if the data is the population itself."""
+
+    problem: Problem
+    data: Records
+    generators: Sequence[np.random.Generator]
+
+    @classmethod
+    def of(cls, problem: Problem, generators: Sequence[np.random.Generator]) -> Federation:
+        """With each repetition's data drawn from its generator."""
+        kept = generators if problem.objective == "population" else generators[:1]
+        drawn = [problem.data(generator) for generator in kept]
+        data = Records(np.stack([one.features for one in drawn]), np.stack([one.targets for one in drawn]))
+        return cls(problem, data, generators)
+
+    def participants(self, count: int) -> Records:
+        """Records of `count` clients of each repetition, drawn uniformly without replacement."""
+        clients = self.problem.clients
+        if count == clients:
+            return self.data
+        drawn = np.stack([generator.permutation(clients)[:count] for generator in self.generators])
+        rows = np.arange(len(self.generators))[:, None] if len(self.data.targets) > 1 else 0
+        return Records(self.data.features[rows, drawn], self.data.targets[rows, drawn])
+
+    def local_updates(self, models: Floats, records: Records, *, steps: int, step_size: float) -> Floats:
+        """w − w_{k,E} of each participant: E steps on its own mean loss from its repetition's model."""
+        start = models[:, None, :]
+        local = start
+        for _ in range(steps):
+            local = local - step_size * self.problem.mean_gradient(local, records)
+        return start - local
+
+    def gradient_norms(self, models: Floats) -> Floats:
+        """‖∇f‖ of the mean of all clients' losses on the data at hand: (repetitions, d) → (repetitions)."""
+        gradients = self.problem.mean_gradient(models[:, None, :], self.data)
+        return np.asarray(np.linalg.norm(gradients.mean(axis=1), axis=-1))

@@ -1,0 +1,124 @@
+"""An algorithm whose mean excess risk has a closed form, and joins that promise too little, enough, or nothing."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pytest
+
+from accountants.errors import Infeasible, InvalidInput
+from accountants.quantities import BATCH_SIZE, NOISE_STD, Quantity, Rounds, request
+from accountants.theorem import ConditionResult, Status
+from simulators.algorithm import Algorithm, Curves, Work
+from simulators.problem import Constants
+from witness.join import Bound, Join
+
+TAG = Quantity(description="tag")
+LEVEL = 4.0
+
+
+@request
+class ToyProblem:
+    """`clients` clients; nothing else matters."""
+
+    kind: Annotated[Literal["toy"], TAG] = "toy"
+    clients: int = 3
+
+    def build(self):
+        if self.clients == 13:
+            raise InvalidInput.at("/clients", "is bad luck")
+        return Built(self.clients)
+
+
+@request
+class OtherProblem:
+    """A problem that the toy does not run on."""
+
+    kind: Annotated[Literal["other"], TAG] = "other"
+
+
+@dataclass(frozen=True)
+class Built:
+    clients: int
+    samples_per_client: int = 10
+    dimension: int = 2
+    objective: str = "population"
+    gap: float = 0.0
+
+    @property
+    def constants(self):
+        given = {name: 1.0 for name in Constants.__dataclass_fields__}
+        return Constants(**(given | {"optimum_gap": self.gap}))
+
+    def facts(self):
+        return {"toys": self.clients}
+
+
+@request
+class ToyRun:
+    """Excess after round r is LEVEL·(½ + u)/r + σ², u uniform."""
+
+    algorithm: Annotated[Literal["toy"], TAG] = "toy"
+    rounds: Rounds
+    batch_size: Annotated[int, BATCH_SIZE] = 1
+    noise_std: Annotated[float | None, Quantity(description=NOISE_STD.description, ge=0)] = None
+    gradient: float = 1.0
+    operations: float = 1.0
+
+
+def simulate(problem, run, generators, rounds):
+    drawn = np.array([0.5 + generator.random() for generator in generators])
+    excess = LEVEL * drawn[:, None] / np.array(rounds) + run.noise_std**2
+    return Curves(
+        rounds=rounds, excess=excess, diagnostics={"largest_gradient_norm": run.gradient * np.ones(len(drawn))}
+    )
+
+
+def rounds_of(problem, run):
+    if run.batch_size > problem.samples_per_client:
+        raise InvalidInput.at(
+            "/batch_size", "cannot exceed samples_per_client", allowed=f"≤ {problem.samples_per_client}"
+        )
+    return run.rounds
+
+
+ALGORITHM = Algorithm(
+    name="toy",
+    title="A toy",
+    run=ToyRun,
+    problems=(ToyProblem,),
+    simulate=simulate,
+    rounds=rounds_of,
+    work=lambda problem, run: Work(operations=run.operations, calls=1.0, bytes=8.0),
+    alternatives=lambda run: {"non-private": replace(run, noise_std=0.0), "louder": replace(run, noise_std=2.0)},
+    beside=("non-private", "louder"),
+)
+
+
+@dataclass(frozen=True)
+class Answered:
+    guarantee: Any = None
+
+
+def calibrate(problem, run, target):
+    if target.epsilon > 100.0:
+        raise Infeasible("ε is too large for the toy")
+    if target.epsilon > 50.0:
+        raise InvalidInput.at("/lipschitz", "is no constant of a toy")
+    return replace(run, noise_std=1.0 / target.epsilon), Answered()
+
+
+HELD = ConditionResult("toy", "toys are toys", holds=True, left=1.0, right=1.0)
+FAILS = ConditionResult("round", "the earth is flat", holds=False)
+UNKNOWN = ConditionResult("declared", "nobody lies", holds="undecidable")
+
+
+def bound(value, *, constant="explicit", conditions=(HELD,)):
+    return Bound(theorem="toy.1", status=Status.PROVED, value=value, constant=constant, conditions=conditions)
+
+
+def put(monkeypatch: pytest.MonkeyPatch, bounds=()):
+    """Make the toy the one algorithm there is, with these bounds."""
+    monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (ALGORITHM,))
+    join = Join(algorithm="toy", calibrate=calibrate, bounds=lambda problem, run: tuple(bounds))
+    monkeypatch.setattr("witness.joins.JOINS", (join,))

@@ -1,0 +1,121 @@
+"""A grid of simulations: one line for each value of one axis along another; colours tell lines apart, dashes what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from witness.drawings import style
+
+MEASURED, BOUND = "measured, with its band", "bound"
+PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
+
+Cells = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where values of the axis across are drawn: at themselves, or one beside the other."""
+
+    values: tuple[Any, ...]
+    kind: str
+
+    def places(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
+        """Horizontal places of the cells."""
+        held = [cell["place"][name] for cell in cells]
+        return np.array([self.values.index(each) for each in held] if self.kind == "categories" else held, dtype=float)
+
+    def dress(self, axes: Axes) -> None:
+        """Set the axis' scale, ticks and their words."""
+        if self.kind == "categories":
+            axes.set_xticks(range(len(self.values)), [_word(value) for value in self.values])
+        else:
+            axes.set_xscale(self.kind)
+            axes.set_xticks(self.values, [_word(value) for value in self.values])
+            axes.set_xticks([], minor=True)
+
+
+def grid(answer: Mapping[str, Any]) -> Figure:
+    """The figure of an answer of kind `preset`."""
+    across, lines, panels = answer["across"], answer.get("lines"), answer.get("panels")
+    scale = Scale(_values(answer["cells"], across), across["scale"])
+    split = [(value, _at(answer["cells"], panels, value)) for value in _values(answer["cells"], panels)]
+    width = max(style.INCHES[0], PANEL_INCHES * len(split) + 1.6)
+    figure = style.new_figure((width, HEIGHT_INCHES))
+    all_axes = np.ravel(figure.subplots(1, len(split), sharey=True))
+    looks: dict[str, Any] = {}
+    for axes, (panel, cells) in zip(all_axes, split, strict=True):
+        if panels is not None:
+            axes.set_title(f"{panels['title']}: {_word(panel)}")
+        labels = []
+        colours = style.COLOURS
+        for place, value in enumerate(_values(answer["cells"], lines)):
+            colour = colours[place % len(colours)]
+            own = _at(cells, lines, value)
+            if own:
+                end = _line(axes, scale.places(own, across["name"]), own, colour, looks)
+                words = "measured" if lines is None else _word(value)
+                labels.append((end, words, colour))
+        axes.set_yscale("log")
+        scale.dress(axes)
+        axes.set_xlabel(across["title"])
+        if axes is all_axes[-1]:
+            style.label_ends(axes, labels)
+    all_axes[0].set_ylabel(_vertical(answer["cells"]))
+    if lines is not None:
+        all_axes[-1].text(1.022, 1.02, lines["title"], transform=all_axes[-1].transAxes, ha="left", fontsize=9)
+    proxies = [
+        Line2D([], [], color="#333333", linestyle=dash, marker=mark, markersize=4) for dash, mark in looks.values()
+    ]
+    figure.legend(proxies, list(looks), loc="outside lower center", ncols=min(len(looks), 4), frameon=False)
+    figure.suptitle(answer["title"], x=0.01, ha="left", fontsize=12)
+    return figure
+
+
+def _line(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> float:
+    """Everything of one line; the height of its end."""
+    order = np.argsort(places)
+    places, cells = places[order], [cells[index] for index in order]
+    finals = [cell["final_excess"] for cell in cells]
+    mean, lower, upper = (style.numbers(each[name] for each in finals) for name in ("mean", "lower", "upper"))
+    looks.setdefault(MEASURED, ("-", "o"))
+    reach = np.stack([np.minimum(mean - lower, mean * 0.999), upper - mean])
+    axes.errorbar(places, mean, yerr=reach, color=colour, linewidth=2.0, marker="o", markersize=4, capsize=3)
+    bounds = style.numbers(_least_bound(cell) for cell in cells)
+    if np.isfinite(bounds).any():
+        looks.setdefault(BOUND, (style.DASHES[1], None))
+        axes.plot(places, bounds, color=colour, linewidth=1.3, linestyle=looks[BOUND][0])
+    for number, name in enumerate(cells[0].get("beside", {})):
+        values = style.numbers(cell["beside"][name]["mean"] for cell in cells)
+        look = looks.setdefault(name.replace("-", " "), (style.DASHES[2 + number % 3], None))
+        axes.plot(places, values, color=colour, linewidth=1.3, linestyle=look[0])
+    return float(mean[-1])
+
+
+def _least_bound(cell: Mapping[str, Any]) -> float:
+    compared = [style.number(bound["value"]) for bound in cell["bounds"] if bound["compared"]]
+    return min(compared, default=float("inf"))
+
+
+def _vertical(cells: Cells) -> str:
+    return "excess risk of the output (unit of the loss)" if cells[0]["kind"] == "risk" else "ε"
+
+
+def _values(cells: Cells, axis: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    """Distinct values in the order of the cells; one nameless value for an axis that is not there."""
+    return (None,) if axis is None else tuple(dict.fromkeys(cell["place"][axis["name"]] for cell in cells))
+
+
+def _at(cells: Cells, axis: Mapping[str, Any] | None, value: Any) -> Cells:
+    return cells if axis is None else [cell for cell in cells if cell["place"][axis["name"]] == value]
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:g}"

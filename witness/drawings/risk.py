@@ -1,0 +1,75 @@
+"""Excess risk round by round: measured with its band, the bounds, and the runs set beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from witness.drawings import style
+
+VERDICTS = {"true": "holds", "false": "BROKEN", "undecidable": "undecidable"}
+LEAST_SHOWN = 1e-4
+"""Of the largest measured mean: what lies below is cut off, since a logarithmic axis has no end."""
+DECADES_ABOVE = 3
+
+
+def risk(answer: Mapping[str, Any]) -> Figure:
+    """The figure of an answer of kind `risk`."""
+    figure = style.new_figure()
+    axes = figure.add_subplot()
+    labels: list[tuple[float, str, str]] = []
+    others = iter(style.COLOURS[1:])
+    shown: list[float] = []
+    for series in answer["series"]:
+        private, plain = series["role"] == "private", series["role"] == "non-private"
+        colour = style.MEASURED if private else style.NON_PRIVATE if plain else next(others)
+        mean, rounds = style.numbers(series["mean"]), series["rounds"]
+        lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
+        marker = "o" if len(rounds) < 3 else None
+        axes.fill_between(rounds, np.maximum(lower, 1e-300), upper, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(
+            rounds,
+            mean,
+            color=colour,
+            linewidth=2.0 if private else 1.5,
+            linestyle="-" if private else "--",
+            marker=marker,
+        )
+        labels.append((mean[-1], "measured" if private else series["name"].replace("-", " "), colour))
+        shown += [float(each) for each in mean if each > 0.0]
+    top = max(shown, default=1.0)
+    for bound in answer["bounds"]:
+        value = style.number(bound["value"])
+        hidden = bound["constant"] == "hidden"
+        if hidden or not 0.0 < value <= top * 10**DECADES_ABOVE:
+            continue
+        verdict = VERDICTS[bound["holds"]] if bound["compared"] else "not compared"
+        axes.axhline(value, color=style.BOUND, linewidth=1.5, linestyle="-." if bound["compared"] else ":")
+        labels.append((value, f"bound {bound['theorem']}\n({verdict})", style.BOUND))
+        shown.append(value)
+    axes.set_yscale("log")
+    if shown:
+        axes.set_ylim(max(min(shown), top * LEAST_SHOWN) / 1.6, max(shown) * 1.6)
+    last = max(series["rounds"][-1] for series in answer["series"])
+    axes.set_xlim(0, last)
+    axes.set_xlabel("communication rounds")
+    axes.set_ylabel("excess risk (unit of the loss)")
+    axes.set_title(_title(answer))
+    style.label_ends(axes, labels)
+    return figure
+
+
+def _title(answer: Mapping[str, Any]) -> str:
+    guarantee = answer.get("guarantee")
+    privacy = "noise as given"
+    if guarantee is not None:
+        target = guarantee["target"]
+        privacy = f"ε = {target['epsilon']:g}, δ = 10^{target['log10_delta']:.3g}, {guarantee['definition']}"
+    return (
+        f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
+        f"{privacy}; {answer['problem']['clients']} clients, {answer['problem']['samples_per_client']} records each,"
+        f" {answer['problem']['dimension']} coordinates"
+    )

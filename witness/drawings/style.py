@@ -1,0 +1,110 @@
+"""What figures share: colours that colour-blind readers tell apart, labels beside lines, the size, and the file."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+Format = Literal["png", "svg"]
+
+MEASURED, BOUND, NON_PRIVATE = "#0072B2", "#D55E00", "#6E6E6E"
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8C6D1F", "#000000")
+"""Of Okabe and Ito, whose yellow is too pale for a line."""
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)))
+INCHES = (8.0, 4.8)
+DOTS_PER_INCH = 120
+SETTINGS = {
+    "svg.hashsalt": "epsilond",  # names inside the file do not change from run to run
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11.0,
+    "axes.titlelocation": "left",
+    "axes.grid": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.7,
+    "axes.axisbelow": True,
+}
+
+
+def new_figure(inches: tuple[float, float] = INCHES) -> Figure:
+    """An empty figure, drawn without any window system."""
+    figure = Figure(figsize=inches, dpi=DOTS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def settings() -> Any:
+    """The style, while a figure is made and written."""
+    return mpl.rc_context(SETTINGS)
+
+
+def written(figure: Figure, file_format: Format) -> bytes:
+    """The file: the same bytes for the same figure."""
+    held = io.BytesIO()
+    # Neither a date nor a version of the program that drew it.
+    metadata = {"Date": None} if file_format == "svg" else {"Software": None}
+    figure.savefig(held, format=file_format, metadata=metadata)
+    return held.getvalue()
+
+
+def number(value: Any) -> float:
+    """A number of an answer, where infinities are words."""
+    words = {"unbounded": math.inf, "-unbounded": -math.inf}
+    return words[value] if isinstance(value, str) else float(value)
+
+
+def numbers(values: Iterable[Any]) -> npt.NDArray[np.float64]:
+    """Numbers of an answer; those that cannot be drawn are left out."""
+    held = np.array([number(value) for value in values], dtype=float)
+    return np.where(np.isfinite(held), held, np.nan)
+
+
+def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, spacing: float = 0.062) -> None:
+    """Words right of the axes at these heights (value, words, colour), moved apart where they would overlap."""
+    drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]
+    if not drawable:
+        return
+    axes.figure.canvas.draw()  # limits are final only now
+    low, high = axes.get_ylim()
+    scaled = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
+    places = _apart(scaled, spacing * (1 + max(words.count("\n") for _, words, _ in drawable)))
+    for (_, words, colour), height, place in zip(drawable, scaled, places, strict=True):
+        if abs(place - height) > 0.005:
+            axes.plot(
+                (1.0, 1.018), (height, place), color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False
+            )
+        axes.text(1.022, place, words, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
+
+
+def _share(axes: Axes, value: float, low: float, high: float) -> float:
+    if axes.get_yscale() == "log":
+        return 0.0 if value <= 0.0 else math.log(value / low) / math.log(high / low)
+    return (value - low) / (high - low)
+
+
+def _apart(heights: Sequence[float], spacing: float) -> list[float]:
+    """The heights, moved as little as a few sweeps manage so that neighbours are `spacing` apart."""
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    places = [heights[index] for index in order]
+    for _ in range(200):
+        for lower in range(len(places) - 1):
+            short = spacing - (places[lower + 1] - places[lower])
+            if short > 1e-9:
+                places[lower] -= short / 2
+                places[lower + 1] += short / 2
+    moved = [0.0] * len(heights)
+    for index, place in zip(order, places, strict=True):
+        moved[index] = place
+    return moved
