@@ -45,7 +45,7 @@ def report(
     series = tuple(_series(each, request.confidence) for each in measurements)
     private, algorithm = series[0], algorithm_of(measurements[0].run)
     constants = problem.constants
-    compared = tuple(_bound(each, private.final, constants.optimum_gap) for each in bounds)
+    compared = tuple(_compared(each, private.final, measurements[0], request.confidence, problem) for each in bounds)
     return RiskAnswer(
         algorithm=algorithm.name,
         title=algorithm.title,
@@ -105,6 +105,19 @@ def _spread(values: Floats) -> Spread:
     return Spread(mean=float(held.mean()), least=float(held.min()), largest=float(held.max()))
 
 
+def _compared(
+    bound: Bound, final: Measured, measurement: Measurement, confidence: float, problem: Problem
+) -> BoundAnswer:
+    """Beside the excess of the output, or beside the diagnostic that it speaks of."""
+    if bound.quantity == "excess":
+        return _bound(bound, final, problem.constants.optimum_gap)
+    values = np.concatenate([held[bound.quantity] for _, held in measurement.blocks])
+    found = band(values[:, None], confidence)
+    ends = (float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error))
+    mean, lower, upper, error = ends
+    return _bound(bound, Measured(mean=mean, lower=lower, upper=upper, standard_error=error), 0.0)
+
+
 def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
     reason = why_not_compared(bound)
     compared = reason is None
@@ -112,6 +125,7 @@ def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
         theorem=bound.theorem,
         status=bound.status,
         value=bound.value,
+        quantity=bound.quantity,
         constant=bound.constant,
         conditions=tuple(bound.conditions),
         compared=compared,
