@@ -42,8 +42,9 @@ class Algorithm:
     `simulate(problem, run, generators, rounds)` runs one repetition for each generator, side by side: every draw of
     repetition i comes from generator i, and no result of one depends on how many others run beside it.
     `rounds` are those to measure after; the run's last is among them. `alternatives(run)` are runs to set beside it at
-    the same parameters, under their names: always `non-private`, and what the paper compares with. `problems` are the
-    request classes of the problems that it runs on.
+    the same parameters, under their names: always `non-private`, and what the paper compares with. They are asked of a
+    run whose noise is known; `beside` are all names that there may be. `problems` are the request classes of the
+    problems that it runs on.
     """
 
     name: str
@@ -54,3 +55,4 @@ class Algorithm:
     rounds: Callable[[Problem, Any], int]
     work: Callable[[Problem, Any], Work]
     alternatives: Callable[[Any], Mapping[str, Any]]
+    beside: tuple[str, ...] = ("non-private",)

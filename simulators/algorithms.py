@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypeAliasType
 
 from accountants.errors import InvalidInput
+from accountants.quantities import Tagged
+from simulators import fedavg, mu2_sgd, norm_fedavg, ppsgd, projected_sgd
 from simulators.algorithm import Algorithm
+from simulators.fedavg import FedavgRun
+from simulators.mu2_sgd import Mu2SgdRun
+from simulators.norm_fedavg import NormFedavgRun
+from simulators.ppsgd import PpsgdRun
+from simulators.projected_sgd import ProjectedSgdRun
 
-ALGORITHMS: tuple[Algorithm, ...] = ()
+ALGORITHMS: tuple[Algorithm, ...] = (
+    norm_fedavg.ALGORITHM,
+    fedavg.ALGORITHM,
+    projected_sgd.ALGORITHM,
+    ppsgd.ALGORITHM,
+    mu2_sgd.ALGORITHM,
+)
 """THE list of algorithms."""
 
-Run = Any
+Run = TypeAliasType(
+    "Run",
+    Annotated[NormFedavgRun | FedavgRun | ProjectedSgdRun | PpsgdRun | Mu2SgdRun, Tagged("algorithm")],
+)
 """The runs of all algorithms, told apart by `algorithm`."""
 
 

@@ -8,9 +8,7 @@ import numpy.typing as npt
 Bools = npt.NDArray[np.bool_]
 
 
-def without_replacement_batches(
-    generator: np.random.Generator, rounds: int, population: int, batch_size: int
-) -> Bools:
+def without_replacement_batches(generator: np.random.Generator, rounds: int, population: int, batch_size: int) -> Bools:
     """Uniform subsets of `batch_size` of `population`, independent over rounds: (rounds, population), True is drawn.
 
     Each row shuffles a row of batch_size ones, by Generator.permuted.

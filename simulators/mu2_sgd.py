@@ -287,4 +287,5 @@ ALGORITHM = Algorithm(
     rounds=rounds_of,
     work=work_of,
     alternatives=alternatives,
+    beside=("non-private", "independent-noise", "noisy-sgd"),
 )

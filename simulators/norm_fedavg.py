@@ -225,4 +225,5 @@ ALGORITHM = Algorithm(
     rounds=rounds_of,
     work=work,
     alternatives=alternatives,
+    beside=("non-private", "as-printed", "as-printed-raised"),
 )

@@ -338,4 +338,5 @@ ALGORITHM = Algorithm(
     rounds=rounds_of,  # type: ignore[arg-type]
     work=work_of,  # type: ignore[arg-type]
     alternatives=alternatives,
+    beside=("non-private", "local-only", "global-only"),
 )

@@ -11,12 +11,12 @@ from accountants import ENGINE_VERSION
 from accountants.quantities import Quantity, request
 from calibrators.answer import Ends, GuaranteeAnswer, Served, Warning_
 from witness.experiment import Axis, Cell, Preset
-from witness.experiments import mb_sgd_bound
+
 from witness.risk import KIND, REPETITIONS, SEED
 from witness.risk_answer import BoundAnswer, Measured, RiskAnswer
 from witness.simulation import Kind, Plan, Prepared, kind_of
 
-PRESETS: tuple[Preset, ...] = (mb_sgd_bound.PRESET,)
+PRESETS: tuple[Preset, ...] = ()
 """THE list of presets."""
 
 PresetName = Literal["mb-sgd-bound",]

@@ -14,7 +14,7 @@ from calibrators.problem import Target
 from simulators.algorithm import Algorithm, Work
 from simulators.algorithms import Run, algorithm_of
 from simulators.problem import Floats, Problem
-from simulators.problems import ProblemSpec
+from simulators.problem_specs import AnyProblem
 from simulators.seeds import generators
 from witness.joins import join_of
 from witness.pointers import inside
@@ -49,7 +49,7 @@ class RiskSimulation:
 
     kind: Annotated[Literal["risk"], KIND] = "risk"
     run: Annotated[Run, RUN]
-    problem: Annotated[ProblemSpec, PROBLEM]
+    problem: Annotated[AnyProblem, PROBLEM]
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
@@ -67,6 +67,7 @@ class RiskSimulation:
             kinds = ", ".join(_kind_name(each) for each in algorithm.problems)
             raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
         noise = join_of(algorithm.name).noise
+        self._check_alternatives(algorithm)
         given = [name for name in noise if getattr(self.run, name) is not None]
         targets = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
         if given and targets:
@@ -79,6 +80,15 @@ class RiskSimulation:
             raise InvalidInput.at("/epsilon", f"is needed beside {targets[0]}")
         if self.epsilon is not None:
             Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    def _check_alternatives(self, algorithm: Algorithm) -> None:
+        faults = [
+            Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", ", ".join(algorithm.beside) or None)
+            for place, name in enumerate(self.alternatives or ())
+            if name not in algorithm.beside or name in (self.alternatives or ())[:place]
+        ]
+        if faults:
+            raise InvalidInput(*faults)
 
     @property
     def target(self) -> Target | None:
@@ -102,10 +112,7 @@ class Resolved:
 
 def plan(request: RiskSimulation) -> Plan:
     """Work of the run as the algorithm tells it, for it and for each run beside it."""
-    problem = build(request.problem)
-    work = _work(request, problem)
-    runs = 1 + len(_alternatives(request, request.run))
-    block = _block(work, runs, request.repetitions)
+    work, runs, block = _sizes(request, build(request.problem))
     blocks = math.ceil(request.repetitions / block)
     seconds = blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
     return Plan(blocks=blocks, seconds=runs * seconds, bytes=math.ceil(block * work.bytes))
@@ -114,6 +121,7 @@ def plan(request: RiskSimulation) -> Plan:
 def prepare(request: RiskSimulation) -> Resolved:
     """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
     problem = build(request.problem)
+    _, _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
         with inside(request):
@@ -123,7 +131,7 @@ def prepare(request: RiskSimulation) -> Resolved:
         runs={PRIVATE: run, **_alternatives(request, run)},
         calibration=calibration,
         repetitions=request.repetitions,
-        block=_block(_work(request, problem), 1 + len(_alternatives(request, run)), request.repetitions),
+        block=block,
         seed=request.seed,
         points=request.points,
         spacing=request.spacing,
@@ -169,34 +177,32 @@ def build(spec: Any) -> Problem:
     return built
 
 
-def _work(request: RiskSimulation, problem: Problem) -> Work:
+def _sizes(request: RiskSimulation, problem: Problem) -> tuple[Work, int, int]:
+    """Work of one run of one repetition, how many runs, and repetitions side by side: from the request alone.
+
+    As many side by side as fit the time and memory of a block.
+    """
     algorithm: Algorithm = algorithm_of(request.run)
     with inside(request):
         algorithm.rounds(problem, request.run)
-        return algorithm.work(problem, request.run)
-
-
-def _block(work: Work, runs: int, repetitions: int) -> int:
-    """Repetitions side by side: as many as fit the time and memory of a block, decided from the request alone."""
+        work = algorithm.work(problem, request.run)
+    runs = 1 + len(_wanted(request))
     shared = work.calls / CALLS_A_SECOND
     seconds = max(BLOCK_SECONDS / runs - shared, shared)
     in_time = seconds * OPERATIONS_A_SECOND / max(work.operations, 1.0)
     in_memory = BLOCK_BYTES / max(work.bytes, 1.0)
-    return max(1, min(repetitions, int(min(in_time, in_memory, 1e6))))
+    return work, runs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
+
+
+def _wanted(request: RiskSimulation) -> tuple[str, ...]:
+    """Names of the runs to set beside it."""
+    return algorithm_of(request.run).beside if request.alternatives is None else request.alternatives
 
 
 def _alternatives(request: RiskSimulation, run: Any) -> Mapping[str, Any]:
-    """Those asked for, in the algorithm's order."""
-    known = algorithm_of(run).alternatives(run)
-    faults = [
-        Fault(f"/alternatives/{place}", f"is no run that is set beside {run.algorithm}", ", ".join(known))
-        for place, name in enumerate(request.alternatives or ())
-        if name not in known
-    ]
-    if faults:
-        raise InvalidInput(*faults)
-    wanted = known if request.alternatives is None else request.alternatives
-    return {name: other for name, other in known.items() if name in wanted}
+    """The runs to set beside it, in the algorithm's order; of some names there may be none."""
+    found = algorithm_of(run).alternatives(run)
+    return {name: other for name, other in found.items() if name in _wanted(request)}
 
 
 def _kind_name(problem: type) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from accountants.theorem import ConditionResult, Status
 from calibrators.answer import GuaranteeAnswer, Number, Served, Warning_
+from simulators.personalized_problem import PersonalizedConstants
 from simulators.problem import Constants
 from witness.join import Holds
 from witness.measure import BAND
@@ -22,9 +23,9 @@ class ProblemAnswer:
     spec: Annotated[Any, Served("as it was asked for")]
     objective: Literal["population", "empirical"]
     clients: int
-    samples_per_client: int
+    samples_per_client: Annotated[int | None, Served("absent where every record is drawn anew")] = None
     dimension: int
-    constants: Annotated[Constants, Served("over all models in the domain and all possible records")]
+    constants: Annotated[Constants | PersonalizedConstants, Served("over all models in the domain and all possible records")]
     facts: Mapping[str, float | int | str]
 
 

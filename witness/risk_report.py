@@ -44,8 +44,10 @@ def report(
     """The answer. The first measurement is the private run."""
     series = tuple(_series(each, request.confidence) for each in measurements)
     private, algorithm = series[0], algorithm_of(measurements[0].run)
-    constants = problem.constants
-    compared = tuple(_compared(each, private.final, measurements[0], request.confidence, problem) for each in bounds)
+    constants: Any = problem.constants
+    # Personalised problems have exact optima, and data without end.
+    gap = getattr(constants, "optimum_gap", 0.0)
+    compared = tuple(_compared(each, private.final, measurements[0], request.confidence, gap) for each in bounds)
     return RiskAnswer(
         algorithm=algorithm.name,
         title=algorithm.title,
@@ -53,9 +55,9 @@ def report(
         guarantee=None if calibration is None else calibration.guarantee,
         problem=ProblemAnswer(
             spec=request.problem,
-            objective=problem.objective,
+            objective=getattr(problem, "objective", "population"),
             clients=problem.clients,
-            samples_per_client=problem.samples_per_client,
+            samples_per_client=getattr(problem, "samples_per_client", None),
             dimension=problem.dimension,
             constants=constants,
             facts=problem.facts(),
@@ -106,11 +108,11 @@ def _spread(values: Floats) -> Spread:
 
 
 def _compared(
-    bound: Bound, final: Measured, measurement: Measurement, confidence: float, problem: Problem
+    bound: Bound, final: Measured, measurement: Measurement, confidence: float, gap: float
 ) -> BoundAnswer:
     """Beside the excess of the output, or beside the diagnostic that it speaks of."""
     if bound.quantity == "excess":
-        return _bound(bound, final, problem.constants.optimum_gap)
+        return _bound(bound, final, gap)
     values = np.concatenate([held[bound.quantity] for _, held in measurement.blocks])
     found = band(values[:, None], confidence)
     ends = (float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error))
@@ -146,16 +148,16 @@ def why_not_compared(bound: Bound) -> str | None:
 
 
 def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]) -> tuple[Warning_, ...]:
-    constants, private = problem.constants, series[0]
+    private, gap = series[0], getattr(problem.constants, "optimum_gap", 0.0)
     warnings = [
         Warning_(
             code="lipschitz-exceeded",
             message=f"{each.name}: a gradient of norm {each.diagnostics[GRADIENT_NORM].largest:.6g} was met, above the"
-            f" bound {constants.lipschitz:.6g}: neither privacy nor bounds are about this run",
+            f" bound {problem.constants.lipschitz:.6g}: neither privacy nor bounds are about this run",
         )
         for each in series
         if GRADIENT_NORM in each.diagnostics
-        and each.diagnostics[GRADIENT_NORM].largest > constants.lipschitz * (1.0 + ROUNDING)
+        and each.diagnostics[GRADIENT_NORM].largest > problem.constants.lipschitz * (1.0 + ROUNDING)
     ]
     warnings += [
         Warning_(code="diverged", message=f"{each.name}: some repetitions diverged; their excess is infinite")
@@ -170,9 +172,9 @@ def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence
         for each in bounds
         if each.holds == "false"
     ]
-    if constants.optimum_gap > NOTABLE_GAP * private.final.mean:
+    if gap > NOTABLE_GAP * private.final.mean:
         message = (
-            f"the optimum is known up to {constants.optimum_gap:.3g} only, which is more than"
+            f"the optimum is known up to {gap:.3g} only, which is more than"
             f" {NOTABLE_GAP:.0%} of the measured excess; verdicts on bounds allow for it"
         )
         warnings.append(Warning_(code="optimum-gap", message=message))

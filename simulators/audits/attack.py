@@ -90,11 +90,9 @@ def best(halves: Halves, score: Score, error: float) -> Bounded:
     assert chosen is not None
     _, threshold, above, first_is_positive = chosen
     hits = [int(_hits(sample, np.asarray([threshold]), above=above)[0]) for sample in halves.count]
-    positives, negatives = hits if first_is_positive else hits[::-1]
-    rule = Rule(threshold, above, first_is_positive, positives, negatives, halves.trials)
-    value = score(
-        lower_rate([positives], halves.trials, error / 2), upper_rate([negatives], halves.trials, error / 2)
-    )
+    true, false = hits if first_is_positive else hits[::-1]
+    rule = Rule(threshold, above, first_is_positive, true, false, halves.trials)
+    value = score(lower_rate([true], halves.trials, error / 2), upper_rate([false], halves.trials, error / 2))
     return Bounded(float(value[0]), rule)
 
 
@@ -141,7 +139,7 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
     return float(brentq(excess, 0.0, top, xtol=1e-12, rtol=1e-12))
 
 
-def escape_rates(halves: Halves, error: float) -> float:
+def escape_probability(halves: Halves, error: float) -> float:
     """Lower bound on the probability of an output that is impossible on the other data set, whichever has more.
 
     Impossible by the support of the law that was drawn from, which the attacker knows.

@@ -23,6 +23,7 @@ from accountants.specs import (
 )
 from accountants.specs import Shuffled as ShuffledSpec
 from simulators.audits.descent import descent
+from simulators.audits.integer_draws import MOST_LEVELS
 from simulators.audits.noise import Added, IntegerNoise, Normal, TwoSided, additive, shifted
 from simulators.audits.outcomes import canonical, response
 from simulators.audits.participation import Participation
@@ -30,6 +31,7 @@ from simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, 
 from simulators.audits.sequence import in_sequence
 from simulators.audits.shuffling import Shuffled, ShuffledResponses
 from simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRatio, Setting, Target
+from simulators.fast_mechanisms import MOST_NOISE_LEVELS
 
 MOST_CANDIDATES = 4096
 
@@ -65,7 +67,11 @@ def _discrete_laplace(spec: DiscreteLaplace, setting: Setting) -> Attacked:
 
 
 def _truncated_discrete_laplace(spec: TruncatedDiscreteLaplace, setting: Setting) -> Attacked:
-    noise = IntegerNoise(spec.decay_rate, spec.noise_levels, exact=setting.attack == "implemented")
+    exact = setting.attack == "implemented"
+    most = MOST_NOISE_LEVELS if exact else MOST_LEVELS
+    if spec.noise_levels > most:
+        raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {most}")
+    noise = IntegerNoise(spec.decay_rate, spec.noise_levels, exact)
     parts = [(shifted(noise, setting.relation, size), count) for size, count in realised_shift(spec)]
     return in_sequence(parts or [(shifted(noise, setting.relation, 0), 1)])
 

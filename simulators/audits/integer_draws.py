@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from accountants.errors import InvalidInput
 from simulators.audits.worlds import Floats, Integers
-from simulators.mechanisms import Bits, truncated_discrete_laplace
+from simulators.fast_mechanisms import truncated_discrete_laplace
 
 MOST_LEVELS = 2**52
 """Integers beyond are no longer told apart by doubles."""
@@ -17,11 +16,8 @@ MOST_LEVELS = 2**52
 def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int | None, count: int) -> Floats:
     """Draws of P(y) ∝ e^(−α|y|), |y| ≤ levels, as doubles: sizes by inversion, a random sign, and no second zero.
 
-    Raises:
-        InvalidInput: more levels than doubles can count.
+    `levels` ≤ 2^52; None is no bound.
     """
-    if levels is not None and levels > MOST_LEVELS:
-        raise InvalidInput.at("/spec/noise_levels", "is more than an audit can draw", allowed=f"≤ {MOST_LEVELS}")
     reach = 1.0 if levels is None else -math.expm1(-decay_rate * (levels + 1))
     drawn = np.empty(count)
     missing = np.arange(count)
@@ -36,8 +32,5 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
 
 
 def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, count: int) -> Integers:
-    """The same law without floating point, bits from a source that the generator seeds."""
-    if levels > MOST_LEVELS:
-        raise InvalidInput.at("/spec/noise_levels", "is more than an audit can draw", allowed=f"≤ {MOST_LEVELS}")
-    source = Bits(int(generator.integers(2**63)))
-    return np.asarray([truncated_discrete_laplace(decay_rate, levels, source) for _ in range(count)], dtype=np.int64)
+    """The same law without a rounded probability, by the sampler that every simulation uses. `levels` ≤ 2^40."""
+    return np.asarray(truncated_discrete_laplace(decay_rate, levels, [generator], (count,))[0])

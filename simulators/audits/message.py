@@ -20,7 +20,7 @@ from accountants.quantities import (
 from simulators.audits.integer_draws import integer_draws
 from simulators.audits.noise import IntegerNoise
 from simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
-from simulators.mechanisms import Bits, quantized_message
+from simulators.fast_mechanisms import MOST_NOISE_LEVELS, quantized_messages
 
 UPDATE = Quantity(description="an update of ℓ2 norm at most 1, as a list of its coordinates")
 MOST_COORDINATES = 1000
@@ -51,6 +51,9 @@ class QuantizedMessage:
                     raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed="≥ -1 and ≤ 1")
             if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
                 raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
+        for name in ("quantization_levels", "noise_levels"):
+            if getattr(self, name) > MOST_NOISE_LEVELS:
+                raise InvalidInput.at(f"/{name}", "is more than an audit can draw", allowed=f"≤ {MOST_NOISE_LEVELS}")
         if len(self.first) != len(self.second):
             raise InvalidInput.at("/second", "must be as long as the first", allowed=f"{len(self.first)} coordinates")
 
@@ -85,20 +88,15 @@ class Message:
         return np.asarray(np.round(first - second, SIGNIFICANT))
 
     def _implemented(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
-        """What the quantiser and the exact sampler send."""
-        source = Bits(int(generator.integers(2**63)))
-        spec = self.spec
-        messages = [
-            quantized_message(
-                update,
-                levels=spec.quantization_levels,
-                noise_levels=spec.noise_levels,
-                decay_rate=spec.decay_rate,
-                source=source,
-            )
-            for _ in range(count)
-        ]
-        return np.asarray(messages, dtype=np.float64)
+        """What the quantiser and the exact sampler send: (count, d)."""
+        messages = quantized_messages(
+            np.tile(np.asarray(update, dtype=np.float64), count)[None, :],
+            levels=self.spec.quantization_levels,
+            noise_levels=self.spec.noise_levels,
+            decay_rate=self.spec.decay_rate,
+            generators=[generator],
+        )
+        return messages.reshape(count, len(update)).astype(np.float64)
 
     def _coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
         floor, share = self._rounding(value)

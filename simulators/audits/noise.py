@@ -69,7 +69,9 @@ class IntegerNoise:
         """−α|y|, and −inf beyond m."""
         sizes = np.abs(values)
         inside = -self.decay_rate * sizes
-        return np.asarray(inside if self.noise_levels is None else np.where(sizes <= self.noise_levels, inside, -math.inf))
+        return np.asarray(
+            inside if self.noise_levels is None else np.where(sizes <= self.noise_levels, inside, -math.inf)
+        )
 
 
 @dataclass(frozen=True)

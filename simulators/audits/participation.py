@@ -32,9 +32,7 @@ class Participation:
         if self.population is None:
             return generator.random(count) < self.rate
         rows = max(1, CELLS // self.population)
-        parts = [
-            self._batches(generator, min(rows, count - start))[:, 0] for start in range(0, count, rows)
-        ]
+        parts = [self._batches(generator, min(rows, count - start))[:, 0] for start in range(0, count, rows)]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
 
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:

@@ -116,7 +116,9 @@ class RepeatedDraw:
         for count in range(least, most + 1):
             weight = float(law.logpmf(count))
             if weight > -math.inf:
-                np.logaddexp(total, weight + self.added.noise.log_density(released - count * self.added.step), out=total)
+                np.logaddexp(
+                    total, weight + self.added.noise.log_density(released - count * self.added.step), out=total
+                )
         return np.stack([total, self.added.noise.log_density(released)])
 
 

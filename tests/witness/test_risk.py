@@ -256,7 +256,7 @@ def test_identical_repetitions_have_a_band_of_no_width(monkeypatch):
 
 
 @pytest.mark.parametrize("spacing", ["linear", "logarithmic"])
-@pytest.mark.parametrize(("last", "points"), itertools.product((1, 2, 7, 1000), (1, 2, 50, 200)))
+@pytest.mark.parametrize(("last", "points"), [*itertools.product((1, 2, 7, 1000), (1, 2, 50, 200))])
 def test_measured_rounds_ascend_to_the_last(last, points, spacing):
     from witness.rounds import measured_rounds
 

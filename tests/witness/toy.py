@@ -91,6 +91,7 @@ ALGORITHM = Algorithm(
     rounds=rounds_of,
     work=lambda problem, run: Work(operations=run.operations, calls=1.0, bytes=8.0),
     alternatives=lambda run: {"non-private": replace(run, noise_std=0.0), "louder": replace(run, noise_std=2.0)},
+    beside=("non-private", "louder"),
 )
 
 

@@ -1,0 +1,52 @@
+"""What is certified of an audited mechanism: the accountant's answer, which has seen no sample."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from accountants.specs import TruncatedDiscreteLaplace
+from calibrators.accounting import AccountProblem, Query, answer
+from calibrators.answer import Ends
+
+if TYPE_CHECKING:
+    from simulators.audits.message import QuantizedMessage
+    from witness.audit_request import AuditSimulation
+
+
+def certified(asked: AuditSimulation) -> Ends:
+    """ε at the audit's δ.
+
+    Raises:
+        NoCertificate: no theorem covers the spec in this setting.
+    """
+    query = Query(delta=asked.delta, log10_delta=asked.log10_delta)
+    if asked.message is not None:
+        return of_message(asked.message, query)
+    assert asked.spec is not None
+    assert asked.relation is not None
+    problem = AccountProblem(
+        spec=asked.spec, relation=asked.relation, unit=asked.unit, observer=asked.observer, query=query
+    )
+    return answer(problem).guarantee.epsilon
+
+
+def of_message(message: QuantizedMessage, query: Query) -> Ends:
+    """ε of telling these two updates apart, 0 at least.
+
+    Both are rounded by the same uniform numbers; then coordinate j differs by at most ⌈s|u_j − u′_j|⌉, and by joint
+    convexity the messages are no easier to tell apart than integer vectors at those distances.
+    """
+    distances = message.distances
+    if not any(distances):
+        return Ends(0.0, 0.0)
+    spec = TruncatedDiscreteLaplace(
+        noise_levels=message.noise_levels,
+        decay_rate=message.decay_rate,
+        dimension=len(distances),
+        l1_sensitivity=float(sum(distances)),
+        linf_sensitivity=float(max(distances)),
+        l2_sensitivity=math.nextafter(math.sqrt(sum(size * size for size in distances)), math.inf),
+    )
+    problem = AccountProblem(spec=spec, relation="replace-one", query=query)
+    return Ends(0.0, answer(problem).guarantee.epsilon.upper)
