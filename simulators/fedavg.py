@@ -1,7 +1,7 @@
 """FedAvg: clients send what their steps changed, as it is; the server adds the mean. It is private to nobody.
 
-The baseline of Das et al. 2021 (Theorem 4): r of n clients are drawn uniformly without replacement in each round, take E
-steps on their full gradient, and the next model is the mean of theirs. Models are not projected.
+The baseline of Das et al. 2021 (Theorem 4): in each round r of n clients are drawn uniformly without replacement, take
+E steps on their full gradient, and the next model is the mean of theirs. Models are not projected.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from accountants.errors import InvalidInput
 from accountants.quantities import STEP_SIZE, LocalSteps, Participants, Quantity, Rounds, request
 from simulators.algorithm import Algorithm, Curves, Work
-from simulators.federation import Federation
+from simulators.federation import UNCONSTRAINED, Federation
 from simulators.problem import Problem
-from simulators.problems import PROBLEMS
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
 NO_NOISE = Quantity(description="FedAvg adds no noise", ge=0, le=0)
@@ -35,15 +34,9 @@ class FedavgRun:
 
 
 def local_step_size(problem: Problem, run: FedavgRun) -> float:
-    """As given, else that of Theorem 4.
-
-    Raises:
-        InvalidInput: the loss is linear, for which the paper has no step.
-    """
+    """As given, else that of Theorem 4."""
     if run.local_step_size is not None:
         return run.local_step_size
-    if problem.constants.smoothness == 0.0:
-        raise InvalidInput.at("/local_step_size", "is needed for linear losses: the paper's is 1/smoothness")
     clients, drawn = problem.clients, run.participants
     constant = 64.0
     if drawn < clients:
@@ -106,7 +99,7 @@ ALGORITHM = Algorithm(
     name="fedavg",
     title="FedAvg, without privacy",
     run=FedavgRun,
-    problems=PROBLEMS,
+    problems=UNCONSTRAINED,
     simulate=simulate,
     rounds=rounds_of,
     work=work,

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simulators.data_sets import DataSetProblem
 from simulators.problem import Floats, Problem, Records
+from simulators.problems import HuberProblem, LeastSquaresProblem, LogisticProblem, MeanEstimationProblem
+
+UNCONSTRAINED: tuple[type, ...] = (
+    MeanEstimationProblem,
+    LeastSquaresProblem,
+    HuberProblem,
+    LogisticProblem,
+    DataSetProblem,
+)
+"""Problems that make sense without their ball: losses are bounded from below, and smooth everywhere."""
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,7 @@ class BoundAnswer:
     theorem: str
     status: Status
     value: Annotated[Number, Served("the bound; an order where the constant is hidden", may_be_unbounded=True)]
+    quantity: Annotated[str, Served("what it bounds the mean of: excess, of the output; or a diagnostic, by its name")]
     constant: Literal["explicit", "hidden"]
     conditions: tuple[ConditionResult, ...]
     compared: bool
