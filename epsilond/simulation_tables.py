@@ -55,7 +55,8 @@ def _bounds(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
     for bound in listed:
         verdict = bound.get("holds") or f"not compared: {bound['reason']}"
         value = f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})"
-        rows.add_row(bound["theorem"], value, _short(bound.get("ratio", "")), verdict)
+        theorem = bound["theorem"] if bound["quantity"] == "excess" else f"{bound['theorem']} ({bound['quantity']})"
+        rows.add_row(theorem, value, _short(bound.get("ratio", "")), verdict)
     return rows
 
 
@@ -98,7 +99,7 @@ def _preset(body: Mapping[str, Any]) -> RenderableType:
     columns = [*(axis["name"] for axis in axes), "ε", "measured", "band", *names, "least bound", "holds"]
     rows = new_table(body["title"], *columns)
     for cell in body["cells"]:
-        final, compared = cell["final_excess"], [bound for bound in cell["bounds"] if bound["compared"]]
+        final, compared = cell["final_excess"], _compared(cell["bounds"])
         least = min(compared, key=lambda bound: bound["value"], default=None)
         rows.add_row(
             *(_short(cell["place"][axis["name"]]) for axis in axes),
@@ -110,6 +111,11 @@ def _preset(body: Mapping[str, Any]) -> RenderableType:
             "" if least is None else least["holds"],
         )
     return Group(rows, *bullets("Mind", [warning["message"] for warning in body["warnings"]]))
+
+
+def _compared(bounds: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those on the excess risk that are compared."""
+    return [bound for bound in bounds if bound["compared"] and bound["quantity"] == "excess"]
 
 
 TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {

@@ -128,8 +128,12 @@ def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: s
 
 
 def _least_bound(cell: Mapping[str, Any]) -> float:
-    compared = [style.number(bound["value"]) for bound in cell["bounds"] if bound["compared"]]
-    return min(compared, default=float("inf"))
+    return min((style.number(bound["value"]) for bound in _excess_bounds(cell)), default=float("inf"))
+
+
+def _excess_bounds(cell: Mapping[str, Any]) -> Cells:
+    """Those on the excess risk that are compared."""
+    return [bound for bound in cell["bounds"] if bound["compared"] and bound["quantity"] == "excess"]
 
 
 def _vertical(cells: Cells) -> str:

@@ -44,7 +44,7 @@ def risk(answer: Mapping[str, Any]) -> Figure:
     for bound in answer["bounds"]:
         value = style.number(bound["value"])
         hidden = bound["constant"] == "hidden"
-        if hidden or not 0.0 < value <= top * 10**DECADES_ABOVE:
+        if hidden or bound["quantity"] != "excess" or not 0.0 < value <= top * 10**DECADES_ABOVE:
             continue
         verdict = VERDICTS[bound["holds"]] if bound["compared"] else "not compared"
         axes.axhline(value, color=style.BOUND, linewidth=1.5, linestyle="-." if bound["compared"] else ":")
