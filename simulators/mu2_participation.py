@@ -32,7 +32,8 @@ class ReportingGroup:
     def check(self) -> None:
         """Whole rounds that ascend from 1 on."""
         object.__setattr__(self, "rounds", tuple(self.rounds))
-        whole = all(isinstance(one, int) and not isinstance(one, bool) for one in self.rounds)
+        given: Any = self.rounds
+        whole = all(isinstance(one, int) and not isinstance(one, bool) for one in given)
         if not whole or any(low >= high for low, high in zip((0, *self.rounds), self.rounds, strict=False)):
             raise InvalidInput.at("/rounds", "must ascend within the run", allowed="≥ 1")
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from accountants.errors import Fault, InvalidInput
+from accountants.errors import InvalidInput
 from accountants.quantities import NOISE_STD, PARTICIPANTS, STEP_SIZE, Quantity, Rounds, request
 from simulators.algorithm import Algorithm, Curves, Work
 from simulators.mu2_participation import PARTICIPATION, Participation, Reports, chunk_size, draw
@@ -37,11 +37,10 @@ METHOD = Quantity(description="cancelled-noise, or what it is compared with at t
 BASE_NOISE_STD = replace(
     NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
 )
-REPORT_NORM = Quantity(
-    symbol="S", gt=0, unit="loss/length", description="norm that a report is scaled down to; absent: G + 2LD"
-)
 NUMPY_CALLS = 60
 """Calls of numpy in one round, about."""
+ROUNDING = 1e-9
+"""What differences of gradients, weighted by t, may gain in norm."""
 
 
 @request
@@ -58,17 +57,14 @@ class Mu2SgdRun:
     participation: Annotated[Participation | None, PARTICIPATION] = None
     server: Annotated[Server, SERVER] = "untrusted"
     method: Annotated[Method, METHOD] = "cancelled-noise"
-    clipping_norm: Annotated[float | None, REPORT_NORM] = None
     step_size: Annotated[float | None, STEP_SIZE] = None
     noise_std: Annotated[float | None, BASE_NOISE_STD] = None
 
     def check(self) -> None:
-        """A step where there is noise, and a pattern within the run."""
+        """A pattern within the run."""
         given: Any = self.participation
         if isinstance(given, Mapping):
             object.__setattr__(self, "participation", Participation(**given))
-        if self.noise_std is not None and self.step_size is None and self.method != "noisy-sgd":
-            raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP_SIZE.allowed)
         last = max((max(group.rounds, default=0) for group in self.taking_part.groups or ()), default=0)
         if last > self.rounds:
             raise InvalidInput.at("/participation/groups", "report beyond the last round", allowed=f"≤ {self.rounds}")
@@ -97,10 +93,10 @@ class Mu2SgdRun:
 
 
 # What the run is on a problem -----------------------------------------------------------------------------------------
-def report_norm(problem: Problem, run: Mu2SgdRun) -> float:
-    """S: as given, or G + 2LD, which no report exceeds."""
+def report_norm(problem: Problem) -> float:
+    """S = G + 2LD, which no report exceeds."""
     known = problem.constants
-    return run.clipping_norm or known.lipschitz + 2.0 * known.smoothness * known.diameter
+    return known.lipschitz + 2.0 * known.smoothness * known.diameter
 
 
 def fresh_noise_std(problem: Problem, run: Mu2SgdRun) -> float:
@@ -110,17 +106,39 @@ def fresh_noise_std(problem: Problem, run: Mu2SgdRun) -> float:
         alike = base / math.sqrt(max(run.rounds - 1, 1))
     else:
         alike = base / math.sqrt(math.fsum(1.0 / count for count in range(1, run.most_reports + 1)))
-    scale = problem.constants.lipschitz / report_norm(problem, run) if run.method == "noisy-sgd" else 1.0
+    scale = problem.constants.lipschitz / report_norm(problem) if run.method == "noisy-sgd" else 1.0
     return alike * scale
 
 
 def step_size(problem: Problem, run: Mu2SgdRun) -> float:
-    """η; of noisy SGD, where it is absent, D/(B√T) with B² the mean square of a noisy gradient at its largest."""
+    """η; of noisy SGD, where it is absent, D/(B√T) with B² the mean square of a noisy gradient at its largest.
+
+    Raises:
+        InvalidInput: it is absent, for another method.
+    """
     if run.step_size is not None:
         return run.step_size
+    if run.method != "noisy-sgd":
+        raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP_SIZE.allowed)
     known, noise = problem.constants, fresh_noise_std(problem, run)
     added = noise * noise * problem.dimension / (1 if run.server == "trusted" else run.reporting(problem.clients))
     return known.diameter / math.sqrt((known.lipschitz**2 + added) * run.rounds)
+
+
+@dataclass(frozen=True)
+class _Scales:
+    """What the run comes to on the problem."""
+
+    step: float
+    largest: float
+    """The norm that a report is scaled down to."""
+    base: float
+    fresh: float
+
+    @classmethod
+    def of(cls, problem: Problem, run: Mu2SgdRun) -> _Scales:
+        largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
+        return cls(step_size(problem, run), largest, run.noise_std or 0.0, fresh_noise_std(problem, run))
 
 
 # The run ------------------------------------------------------------------------------------------------------------
@@ -146,9 +164,9 @@ def simulate(
 ) -> Curves:
     """One repetition for each generator, side by side.
 
-    Diagnostics: `largest_report` norm before scaling, `clipped_share` of the reports, and of cancelled noise
-    `residual_noise`, the square of the noise in q at the end, and `cancellation_error`, how far q is from the sum of
-    its reports plus the noise that is held, relative to the larger of both (Lemma 4.1: rounding alone).
+    Diagnostics: `largest_gradient_norm` and `largest_report` norm before scaling, `clipped_share` of the reports, and
+    of cancelled noise `residual_noise`, the square of the noise in q at the end, and `cancellation_error`, how far q
+    is from the sum of its reports plus the noise that is held, relative to the larger of both (Lemma 4.1: rounding).
 
     Raises:
         InvalidInput: noise is not decided, or the participation does not fit the problem.
@@ -157,9 +175,10 @@ def simulate(
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     reporting = run.reporting(problem.clients)
     trusted = run.server == "trusted"
+    scales = _Scales.of(problem, run)
     state = _State(problem, len(generators), 1 if trusted else problem.clients)
     size = chunk_size(problem.clients, (1 if trusted else reporting) * problem.dimension)
-    norms, clipped, reports = (np.zeros(len(generators)) for _ in range(3))
+    norms, steepest, clipped, reports = (np.zeros(len(generators)) for _ in range(4))
     measured: list[Floats] = []
     done, last = 0, max(rounds)
     while done < last:
@@ -175,12 +194,17 @@ def simulate(
         for place in range(min(drawn.rounds, last - done)):
             if done + place + 1 in rounds:
                 measured.append(problem.excess(_put_out(run, state, done + place + 1)))
-            lengths = _round(problem, run, state, drawn, place, number=done + place + 1)
+            gradients, lengths = _round(problem, run, scales, state, drawn, place, number=done + place + 1)
+            steepest = np.maximum(steepest, gradients.max(axis=1))
             norms = np.maximum(norms, lengths.max(axis=1))
-            clipped += np.sum(lengths > _largest(problem, run) * (1.0 + 1e-12), axis=1)
+            clipped += np.sum(lengths > scales.largest * (1.0 + ROUNDING), axis=1)
             reports += np.sum(drawn.present[place], axis=1)
         done += drawn.rounds
-    diagnostics = {"largest_report": norms, "clipped_share": clipped / np.maximum(reports, 1.0)}
+    diagnostics = {
+        "largest_gradient_norm": steepest,
+        "largest_report": norms,
+        "clipped_share": clipped / np.maximum(reports, 1.0),
+    }
     if run.method == "cancelled-noise":
         left = state.held.sum(axis=1) / (1 if trusted else reporting)
         scale = np.maximum(np.abs(state.sum).max(axis=1), np.abs(left).max(axis=1))
@@ -191,59 +215,64 @@ def simulate(
     return Curves(rounds=tuple(sorted(rounds)), excess=np.stack(measured, axis=1), diagnostics=diagnostics)
 
 
-def _largest(problem: Problem, run: Mu2SgdRun) -> float:
-    """The norm that a report is scaled down to."""
-    return problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem, run)
-
-
 def _put_out(run: Mu2SgdRun, state: _State, number: int) -> Floats:
     """What a run of that many rounds would put out: x, or the mean of all models so far."""
     return (state.total + state.model) / number if run.method == "noisy-sgd" else state.model
 
 
 def _round(
-    problem: Problem, run: Mu2SgdRun, state: _State, drawn: Reports, place: int, *, number: int
-) -> Floats:
-    """One round of all repetitions; the norms of the reports are returned, 0 of a client that does not report."""
+    problem: Problem, run: Mu2SgdRun, scales: _Scales, state: _State, drawn: Reports, place: int, *, number: int
+) -> tuple[Floats, Floats]:
+    """One round of all repetitions.
+
+    The norms of the gradients and of the reports are returned, 0 of a client that does not report.
+    """
     clients, present = drawn.clients[place], drawn.present[place]
     records = problem.records(clients, drawn.places[place])
     report = problem.gradients(state.model[:, None, :], records)
+    steepness = np.where(present, _norms(report), 0.0)
     if run.method != "noisy-sgd":
         report = number * report - (number - 1) * problem.gradients(state.before[:, None, :], records)
-    norms = np.where(present, np.sqrt(np.sum(np.square(report), axis=-1)), 0.0)
-    shrink = np.where(present, np.minimum(1.0, _largest(problem, run) / np.maximum(norms, 1e-300)), 0.0)
+    norms = np.where(present, _norms(report), 0.0)
+    shrink = np.where(present, np.minimum(1.0, scales.largest / np.maximum(norms, 1e-300)), 0.0)
     plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
-    noise = _noise(problem, run, state, drawn, place)
+    noise = _noise(run, scales, state, drawn, place)
     if run.method == "noisy-sgd":
         state.total += state.model
-        state.model = problem.project(state.model - step_size(problem, run) * (plain + noise))
-        return norms
+        state.model = problem.project(state.model - scales.step * (plain + noise))
+        return steepness, norms
     state.plain += plain
     state.sum += plain + noise
-    state.moved = problem.project(state.moved - step_size(problem, run) * state.sum)
+    state.moved = problem.project(state.moved - scales.step * state.sum)
     share = 2.0 / (number + 2.0)
     state.before, state.model = state.model, (1.0 - share) * state.model + share * state.moved
-    return norms
+    return steepness, norms
 
 
-def _noise(problem: Problem, run: Mu2SgdRun, state: _State, drawn: Reports, place: int) -> Floats:
+def _norms(vectors: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.sum(np.square(vectors), axis=-1)))
+
+
+def _noise(run: Mu2SgdRun, scales: _Scales, state: _State, drawn: Reports, place: int) -> Floats:
     """What is added to q in this round: (repetitions, d)."""
     normal, present = drawn.noise[place], drawn.present[place]
     trusted = run.server == "trusted"
     if run.method != "cancelled-noise":
-        fresh = fresh_noise_std(problem, run) * normal
-        return fresh[:, 0] if trusted else np.sum(fresh * present[..., None], axis=1) / normal.shape[1]
-    base = run.noise_std or 0.0
+        fresh: Floats = scales.fresh * normal
+        if trusted:
+            return fresh[:, 0]
+        return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
     if trusted:
-        added = base * normal[:, 0] - state.held[:, 0]
-        state.held[:, 0] = base * normal[:, 0]
+        last: Floats = scales.base * normal[:, 0]
+        added: Floats = last - state.held[:, 0]
+        state.held[:, 0] = last
         return added
     clients = drawn.clients[place]
     held, counts = state.held[state.rows, clients], state.reports[state.rows, clients] + present
-    made = np.where(present[..., None], base * np.sqrt(counts)[..., None] * normal, held)
+    made = np.where(present[..., None], scales.base * np.sqrt(counts)[..., None] * normal, held)
     state.held[state.rows, clients] = made
     state.reports[state.rows, clients] = counts
-    return np.sum(made - held, axis=1) / clients.shape[1]
+    return np.asarray(np.sum(made - held, axis=1) / clients.shape[1])
 
 
 # What the witness asks ----------------------------------------------------------------------------------------------
@@ -251,9 +280,11 @@ def rounds_of(problem: Problem, run: Mu2SgdRun) -> int:
     """T.
 
     Raises:
-        InvalidInput: the participation does not fit the problem.
+        InvalidInput: the participation does not fit the problem, or noise is given without a step.
     """
     run.reporting(problem.clients)
+    if run.noise_std is not None:
+        step_size(problem, run)
     return run.rounds
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from simulators.problem import Floats, Records
+from simulators.problem import Floats, Objective, Records
 
 Numbers = npt.NDArray[np.intp]
 
@@ -32,6 +32,8 @@ class PersonalizedConstants:
     """‖v̄‖ of the mean of the clients' optima."""
     optimum_spread: float
     """Root mean square distance of the clients' optima from their mean."""
+    optimum_gap: float = 0.0
+    """The least loss is known exactly."""
 
 
 class PersonalizedProblem(Protocol):
@@ -47,6 +49,10 @@ class PersonalizedProblem(Protocol):
     @property
     def dimension(self) -> int:
         """d, of w and of each θ_i."""
+
+    @property
+    def objective(self) -> Objective:
+        """`population`: every record is drawn anew."""
 
     @property
     def constants(self) -> PersonalizedConstants:

@@ -17,7 +17,7 @@ import numpy as np
 from accountants.errors import InvalidInput
 from accountants.quantities import CLIENTS, DIMENSION, OPTIMUM_NORM, OPTIMUM_SPREAD, Quantity, request
 from simulators.personalized_problem import Numbers, PersonalizedConstants, PersonalizedProblem
-from simulators.problem import Floats, Records
+from simulators.problem import Floats, Objective, Records
 
 Features = Literal["sign", "gaussian"]
 
@@ -126,12 +126,16 @@ class _LinearProblem:
     def dimension(self) -> int:
         return self.spec.dimension
 
+    @property
+    def objective(self) -> Objective:
+        return "population"
+
     @functools.cached_property
     def optima(self) -> Floats:
         return self.spec.draw_optima()
 
     def facts(self) -> Mapping[str, float | int | str]:
-        return {name: value for name, value in asdict(self.spec).items() if value is not None} | {  # type: ignore[call-overload]
+        return {name: value for name, value in asdict(self.spec).items() if value is not None} | {
             "feature_norm": math.sqrt(self.squared_norm)
         }
 
@@ -154,7 +158,8 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
-        return np.einsum("kmd,kd->km", features, self.optima[clients]) + self.spec.target_noise_std * noise
+        predicted: Floats = np.einsum("kmd,kd->km", features, self.optima[clients])
+        return predicted + self.spec.target_noise_std * noise
 
     def slopes(self, residuals: Floats) -> Floats:
         """Of the loss as a function of the residual; that of half the square."""
@@ -162,7 +167,7 @@ class _LinearProblem:
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
         slopes = self.slopes(np.einsum("kmd,kd->km", records.features, models) - records.targets)
-        return np.einsum("kmd,km->kd", records.features, slopes * weights)
+        return np.asarray(np.einsum("kmd,km->kd", records.features, slopes * weights))
 
 
 class _LeastSquares(_LinearProblem):
@@ -179,10 +184,7 @@ class _LeastSquares(_LinearProblem):
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
         shape = (len(clients), batch_size, self.dimension)
-        if self.spec.features == "sign":
-            features = _signs(generator, shape)
-        else:
-            features = generator.standard_normal(shape)
+        features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
         features *= np.sqrt(self.spec.variances)
         return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
 
@@ -220,15 +222,15 @@ class _Huber(_LinearProblem):
     def losses(self, residuals: Floats) -> Floats:
         """r²/2 up to κ, κ|r| − κ²/2 beyond."""
         inside = np.minimum(np.abs(residuals), self.spec.threshold)
-        return inside * (np.abs(residuals) - 0.5 * inside)
+        return np.asarray(inside * (np.abs(residuals) - 0.5 * inside))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
         """The mean over feature vectors and both values of the noise: all records there are."""
         predicted = (models - self.optima) @ self.vectors.T
         noise = self.spec.target_noise_std
         losses = 0.5 * (self.losses(predicted + noise) + self.losses(predicted - noise)) - self.losses(np.array(noise))
-        return np.maximum(np.einsum("...n,n->...", losses.mean(axis=-1), shares), 0.0)
+        return np.maximum(np.asarray(np.einsum("...n,n->...", losses.mean(axis=-1), shares)), 0.0)
 
 
 def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    return generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0
+    return np.asarray(generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0, dtype=np.float64)

@@ -13,174 +13,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from accountants.errors import Fault, InvalidInput
-from accountants.quantities import (
-    BATCH_SIZE,
-    CLIENT_GROUPS,
-    CLIPPING_NORM,
-    FINITE_PERSONALIZATION,
-    PERSONALIZATION,
-    RATE,
-    SAMPLING,
-    SHARED_NOISE_STD,
-    STEP_SIZE,
-    WEIGHTING,
-    BatchSize,
-    Clients,
-    Quantity,
-    Rounds,
-    Weighting,
-    personalization_value,
-    request,
-)
 from simulators.algorithm import Algorithm, Curves, Work
 from simulators.personalized_problem import PersonalizedProblem
 from simulators.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
-from simulators.ppsgd_rounds import Rounds as RoundsOfRows
-from simulators.ppsgd_rounds import chunk_size, draw
+from simulators.ppsgd_rounds import Rounds, chunk_size, draw
+from simulators.ppsgd_run import PpsgdRun, batch_sizes, record_weights, steps_of, total_weight
 from simulators.problem import Floats
-
-ClientSampling = Literal["full", "poisson", "without-replacement"]
 
 NUMPY_CALLS = 40
 """Calls of numpy in one round, about."""
-SHARED_STEP_SIZE = replace(STEP_SIZE, symbol="αη", description="step size of the shared part where nothing else learns")
 
 
-@request
-class ClientBatches:
-    """Clients that are alike: how many, and the records of a batch."""
+@dataclass(frozen=True)
+class _Plan:
+    """What the run comes to on the problem. `scale` is 1/(qW), `shares` what each client's loss counts for."""
 
-    clients: Clients
-    batch_size: BatchSize = 1
+    step: float
+    shared_step: float
+    noise_std: float
+    clipping_norm: float
+    scale: float
+    weights: Floats
+    shares: Floats
 
-
-@request
-class PpsgdRun:
-    """How the clients take part, what they send, and the steps.
-
-    `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are absent
-    `personalization` and steps. Where it is given, so must they be: `step_size` η, or `shared_step_size` αη at
-    "unbounded" personalization. Absent `clipping_norm` is the largest message there can be: nothing is clipped.
-    """
-
-    algorithm: Annotated[Literal["ppsgd"], Quantity(description="PPSGD")] = "ppsgd"
-    rounds: Rounds
-    sampling: Annotated[ClientSampling, SAMPLING] = "full"
-    participation_rate: Annotated[float | None, RATE] = None
-    weighting: Annotated[Weighting, WEIGHTING] = "clients"
-    batch_size: Annotated[int | None, BATCH_SIZE] = None
-    client_groups: Annotated[tuple[ClientBatches, ...] | None, CLIENT_GROUPS] = None
-    clipping_norm: Annotated[float | None, CLIPPING_NORM] = None
-    personalization: Annotated[
-        Annotated[float, FINITE_PERSONALIZATION] | Literal["unbounded"] | None, PERSONALIZATION
-    ] = None
-    step_size: Annotated[float | None, STEP_SIZE] = None
-    shared_step_size: Annotated[float | None, SHARED_STEP_SIZE] = None
-    noise_std: Annotated[float | None, SHARED_NOISE_STD] = None
-
-    def check(self) -> None:
-        """Pairs of fields that no run can have."""
-        if self.personalization is not None:
-            personalization_value(self.personalization)
-        if self.client_groups is not None:
-            object.__setattr__(self, "client_groups", tuple(map(_read_group, self.client_groups)))
-        faults = []
-        if self.sampling == "full" and self.rate != 1.0:
-            faults.append(Fault("/participation_rate", "is 1 where all clients take part", "= 1"))
-        if self.sampling != "full" and self.participation_rate is None:
-            faults.append(Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed))
-        if self.client_groups is not None and self.batch_size is not None:
-            faults.append(Fault("/client_groups", "give at most one of batch_size and client_groups"))
-        unbounded = self.personalization == "unbounded"
-        if self.shared_step_size is not None and not unbounded:
-            faults.append(Fault("/shared_step_size", "is for unbounded personalization; else step_size decides it"))
-        if self.step_size is not None and unbounded:
-            faults.append(Fault("/step_size", "is 0 at unbounded personalization; give shared_step_size"))
-        if self.noise_std is not None and self.personalization is None:
-            faults.append(Fault("/personalization", "is needed beside noise_std", PERSONALIZATION.allowed or None))
-        if self.noise_std is not None and not unbounded and self.step_size is None:
-            faults.append(Fault("/step_size", "is needed beside noise_std", STEP_SIZE.allowed))
-        if self.noise_std is not None and unbounded and self.shared_step_size is None:
-            faults.append(Fault("/shared_step_size", "is needed beside noise_std", STEP_SIZE.allowed))
-        if faults:
-            raise InvalidInput(*faults)
+    @classmethod
+    def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
+        step, shared_step = steps_of(problem, run)
+        sizes, weight = batch_sizes(problem, run), total_weight(problem, run)
+        return cls(
+            step,
+            shared_step,
+            run.noise_std or 0.0,
+            math.inf if run.clipping_norm is None else run.clipping_norm,
+            1.0 / (run.rate * weight),
+            record_weights(problem, run),
+            (np.ones_like(sizes) if run.weighting == "clients" else sizes) / weight,
+        )
 
     @property
-    def rate(self) -> float:
-        """q."""
-        return 1.0 if self.participation_rate is None else self.participation_rate
-
-    @property
-    def alpha(self) -> float:
-        """α, inf for "unbounded"; of a run whose α is decided."""
-        return personalization_value(self.personalization or 0.0)
-
-    @property
-    def steps(self) -> tuple[float, float]:
-        """η of the clients' own parts and αη of the shared part; of a run whose steps are decided."""
-        if self.personalization == "unbounded":
-            return 0.0, self.shared_step_size or 0.0
-        return self.step_size or 0.0, self.alpha * (self.step_size or 0.0)
-
-    def batches(self, clients: int) -> tuple[ClientBatches, ...]:
-        """The clients by their batches.
-
-        Raises:
-            InvalidInput: the groups do not add up to `clients`.
-        """
-        groups = self.client_groups or (ClientBatches(clients=clients, batch_size=self.batch_size or 1),)
-        if sum(group.clients for group in groups) != clients:
-            raise InvalidInput.at("/client_groups", "must add up to clients", allowed=f"{clients} clients")
-        return groups
-
-    def participants(self, clients: int) -> int | None:
-        """Clients of one round, None where their number is random.
-
-        Raises:
-            InvalidInput: a fixed number that is not a whole one.
-        """
-        if self.sampling == "poisson":
-            return None
-        count = round(self.rate * clients)
-        if count < 1 or abs(self.rate * clients - count) > 1e-9 * count:
-            message = "times clients must be a whole number of participants"
-            raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
-        return count
-
-
-def _read_group(given: Any) -> ClientBatches:
-    return given if not isinstance(given, Mapping) else ClientBatches(**given)
-
-
-# What the run is on a problem -----------------------------------------------------------------------------------------
-def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """(N,): m_i."""
-    groups = run.batches(problem.clients)
-    return np.repeat([float(group.batch_size) for group in groups], [group.clients for group in groups])
-
-
-def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """W."""
-    return float(problem.clients) if run.weighting == "clients" else math.fsum(batch_sizes(problem, run))
-
-
-def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """G, or G times the largest batch: what no message exceeds, inf if there is no such number."""
-    added = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
-    return problem.constants.lipschitz * added
-
-
-def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """(N, m_max): what each record of a client's batch counts for in its message; 0 beyond its batch."""
-    sizes = batch_sizes(problem, run)
-    counted = (np.arange(sizes.max()) < sizes[:, None]).astype(np.float64)
-    return counted / sizes[:, None] if run.weighting == "clients" else counted
+    def most(self) -> int:
+        """Records of the largest batch."""
+        return int(self.weights.shape[1])
 
 
 # The run ------------------------------------------------------------------------------------------------------------
@@ -202,7 +79,7 @@ class _State:
         """(repetitions, N, d): the mean iterates' w + θ_i after that many rounds."""
         shared = self.shared - self.shared_late / rounds
         own = self.own - self.own_late / rounds
-        return own.reshape(len(shared), self.clients, -1) + shared[:, None, :]
+        return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
 
 
 def simulate(
@@ -215,35 +92,30 @@ def simulate(
     Raises:
         InvalidInput: steps or noise are not decided, or groups and rate do not fit the problem.
     """
-    if run.noise_std is None:
-        raise InvalidInput.at("/noise_std", "is calibrated before a run")
+    plan = _Plan.of(problem, run)
     state = _State(len(generators), problem.clients, problem.dimension)
-    weights = record_weights(problem, run)
-    sizes = batch_sizes(problem, run)
-    shares = (np.ones_like(sizes) if run.weighting == "clients" else sizes) / total_weight(problem, run)
     measured: list[Floats] = []
     clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
     done, last = 0, max(rounds)
     rate, participants = run.rate, run.participants(problem.clients)
-    size = chunk_size(rate * problem.clients * weights.shape[1] * problem.dimension)
+    size = chunk_size(rate * problem.clients * plan.most * problem.dimension)
     while done < last:
         drawn = draw(
             problem,
             generators,
             rounds=min(size, run.rounds - done),
-            batch_size=weights.shape[1],
+            batch_size=plan.most,
             rate=rate,
             participants=participants,
         )
         for place in range(min(drawn.rounds, last - done)):
-            norms = _round(problem, run, state, drawn, place, number=done + place + 1, weights=weights)
-            if run.clipping_norm is not None:
-                clipped += drawn.per_repetition(place, (norms > run.clipping_norm).astype(np.float64))
+            norms = _round(problem, plan, state, drawn, place, number=done + place + 1)
+            clipped += drawn.per_repetition(place, (norms > plan.clipping_norm).astype(np.float64))
             messages += drawn.per_repetition(place, np.ones_like(norms))
             np.maximum.at(largest, drawn.repetition[drawn.rows(place)], norms)
             if done + place + 1 in rounds:
                 models = state.mean_models(done + place + 1)
-                measured.append(np.array([problem.excess(one, shares) for one in models]))
+                measured.append(np.array([problem.excess(one, plan.shares) for one in models]))
         done += drawn.rounds
     return Curves(
         rounds=tuple(sorted(rounds)),
@@ -257,32 +129,21 @@ def simulate(
 
 
 def _round(
-    problem: PersonalizedProblem,
-    run: PpsgdRun,
-    state: _State,
-    drawn: RoundsOfRows,
-    place: int,
-    *,
-    number: int,
-    weights: Floats,
+    problem: PersonalizedProblem, plan: _Plan, state: _State, drawn: Rounds, place: int, *, number: int
 ) -> Floats:
     """One round of all repetitions; the norms of the messages are returned."""
     rows = drawn.rows(place)
     repetition, client = drawn.repetition[rows], drawn.client[rows]
     at = slice(None) if drawn.everyone else repetition * state.clients + client
     models = state.shared[repetition] + state.own[at]
-    message = problem.weighted_gradient(models, drawn.of(place), weights[client])
+    message = problem.weighted_gradient(models, drawn.of(place), plan.weights[client])
     norms = np.sqrt(np.einsum("kd,kd->k", message, message))
-    step, shared_step = run.steps
-    scale = 1.0 / (run.rate * total_weight(problem, run))
-    sent = message
-    if run.clipping_norm is not None:
-        sent = message * np.minimum(1.0, run.clipping_norm / np.maximum(norms, 1e-300))[:, None]
-    mean = scale * drawn.per_repetition(place, sent)
-    change = -shared_step * (mean + (run.noise_std or 0.0) * drawn.noise[place])
+    sent = message * np.minimum(1.0, plan.clipping_norm / np.maximum(norms, 1e-300))[:, None]
+    mean = plan.scale * drawn.per_repetition(place, sent)
+    change = -plan.shared_step * (mean + plan.noise_std * drawn.noise[place])
     state.shared += change
     state.shared_late += number * change
-    own_change = (-step * scale) * message
+    own_change = (-plan.step * plan.scale) * message
     state.own[at] += own_change
     state.own_late[at] += number * own_change
     return norms
@@ -293,10 +154,12 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
     """T.
 
     Raises:
-        InvalidInput: groups or rate do not fit the problem.
+        InvalidInput: groups or rate do not fit the problem, or noise is given without steps.
     """
     run.batches(problem.clients)
     run.participants(problem.clients)
+    if run.noise_std is not None:
+        steps_of(problem, run)
     return run.rounds
 
 
@@ -315,18 +178,12 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
 
 
 def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
-    """Without noise; learning alone; and, where something is shared, sharing everything, with the shared part's step.
-
-    Of a run whose noise, α and steps are decided.
-    """
-    step, shared_step = run.steps
-    found = {"non-private": replace(run, noise_std=0.0)}
-    if run.personalization != "unbounded" and shared_step > 0.0:
-        found["local-only"] = replace(run, personalization=0.0, step_size=step)
-        found["global-only"] = replace(
-            run, personalization="unbounded", step_size=None, shared_step_size=shared_step
-        )
-    return found
+    """Without noise; learning alone; and sharing everything, in steps as long as those of learning alone."""
+    return {
+        "non-private": replace(run, noise_std=0.0),
+        "local-only": replace(run, personalization=0.0),
+        "global-only": replace(run, personalization="unbounded"),
+    }
 
 
 ALGORITHM = Algorithm(

@@ -71,7 +71,7 @@ def draw(
     rate: float,
     participants: int | None,
 ) -> Rounds:
-    """The next rounds of every repetition, each from its own generator; `participants` None is for independent draws."""
+    """The next rounds of every repetition, each from its own generator; `participants` None: drawn independently."""
     masks, records, noise = [], [], []
     for generator in generators:
         mask = _taking_part(generator, rounds, problem.clients, rate, participants)

@@ -89,7 +89,24 @@ def assemble(asked: AuditSimulation, ready: Ready, blocks: Sequence[Any]) -> Aud
     return audited(asked, ready.certified, first, second)
 
 
-AUDIT = Kind(request=AuditSimulation, plan=plan, prepare=prepare, run_block=run_block, assemble=assemble)
+EXAMPLE = {
+    "kind": "audit",
+    "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
+    "relation": "add-or-remove-one",
+    "delta": 1e-5,
+    "samples": 100_000,
+}
+
+AUDIT = Kind(
+    request=AuditSimulation,
+    plan=plan,
+    prepare=prepare,
+    run_block=run_block,
+    assemble=assemble,
+    answer=AuditAnswer,
+    size="samples",
+    example=EXAMPLE,
+)
 
 
 def run(asked: AuditSimulation) -> AuditAnswer:

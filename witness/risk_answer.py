@@ -25,7 +25,9 @@ class ProblemAnswer:
     clients: int
     samples_per_client: Annotated[int | None, Served("absent where every record is drawn anew")] = None
     dimension: int
-    constants: Annotated[Constants | PersonalizedConstants, Served("over all models in the domain and all possible records")]
+    constants: Annotated[
+        Constants | PersonalizedConstants, Served("over all models in the domain and all possible records")
+    ]
     facts: Mapping[str, float | int | str]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from witness.join import Join
+from witness.joins import fedavg, mu2_sgd, norm_fedavg, ppsgd, projected_sgd
 
-JOINS: tuple[Join, ...] = ()
+JOINS: tuple[Join, ...] = (norm_fedavg.JOIN, fedavg.JOIN, projected_sgd.JOIN, ppsgd.JOIN, mu2_sgd.JOIN)
 """THE list of joins, one for each algorithm."""
 
 

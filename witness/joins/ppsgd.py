@@ -1,0 +1,283 @@
+"""PPSGD: noise, α and steps from the calibrator at the problem's exact constants, bounds at the run's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from accountants.errors import InvalidInput
+from accountants.theorem import ConditionResult, Theorem, Verdict
+from accountants.theorems.bietti_bound import ANY_STEP, THEOREM_4_5, AnyStepInputs, BoundInputs
+from accountants.theorems.bietti_federation import Federation, GroupOfUsers
+from accountants.theorems.bietti_personalization import Landscape, minimal_norm
+from accountants.theorems.bietti_sampled_bound import (
+    PERSONALIZED_RISK,
+    THEOREM_5_2,
+    THEOREM_B_4,
+    DrawnInputs,
+    SampledInputs,
+)
+from calibrators.answer import Calibration
+from calibrators.ppsgd import solve
+from calibrators.ppsgd_problem import PpsgdProblem
+from calibrators.problem import Target
+from simulators.personalized_problem import PersonalizedProblem
+from simulators.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
+from witness.conditions import at_step, settled
+from witness.join import Bound, Join
+
+ROUNDING = 1e-12
+
+
+def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
+    """The least certified noise, and α and steps where the run leaves them open.
+
+    Raises:
+        InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
+        NoCertificate: as the calibrator.
+    """
+    asked = question(problem, run, target)
+    answer = solve(asked)
+    found = answer.parameters
+    if found.personalization is None:
+        raise InvalidInput.at("/personalization", "is needed: no bound on the excess risk applies that would choose it")
+    chosen = replace(
+        run,
+        noise_std=found.noise_std,
+        clipping_norm=asked.clipping_norm,
+        personalization=found.personalization,
+    )
+    if run.step_size is not None or run.shared_step_size is not None:
+        return chosen, answer
+    if found.step_size is None:
+        raise InvalidInput.at("/step_size", "is needed: no bound on the excess risk applies that would choose it")
+    if found.personalization == "unbounded":
+        return replace(chosen, shared_step_size=found.shared_step_size), answer
+    return replace(chosen, step_size=found.step_size), answer
+
+
+def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
+    """What the calibrator is asked.
+
+    Raises:
+        InvalidInput: gradients have no bound, and no clipping norm is given.
+    """
+    known, most = problem.constants, largest_message(problem, run)
+    norm = run.clipping_norm or most
+    if math.isinf(norm):
+        message = "is needed: gradients of this problem have no bound"
+        raise InvalidInput.at("/clipping_norm", message, allowed="> 0")
+    given = target.given_delta
+    return PpsgdProblem(
+        epsilon=target.epsilon,
+        delta=given,
+        log10_delta=None if given is not None else target.log10_delta,
+        clients=problem.clients,
+        rounds=run.rounds,
+        sampling=run.sampling,
+        participation_rate=run.participation_rate,
+        clipping_norm=norm,
+        shared_dimension=problem.dimension,
+        smoothness=_finite(known.smoothness),
+        lipschitz=_finite(known.lipschitz),
+        batch_size=run.batch_size,
+        client_groups=_groups(run),
+        weighting=run.weighting,
+        shared_gradient_std=known.shared_gradient_std,
+        local_gradient_std=known.local_gradient_std,
+        shared_gradient_norm=known.shared_gradient_norm,
+        optimum_norm=known.optimum_norm,
+        optimum_spread=known.optimum_spread,
+        personalization=run.personalization,
+    )
+
+
+def _groups(run: PpsgdRun) -> Any:
+    if run.client_groups is None:
+        return None
+    return tuple({"clients": one.clients, "batch_size": one.batch_size} for one in run.client_groups)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+# Bounds -------------------------------------------------------------------------------------------------------------
+def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[Bound, ...]:
+    """The theorems' bounds where the run takes their step, and the bound that holds at any small one.
+
+    Squared losses are never bounded: of a run that clips them it is undecidable whether something was clipped.
+    """
+    if not math.isfinite(problem.constants.smoothness):
+        return ()
+    found = _shared_only(problem, run) if math.isinf(run.alpha) else _weighted(problem, run)
+    return tuple(found)
+
+
+def federation_of(problem: PersonalizedProblem, run: PpsgdRun) -> Federation:
+    """The clients as the bounds see them."""
+    known = problem.constants
+    return Federation(
+        groups=tuple(
+            GroupOfUsers(
+                clients=one.clients,
+                batch_size=one.batch_size,
+                shared_gradient_std=known.shared_gradient_std,
+                local_gradient_std=known.local_gradient_std,
+                shared_gradient_norm=known.shared_gradient_norm,
+            )
+            for one in run.batches(problem.clients)
+        ),
+        weighting=run.weighting,
+        rate=run.rate,
+        draw="fixed-number" if run.sampling == "without-replacement" else "independent",
+    )
+
+
+def verdicts(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
+    """What the problem and the run are by construction."""
+    clipped = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
+    unclipped: Verdict = "undecidable" if clipped else True
+    return {
+        "convex-and-smooth": math.isfinite(problem.constants.smoothness),
+        "fresh-records": True,
+        "nothing-is-clipped": unclipped,
+        "gradients-below-clipping": unclipped,
+    }
+
+
+def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
+    known, alpha, step = problem.constants, run.alpha, steps_of(problem, run)[0]
+    norm = math.sqrt(
+        minimal_norm(
+            alpha=alpha,
+            clients=problem.clients,
+            mean_squared=known.optimum_norm**2,
+            spread_squared=problem.clients * known.optimum_spread**2,
+        )
+    )
+    sampled: dict[str, Any] = {
+        "client_groups": federation_of(problem, run).groups,
+        "rounds": run.rounds,
+        "smoothness": known.smoothness,
+        "personalization": alpha,
+        "optimum_norm": norm,
+        "shared_dimension": problem.dimension,
+        "noise_std": run.noise_std,
+    }
+    drawn = DrawnInputs(**sampled, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting)
+    outputs = PERSONALIZED_RISK.evaluate(drawn).outputs
+    yield _stated(PERSONALIZED_RISK, drawn, problem, run, step)
+    yield from _any_step(
+        problem,
+        run,
+        step=step,
+        smoothness=outputs["weighted_smoothness"],
+        norm=norm,
+        gradient_std=math.sqrt(outputs["variance"]),
+    )
+    if run.sampling == "full" and run.weighting == "clients":
+        sizes = batch_sizes(problem, run)
+        share = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
+        plain = BoundInputs(
+            clients=problem.clients,
+            rounds=run.rounds,
+            smoothness=known.smoothness,
+            personalization=alpha,
+            optimum_norm=norm,
+            shared_gradient_std=known.shared_gradient_std * share,
+            local_gradient_std=known.local_gradient_std * share,
+            shared_dimension=problem.dimension,
+            noise_std=run.noise_std or 0.0,
+            lipschitz=_finite(known.lipschitz),
+            clipping_norm=run.clipping_norm,
+        )
+        yield _stated(THEOREM_4_5, plain, problem, run, step)
+    if run.sampling == "poisson":
+        printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
+        yield _stated(printed, SampledInputs(**sampled, participation_rate=run.rate), problem, run, step)
+
+
+def _stated(theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float) -> Bound:
+    outputs = theorem.evaluate(inputs).outputs
+    return Bound(
+        theorem=theorem.id,
+        status=theorem.status,
+        value=outputs["excess_risk"],
+        constant="explicit",
+        conditions=(
+            *settled(theorem, inputs, verdicts(problem, run)),
+            at_step(step, outputs["step_size"]),
+        ),
+    )
+
+
+def _any_step(
+    problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
+) -> Iterator[Bound]:
+    """The least of its two bounds that holds."""
+    if step == 0.0:
+        return
+    inputs = AnyStepInputs(
+        rounds=run.rounds, step_size=step, smoothness=smoothness, optimum_norm=norm, gradient_std=gradient_std
+    )
+    outputs = ANY_STEP.evaluate(inputs).outputs
+    conditions: tuple[ConditionResult, ...] = settled(ANY_STEP, inputs, verdicts(problem, run))
+    values = [outputs["excess_risk"]]
+    if next(one.holds for one in conditions if one.id == "step-below-quarter") is True:
+        values.append(outputs["simple_excess_risk"])
+    unclipped = next(one for one in PERSONALIZED_RISK.conditions if one.id == "nothing-is-clipped")
+    yield Bound(
+        theorem=ANY_STEP.id,
+        status=ANY_STEP.status,
+        value=min(values),
+        constant="explicit",
+        conditions=(
+            *(one for one in conditions if one.id != "step-below-quarter"),
+            replace(unclipped.at(inputs), holds=verdicts(problem, run)[unclipped.id]),
+        ),
+    )
+
+
+def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
+    """The limit of α: infinite unless all clients share one optimum."""
+    known, federation = problem.constants, federation_of(problem, run)
+    noise_std = run.noise_std or 0.0
+    limit = Landscape.of(
+        federation,
+        rounds=run.rounds,
+        smoothness=known.smoothness,
+        optimum_norm=known.optimum_norm,
+        optimum_spread=known.optimum_spread,
+        noise_std=noise_std,
+        dimension=problem.dimension,
+    ).at(math.inf)
+    step = steps_of(problem, run)[1]
+    conditions = tuple(one.at(None) for one in PERSONALIZED_RISK.conditions)
+    known_here = verdicts(problem, run)
+    yield Bound(
+        theorem=PERSONALIZED_RISK.id,
+        status=PERSONALIZED_RISK.status,
+        value=limit.total,
+        constant="explicit",
+        conditions=(
+            *(replace(one, holds=known_here.get(one.id, one.holds)) for one in conditions),
+            at_step(step, limit.shared_step_size),
+        ),
+    )
+    if known.optimum_spread == 0.0:
+        shared, _ = federation.smoothness_factors()
+        steep, _ = federation.variance_factors(noise_std=noise_std, dimension=problem.dimension)
+        yield from _any_step(
+            problem,
+            run,
+            step=step,
+            smoothness=known.smoothness * shared,
+            norm=known.optimum_norm,
+            gradient_std=math.sqrt(steep),
+        )
+
+
+JOIN = Join(algorithm="ppsgd", calibrate=calibrate, bounds=bounds)
