@@ -14,11 +14,10 @@ import numpy as np
 from accountants.errors import InvalidInput
 from accountants.quantities import STEP_SIZE, LocalSteps, Participants, Quantity, Rounds, request
 from simulators.algorithm import Algorithm, Curves, Work
-from simulators.federation import UNCONSTRAINED, Federation
+from simulators.federation import UNCONSTRAINED, Federation, local_work
 from simulators.problem import Problem
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
-NO_NOISE = Quantity(description="FedAvg adds no noise", ge=0, le=0)
 
 
 @request
@@ -30,7 +29,6 @@ class FedavgRun:
     rounds: Rounds
     local_steps: LocalSteps
     local_step_size: Annotated[float | None, STEP_SIZE] = None
-    noise_std: Annotated[float, NO_NOISE] = 0.0
 
 
 def local_step_size(problem: Problem, run: FedavgRun) -> float:
@@ -81,18 +79,13 @@ def rounds_of(problem: Problem, run: FedavgRun) -> int:
 
 def work(problem: Problem, run: FedavgRun) -> Work:
     """Gradients of the participants' data, and of all data once a round."""
-    record = problem.samples_per_client * problem.dimension
-    local, everything = run.participants * record, problem.clients * record
-    return Work(
-        operations=float(run.rounds) * 3.0 * (local * (run.local_steps + 1) + everything),
-        calls=float(run.rounds) * (15.0 * run.local_steps + 40.0),
-        bytes=8.0 * (3.0 * everything + 2.0 * local),
-    )
+    return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
 
 
 def alternatives(run: FedavgRun) -> Mapping[str, FedavgRun]:
-    """The run itself is not private."""
-    return {"non-private": run}
+    """None: the run itself is not private."""
+    del run
+    return {}
 
 
 ALGORITHM = Algorithm(
@@ -104,4 +97,5 @@ ALGORITHM = Algorithm(
     rounds=rounds_of,
     work=work,
     alternatives=alternatives,
+    beside=(),
 )

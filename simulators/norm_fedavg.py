@@ -33,7 +33,7 @@ from accountants.quantities import (
 )
 from simulators.algorithm import Algorithm, Curves, Work
 from simulators.fast_mechanisms import MOST_NOISE_LEVELS, MOST_QUANTIZATION_LEVELS, quantized_messages
-from simulators.federation import UNCONSTRAINED, Federation
+from simulators.federation import UNCONSTRAINED, Federation, local_work
 from simulators.problem import Floats, Problem
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
@@ -188,20 +188,18 @@ def rounds_of(problem: Problem, run: NormFedavgRun) -> int:
 
 
 def work(problem: Problem, run: NormFedavgRun) -> Work:
-    """Gradients of the participants' data, of all data once a round, and about twenty operations a noisy coordinate."""
-    record = problem.samples_per_client * problem.dimension
-    local = run.participants * record * (run.local_steps + 1)
-    noise = 20.0 * run.participants * problem.dimension
-    everything = problem.clients * record
+    """Gradients, and about thirty operations for every noisy coordinate."""
+    gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+    coordinates = float(run.participants * problem.dimension)
     return Work(
-        operations=float(run.rounds) * (3.0 * (local + everything) + noise),
-        calls=float(run.rounds) * (15.0 * run.local_steps + 120.0),
-        bytes=8.0 * (3.0 * everything + 2.0 * run.participants * record + 10.0 * run.participants * problem.dimension),
+        operations=gradients.operations + run.rounds * (30.0 * coordinates + 300.0),
+        calls=gradients.calls + 80.0 * run.rounds,
+        bytes=gradients.bytes + 8.0 * (15.0 * coordinates + run.rounds),
     )
 
 
 def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """NormFedAvg; and the printed noise, where it is given or will be with the calibration."""
+    """NormFedAvg, and the printed noise where it is given."""
     alone = replace(
         run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None
     )
@@ -211,7 +209,7 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
         ("as-printed", run.printed_noise_levels, run.printed_decay_rate),
         ("as-printed-raised", run.raised_noise_levels, run.raised_decay_rate),
     ):
-        if levels is not None or run.noise_levels is None:
+        if levels is not None:
             found[name] = replace(alone, noise_levels=levels, decay_rate=decay)
     return found
 

@@ -61,4 +61,4 @@ def bounds(problem: Problem, run: FedavgRun) -> tuple[Bound, ...]:
     return (bound,)
 
 
-JOIN = Join(algorithm="fedavg", noise=("noise_std",), calibrate=calibrate, bounds=bounds)
+JOIN = Join(algorithm="fedavg", noise=(), calibrate=calibrate, bounds=bounds)
