@@ -13,7 +13,7 @@ from simulators.algorithm import Algorithm
 from simulators.fedavg import FedavgRun
 from simulators.mu2_sgd import Mu2SgdRun
 from simulators.norm_fedavg import NormFedavgRun
-from simulators.ppsgd import PpsgdRun
+from simulators.ppsgd_run import PpsgdRun
 from simulators.projected_sgd import ProjectedSgdRun
 
 ALGORITHMS: tuple[Algorithm, ...] = (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from witness.join import Join
+from witness.joins import mu2_sgd, ppsgd
 
-JOINS: tuple[Join, ...] = ()
+JOINS: tuple[Join, ...] = (ppsgd.JOIN, mu2_sgd.JOIN)
 """THE list of joins, one for each algorithm."""
 
 
