@@ -13,6 +13,7 @@ from calibrators.answer import Ends, GuaranteeAnswer, Served, Warning_
 from witness.audit_answer import AuditAnswer, ClaimChecked
 from witness.experiment import Axis, Cell, Place, Preset
 from witness.experiments import (
+    mb_sgd_bound,
     mu2_against_noisy_sgd,
     ppsgd_synthetic,
     qtdl_against_printed,
@@ -24,6 +25,7 @@ from witness.risk_answer import BoundAnswer, Measured, RiskAnswer
 from witness.simulation import Kind, Plan, Prepared, kind_of
 
 PRESETS: tuple[Preset, ...] = (
+    mb_sgd_bound.PRESET,
     ppsgd_synthetic.PRESET,
     ppsgd_synthetic.FULL_PRESET,
     mu2_against_noisy_sgd.PRESET,
@@ -33,6 +35,7 @@ PRESETS: tuple[Preset, ...] = (
 """THE list of presets."""
 
 PresetName = Literal[
+    "mb-sgd-bound",
     "ppsgd-synthetic",
     "ppsgd-synthetic-full",
     "mu2-against-noisy-sgd",
