@@ -2,7 +2,8 @@
 
 import io
 import json
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def preset_answer(monkeypatch, cells, **axes):
     preset = Preset(
         name="toys", title="Toys", summary="", source="", repetitions=5, cells=lambda *_: tuple(cells), **axes
     )
-    monkeypatch.setattr("witness.presets.preset_of", lambda request: preset)
+    monkeypatch.setattr("witness.presets.preset_of", lambda _request: preset)
     return answered(PresetSimulation(preset="mb-sgd-bound"))
 
 
@@ -70,7 +71,7 @@ def gaussian_audit(**fields):
 
 def words_of(svg):
     """The text of the file: it is an XML document, and its words are text, not outlines."""
-    return " ".join("".join(ElementTree.fromstring(svg).itertext()).split())
+    return " ".join("".join(ET.fromstring(svg).itertext()).split())
 
 
 def assert_draws(answer):
@@ -199,5 +200,5 @@ def test_what_has_no_figure_is_refused(monkeypatch):
 def test_labels_do_not_overlap():
     places = style._apart([0.5, 0.5, 0.51, 0.9], 0.06)
     ordered = sorted(places)
-    assert all(high - low > 0.06 - 1e-6 for low, high in zip(ordered, ordered[1:]))
+    assert all(high - low > 0.06 - 1e-6 for low, high in pairwise(ordered))
     assert places[3] == 0.9

@@ -68,7 +68,7 @@ def test_an_algorithm_is_named_by_its_run_and_its_noise_is_a_field_of_it(algorit
 def test_runs_beside_a_calibrated_one_have_the_names_that_were_announced(name, prepared):
     runs = prepared[name].resolved.runs
     algorithm = next(each for each in ALGORITHMS if each.name == name)
-    assert [*runs][0] == "private"
+    assert next(iter(runs)) == "private"
     assert {*runs} - {"private"} <= {*algorithm.beside}
     assert "non-private" in runs
 
