@@ -20,7 +20,7 @@ def presets(listed: Sequence[Preset]) -> RenderableType:
     """One row for each experiment."""
     rows = new_table("Presets", "preset", "what it shows", "from", "about, on one core")
     for preset in listed:
-        seconds = simulation_plan(PresetSimulation(preset=preset.name)).seconds
+        seconds = simulation_plan(PresetSimulation(preset=preset.name)).seconds  # type: ignore[arg-type]
         rows.add_row(preset.name, preset.summary, preset.source, f"{seconds:.0f} s")
     return rows
 
