@@ -213,8 +213,8 @@ def test_fedavg_meets_no_target():
         fedavg.calibrate(QUADRATIC.build(), PLAIN, TARGET)
 
 
-def test_a_simulation_sets_all_of_it_side_by_side():
-    request = RiskSimulation(run=RUN, problem=MEANS, epsilon=4.0, delta=1e-5, repetitions=20, points=3)
+def test_a_simulation_sets_all_of_it_side_by_side(calibrated):
+    request = RiskSimulation(run=calibrated[0], problem=QUADRATIC, repetitions=40, points=3)
     prepared = simulation.prepare(request)
     blocks = [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
     answer = simulation.assemble(prepared, blocks)
