@@ -37,7 +37,7 @@ METHOD = Quantity(description="cancelled-noise, or what it is compared with at t
 BASE_NOISE_STD = replace(
     NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
 )
-NUMPY_CALLS = 60
+NUMPY_CALLS = 30
 """Calls of numpy in one round, about."""
 ROUNDING = 1e-9
 """What differences of gradients, weighted by t, may gain in norm."""
@@ -301,12 +301,13 @@ def work_of(problem: Problem, run: Mu2SgdRun) -> Work:
 
 
 def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
-    """Without noise; with fresh noise at the same privacy and step; and noisy SGD at the same privacy."""
-    return {
-        "non-private": replace(run, noise_std=0.0),
-        "independent-noise": replace(run, method="independent-noise"),
-        "noisy-sgd": replace(run, method="noisy-sgd", step_size=None),
-    }
+    """Without noise; and by the other methods at the same privacy, of which noisy SGD has a step of its own."""
+    found = {"non-private": replace(run, noise_std=0.0)}
+    if run.method != "noisy-sgd":
+        others: tuple[Method, ...] = ("cancelled-noise", "independent-noise")
+        found |= {other: replace(run, method=other) for other in others if other != run.method}
+        found["noisy-sgd"] = replace(run, method="noisy-sgd", step_size=None)
+    return found
 
 
 ALGORITHM = Algorithm(
@@ -318,5 +319,5 @@ ALGORITHM = Algorithm(
     rounds=rounds_of,
     work=work_of,
     alternatives=alternatives,
-    beside=("non-private", "independent-noise", "noisy-sgd"),
+    beside=("non-private", "cancelled-noise", "independent-noise", "noisy-sgd"),
 )

@@ -12,16 +12,36 @@ from accountants.quantities import Quantity, request
 from calibrators.answer import Ends, GuaranteeAnswer, Served, Warning_
 from witness.audit_answer import AuditAnswer, ClaimChecked
 from witness.experiment import Axis, Cell, Place, Preset
-from witness.experiments import tdl_as_printed_audit
+from witness.experiments import (
+    mb_sgd_bound,
+    mu2_against_noisy_sgd,
+    ppsgd_synthetic,
+    qtdl_against_printed,
+    tdl_as_printed_audit,
+)
 
 from witness.risk import KIND, REPETITIONS, SEED
 from witness.risk_answer import BoundAnswer, Measured, RiskAnswer
 from witness.simulation import Kind, Plan, Prepared, kind_of
 
-PRESETS: tuple[Preset, ...] = (tdl_as_printed_audit.PRESET,)
+PRESETS: tuple[Preset, ...] = (
+    mb_sgd_bound.PRESET,
+    ppsgd_synthetic.PRESET,
+    ppsgd_synthetic.FULL_PRESET,
+    mu2_against_noisy_sgd.PRESET,
+    qtdl_against_printed.PRESET,
+    tdl_as_printed_audit.PRESET,
+)
 """THE list of presets."""
 
-PresetName = Literal["tdl-as-printed-audit"]
+PresetName = Literal[
+    "mb-sgd-bound",
+    "ppsgd-synthetic",
+    "ppsgd-synthetic-full",
+    "mu2-against-noisy-sgd",
+    "qtdl-against-printed",
+    "tdl-as-printed-audit",
+]
 NAME = Quantity(description="which experiment")
 
 

@@ -19,7 +19,7 @@ Format = Literal["png", "svg"]
 MEASURED, BOUND, NON_PRIVATE, CERTIFIED = "#0072B2", "#D55E00", "#6E6E6E", "#009E73"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8C6D1F", "#000000")
 """Of Okabe and Ito, whose yellow is too pale for a line."""
-DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)))
+DASHES = ("-", (0, (9, 2.5)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
 INCHES = (8.0, 4.8)
 LABEL_SPACING = 0.062
 """Of one line of a label, over the height of the axes."""
