@@ -269,12 +269,9 @@ def test_bad_requests_name_their_fields(change: dict[str, Any], pointer: str) ->
 
 
 def test_what_no_theorem_covers_is_refused_before_drawing() -> None:
+    asked = audit(replace(SAMPLED, level="clients"), "add-or-remove-one", unit="client")
     with pytest.raises(NoCertificate):
-        prepare(
-            audit(Subsampled(sampling="poisson", rate=0.1, mechanism=RESPONSE), "zero-out-one", observer="server")
-            if False
-            else audit(replace(DRAWN, level="clients"), "add-or-remove-one", unit="client")
-        )
+        prepare(asked)
 
 
 def test_bodies_of_requests() -> None:
