@@ -173,6 +173,14 @@ def test_what_the_run_leaves_open_is_chosen_and_the_rest_is_kept():
     assert steps_of(problem, whole)[0] == 0.0
 
 
+def test_nothing_is_clipped_at_the_largest_gradient():
+    problem = HUBER.build()
+    run, _ = calibrate(problem, RUNS["algorithm-1"], TARGET)
+    found = simulate(problem, run, generators(0, range(10)), (80,)).diagnostics
+    assert np.all(found["clipped_share"] == 0.0)
+    assert found["largest_message"].max() == pytest.approx(run.clipping_norm, rel=1e-9)
+
+
 def test_delta_survives_as_its_logarithm():
     asked = question(HUBER.build(), PpsgdRun(rounds=80), Target.of(4.0, None, -400.0))
     assert asked.log10_delta == pytest.approx(-400.0, rel=1e-12)
