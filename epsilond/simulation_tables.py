@@ -55,17 +55,51 @@ def _bounds(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
     for bound in listed:
         verdict = bound.get("holds") or f"not compared: {bound['reason']}"
         value = f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})"
-        rows.add_row(bound["theorem"], value, _short(bound.get("ratio", "")), verdict)
+        theorem = bound["theorem"] if bound["quantity"] == "excess" else f"{bound['theorem']} ({bound['quantity']})"
+        rows.add_row(theorem, value, _short(bound.get("ratio", "")), verdict)
+    return rows
+
+
+def _audit(body: Mapping[str, Any]) -> RenderableType:
+    rows = {
+        "proved by the audit": f"ε ≥ {_short(body['epsilon']['lower'])}",
+        "certified": f"ε in {_ends(body['certified'])}",
+        "at δ": f"10^{body['log10_delta']:.6g}",
+        "confidence": f"{body['confidence']:.6g}",
+        "verdict": body["verdict"],
+    }
+    if "claim" in body:
+        verdict = {True: "disproved", False: "certified"}.get(body["claim"]["violated"], "undecidable")
+        rows["claimed"] = f"ε ≤ {_short(body['claim']['epsilon'])}: {verdict}"
+    return Group(pairs("Audit", rows), *bullets("That is", [body["meaning"]]))
+
+
+def _audit_grid(body: Mapping[str, Any]) -> RenderableType:
+    axes = [body[name] for name in ("panels", "lines", "across") if name in body]
+    rows = new_table(
+        body["title"], *(axis["name"] for axis in axes), "proved at least", "certified", "claimed", "disproved"
+    )
+    for cell in body["cells"]:
+        claim = cell.get("claim")
+        rows.add_row(
+            *(_short(cell["place"][axis["name"]]) for axis in axes),
+            _short(cell["epsilon_lower"]),
+            _ends(cell["epsilon"]),
+            "" if claim is None else _short(claim["epsilon"]),
+            "" if claim is None else str(claim["violated"]).lower(),
+        )
     return rows
 
 
 def _preset(body: Mapping[str, Any]) -> RenderableType:
+    if body["cells"][0]["kind"] == "audit":
+        return _audit_grid(body)
     axes = [body[name] for name in ("panels", "lines", "across") if name in body]
     names = list(dict.fromkeys(name for cell in body["cells"] for name in cell.get("beside", {})))
     columns = [*(axis["name"] for axis in axes), "ε", "measured", "band", *names, "least bound", "holds"]
     rows = new_table(body["title"], *columns)
     for cell in body["cells"]:
-        final, compared = cell["final_excess"], [bound for bound in cell["bounds"] if bound["compared"]]
+        final, compared = cell["final_excess"], _compared(cell["bounds"])
         least = min(compared, key=lambda bound: bound["value"], default=None)
         rows.add_row(
             *(_short(cell["place"][axis["name"]]) for axis in axes),
@@ -79,7 +113,16 @@ def _preset(body: Mapping[str, Any]) -> RenderableType:
     return Group(rows, *bullets("Mind", [warning["message"] for warning in body["warnings"]]))
 
 
-TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {"risk": _risk, "preset": _preset}
+def _compared(bounds: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those on the excess risk that are compared."""
+    return [bound for bound in bounds if bound["compared"] and bound["quantity"] == "excess"]
+
+
+TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {
+    "risk": _risk,
+    "audit": _audit,
+    "preset": _preset,
+}
 
 
 def _ends(ends: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ from simulators.algorithm import Algorithm, Curves, Work
 from simulators.mb_sgd import NOISE, work_of_reports
 from simulators.problem import Floats, Problem
 from simulators.problems import PROBLEMS
-from simulators.reports import Reporting, Round, client_gradients, fresh_rounds, reporting_for
+from simulators.reports import Reporting, Round, client_gradients, fresh_rounds, largest_norm, reporting_for
 
 CONVEXITY = replace(
     STRONG_CONVEXITY, description="μ in the steps of Algorithm 2; absent: that of the problem", le=1e100
@@ -116,7 +116,7 @@ def descend(
 ) -> Curves:
     """One repetition for each generator, side by side, with rounds drawn by `reports`.
 
-    Diagnostics: `largest_gradient`, the largest norm of a client's gradient before noise.
+    Diagnostics: `largest_gradient_norm`, the largest norm of the mean gradient of a client's batch.
 
     Raises:
         InvalidInput: noise is not decided, or the run does not fit the problem.
@@ -133,13 +133,13 @@ def descend(
         middle = state.middle(step)
         gradients = client_gradients(problem, middle, drawn, reporting)
         state.move(step, middle, np.mean(gradients + run.noise_std * drawn.normal, axis=1))
-        largest = np.maximum(largest, np.sqrt(np.max(np.sum(np.square(gradients), axis=-1), axis=1)))
+        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
         if number in rounds:
             measured.append(problem.excess(state.output))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
-        diagnostics={"largest_gradient": largest},
+        diagnostics={"largest_gradient_norm": largest},
     )
 
 

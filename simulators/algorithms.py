@@ -8,15 +8,33 @@ from typing_extensions import TypeAliasType
 
 from accountants.errors import InvalidInput
 from accountants.quantities import Tagged
-from simulators import fedavg, mu2_sgd, norm_fedavg, ppsgd, projected_sgd
+from simulators import (
+    accelerated_mb_sgd,
+    fedavg,
+    mb_sgd,
+    mu2_sgd,
+    norm_fedavg,
+    one_pass_accelerated_mb_sgd,
+    ppsgd,
+    projected_sgd,
+    shuffled_mb_sgd,
+)
+from simulators.accelerated_mb_sgd import AcceleratedMbSgdRun
 from simulators.algorithm import Algorithm
 from simulators.fedavg import FedavgRun
+from simulators.mb_sgd import MbSgdRun
 from simulators.mu2_sgd import Mu2SgdRun
 from simulators.norm_fedavg import NormFedavgRun
-from simulators.ppsgd_run import PpsgdRun
+from simulators.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
+from simulators.ppsgd import PpsgdRun
 from simulators.projected_sgd import ProjectedSgdRun
+from simulators.shuffled_mb_sgd import ShuffledMbSgdRun
 
 ALGORITHMS: tuple[Algorithm, ...] = (
+    mb_sgd.ALGORITHM,
+    one_pass_accelerated_mb_sgd.ALGORITHM,
+    accelerated_mb_sgd.ALGORITHM,
+    shuffled_mb_sgd.ALGORITHM,
     norm_fedavg.ALGORITHM,
     fedavg.ALGORITHM,
     projected_sgd.ALGORITHM,
@@ -27,7 +45,18 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 
 Run = TypeAliasType(
     "Run",
-    Annotated[NormFedavgRun | FedavgRun | ProjectedSgdRun | PpsgdRun | Mu2SgdRun, Tagged("algorithm")],
+    Annotated[
+        MbSgdRun
+        | OnePassAcceleratedMbSgdRun
+        | AcceleratedMbSgdRun
+        | ShuffledMbSgdRun
+        | NormFedavgRun
+        | FedavgRun
+        | ProjectedSgdRun
+        | PpsgdRun
+        | Mu2SgdRun,
+        Tagged("algorithm"),
+    ],
 )
 """The runs of all algorithms, told apart by `algorithm`."""
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountants.errors import InvalidInput
-from simulators.jumps import WORD, Ends, Integers, Inversion, Words, decay, powers
+from simulators.jumps import WORD, Ends, Integers, Inversion, Words, decay, powers, times
 from simulators.problem import Floats
 
 MOST_NOISE_LEVELS = 1 << 40
@@ -73,7 +73,7 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     def signed_blocks(precision: int) -> Ends:
         first = decay(rate, precision)
         inside, last = one_block(width, precision), one_block(rest, precision)
-        starts = powers(decay(Decimal(decay_rate) * width, precision), blocks, precision)
+        starts = powers(decay(times(decay_rate, width), precision), blocks, precision)
         sides = []
         for up, start, whole, part, end in (
             (0, starts.low, sum(inside.low), sum(last.low), first[0]),

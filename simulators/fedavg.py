@@ -1,7 +1,7 @@
 """FedAvg: clients send what their steps changed, as it is; the server adds the mean. It is private to nobody.
 
-The baseline of Das et al. 2021 (Theorem 4): r of n clients are drawn uniformly without replacement in each round, take E
-steps on their full gradient, and the next model is the mean of theirs. Models are not projected.
+The baseline of Das et al. 2021 (Theorem 4): in each round r of n clients are drawn uniformly without replacement, take
+E steps on their full gradient, and the next model is the mean of theirs. Models are not projected.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import numpy as np
 from accountants.errors import InvalidInput
 from accountants.quantities import STEP_SIZE, LocalSteps, Participants, Quantity, Rounds, request
 from simulators.algorithm import Algorithm, Curves, Work
-from simulators.federation import Federation
+from simulators.federation import UNCONSTRAINED, Federation, local_work
 from simulators.problem import Problem
-from simulators.problems import PROBLEMS
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
-NO_NOISE = Quantity(description="FedAvg adds no noise", ge=0, le=0)
 
 
 @request
@@ -31,19 +29,12 @@ class FedavgRun:
     rounds: Rounds
     local_steps: LocalSteps
     local_step_size: Annotated[float | None, STEP_SIZE] = None
-    noise_std: Annotated[float, NO_NOISE] = 0.0
 
 
 def local_step_size(problem: Problem, run: FedavgRun) -> float:
-    """As given, else that of Theorem 4.
-
-    Raises:
-        InvalidInput: the loss is linear, for which the paper has no step.
-    """
+    """As given, else that of Theorem 4."""
     if run.local_step_size is not None:
         return run.local_step_size
-    if problem.constants.smoothness == 0.0:
-        raise InvalidInput.at("/local_step_size", "is needed for linear losses: the paper's is 1/smoothness")
     clients, drawn = problem.clients, run.participants
     constant = 64.0
     if drawn < clients:
@@ -88,27 +79,23 @@ def rounds_of(problem: Problem, run: FedavgRun) -> int:
 
 def work(problem: Problem, run: FedavgRun) -> Work:
     """Gradients of the participants' data, and of all data once a round."""
-    record = problem.samples_per_client * problem.dimension
-    local, everything = run.participants * record, problem.clients * record
-    return Work(
-        operations=float(run.rounds) * 3.0 * (local * (run.local_steps + 1) + everything),
-        calls=float(run.rounds) * (15.0 * run.local_steps + 40.0),
-        bytes=8.0 * (3.0 * everything + 2.0 * local),
-    )
+    return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
 
 
 def alternatives(run: FedavgRun) -> Mapping[str, FedavgRun]:
-    """The run itself is not private."""
-    return {"non-private": run}
+    """None: the run itself is not private."""
+    del run
+    return {}
 
 
 ALGORITHM = Algorithm(
     name="fedavg",
     title="FedAvg, without privacy",
     run=FedavgRun,
-    problems=PROBLEMS,
+    problems=UNCONSTRAINED,
     simulate=simulate,
     rounds=rounds_of,
     work=work,
     alternatives=alternatives,
+    beside=(),
 )

@@ -40,9 +40,17 @@ def decay(rate: Decimal, precision: int) -> tuple[int, int]:
     context = decimal.Context(
         prec=math.ceil(precision * math.log10(2.0)) + 10, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[]
     )
-    # `exp` rounds correctly, and e^−r changes by less than r: both errors are far below one unit.
-    scaled = int(context.multiply(context.exp(-rate), Decimal(1 << precision)).to_integral_value(decimal.ROUND_FLOOR))
+    # Correctly rounded, and not more than 1: the error is far below one unit. A minus sign would round the rate.
+    power = context.exp(rate.copy_negate())
+    scaled = int(context.multiply(power, Decimal(1 << precision)).to_integral_value(decimal.ROUND_FLOOR))
     return max(scaled - 1, 0), scaled + 2
+
+
+def times(rate: float, count: int) -> Decimal:
+    """rate · count, exactly: a double has fewer than 800 decimal digits."""
+    return decimal.Context(prec=1000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN).multiply(
+        Decimal(rate), Decimal(count)
+    )
 
 
 def powers(base: tuple[int, int], count: int, precision: int) -> Ends:

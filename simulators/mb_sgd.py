@@ -28,7 +28,15 @@ from accountants.quantities import (
 from simulators.algorithm import Algorithm, Curves, Work
 from simulators.problem import Floats, Problem
 from simulators.problems import PROBLEMS
-from simulators.reports import Reporting, chunk_rounds, client_gradients, fresh_rounds, records_read, reporting_for
+from simulators.reports import (
+    Reporting,
+    chunk_rounds,
+    client_gradients,
+    fresh_rounds,
+    largest_norm,
+    records_read,
+    reporting_for,
+)
 
 NOISE = replace(NOISE_STD, gt=None, ge=0)
 RATIO = Quantity(
@@ -106,8 +114,8 @@ def simulate(
 ) -> Curves:
     """One repetition for each generator, side by side.
 
-    Diagnostics: `largest_gradient`, the largest norm of a client's gradient before noise; `projected_share` of rounds
-    in which the step left the domain.
+    Diagnostics: `largest_gradient_norm`, the largest norm of the mean gradient of a client's batch; `projected_share`
+    of rounds in which the step left the domain.
 
     Raises:
         InvalidInput: noise is not decided, or the run does not fit the problem.
@@ -125,14 +133,14 @@ def simulate(
         models = problem.project(moved)
         weight = kept * weight + 1.0
         average = average + (models - average) / weight
-        largest = np.maximum(largest, np.sqrt(np.max(np.sum(np.square(gradients), axis=-1), axis=1)))
+        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
         projected += np.any(moved != models, axis=1)
         if number in rounds:
             measured.append(problem.excess(average))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
-        diagnostics={"largest_gradient": largest, "projected_share": projected / run.rounds},
+        diagnostics={"largest_gradient_norm": largest, "projected_share": projected / run.rounds},
     )
 
 

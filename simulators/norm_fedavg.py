@@ -33,9 +33,8 @@ from accountants.quantities import (
 )
 from simulators.algorithm import Algorithm, Curves, Work
 from simulators.fast_mechanisms import MOST_NOISE_LEVELS, MOST_QUANTIZATION_LEVELS, quantized_messages
-from simulators.federation import Federation
+from simulators.federation import UNCONSTRAINED, Federation, local_work
 from simulators.problem import Floats, Problem
-from simulators.problems import PROBLEMS
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
 GRID = replace(QUANTIZATION_LEVELS, le=MOST_QUANTIZATION_LEVELS)
@@ -49,8 +48,8 @@ class NormFedavgRun:
 
     Absent steps are those of the paper for the run's own noise: η = ζ/(4LE√(1 + γ/r)) with γ the mean squared error of
     a message, and β/η as makes its bound least; losses are convex, ζ = 1.
-    `printed_noise_levels`, `printed_decay_rate` are the noise that the paper's Theorem 1 prescribes, which is set beside
-    it as `as-printed`; `raised_noise_levels`, `raised_decay_rate` are its decay with as many levels as make it true:
+    `printed_noise_levels`, `printed_decay_rate` are the noise that the paper's Theorem 1 prescribes, set beside it as
+    `as-printed`; `raised_noise_levels`, `raised_decay_rate` are its decay with as many levels as make it true:
     `as-printed-raised`. Both are computed where noise is calibrated.
     """
 
@@ -88,7 +87,7 @@ class StepSizes:
 
 
 def noise_variance(decay_rate: float, noise_levels: int) -> float:
-    """E Y² of the noise in squared grid steps: Σ y² x^y in closed form, x = e^−α, with the digits it cancels carried."""
+    """E Y² of the noise in squared grid steps: Σ y² x^y in closed form, x = e^−α, carrying the digits it cancels."""
     lost = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
     context = decimal.Context(prec=math.ceil(40 + 6 * lost), Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     with decimal.localcontext(context):
@@ -113,27 +112,20 @@ def initial_distance(problem: Problem) -> float:
 
 
 def step_sizes(problem: Problem, run: NormFedavgRun) -> StepSizes:
-    """As given, else as the paper has them.
-
-    Raises:
-        InvalidInput: the loss is linear, for which the paper has no step.
-    """
+    """As given, else as the paper has them."""
     smoothness = problem.constants.smoothness
-    if smoothness == 0.0 and run.local_step_size is None:
-        raise InvalidInput.at("/local_step_size", "is needed for linear losses: the paper's is 1/smoothness")
     local = run.local_step_size
     if local is None:
         spread = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
         local = 1.0 / (4.0 * smoothness * run.local_steps * spread)
     server = run.server_step_size
     if server is None:
-        scale = smoothness or 1.0 / local
-        server = 4.0 * scale * initial_distance(problem) * run.local_steps / math.sqrt(run.rounds) * local
+        server = 4.0 * smoothness * initial_distance(problem) * run.local_steps / math.sqrt(run.rounds) * local
     return StepSizes(local, server)
 
 
 def unit_vectors(updates: Floats) -> Floats:
-    """Updates over their norms; zeros, and what is no number, as zeros. Coordinates are in [−1, 1] whatever is rounded."""
+    """Updates over their norms; zeros, and what is no number, as zeros. Coordinates are in [−1, 1] after rounding."""
     largest = np.max(np.abs(updates), axis=-1, keepdims=True)
     usable = (largest > 0.0) & np.isfinite(largest)
     scaled = np.where(usable, updates, 0.0) / np.where(usable, largest, 1.0)
@@ -196,30 +188,28 @@ def rounds_of(problem: Problem, run: NormFedavgRun) -> int:
 
 
 def work(problem: Problem, run: NormFedavgRun) -> Work:
-    """Gradients of the participants' data, of all data once a round, and about twenty operations a noisy coordinate."""
-    record = problem.samples_per_client * problem.dimension
-    local = run.participants * record * (run.local_steps + 1)
-    noise = 20.0 * run.participants * problem.dimension
-    everything = problem.clients * record
+    """Gradients, and about thirty operations for every noisy coordinate."""
+    gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+    coordinates = float(run.participants * problem.dimension)
     return Work(
-        operations=float(run.rounds) * (3.0 * (local + everything) + noise),
-        calls=float(run.rounds) * (15.0 * run.local_steps + 120.0),
-        bytes=8.0 * (3.0 * everything + 2.0 * run.participants * record + 10.0 * run.participants * problem.dimension),
+        operations=gradients.operations + run.rounds * (30.0 * coordinates + 300.0),
+        calls=gradients.calls + 80.0 * run.rounds,
+        bytes=gradients.bytes + 8.0 * (15.0 * coordinates + run.rounds),
     )
 
 
 def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """NormFedAvg; and the printed noise, where it is given or will be with the calibration."""
-    without = {"printed_noise_levels": None, "printed_decay_rate": None}
-    without |= {"raised_noise_levels": None, "raised_decay_rate": None}
-    alone = replace(run, **without)
+    """NormFedAvg, and the printed noise where it is given."""
+    alone = replace(
+        run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None
+    )
     exact = replace(alone, quantization_levels=None, noise_levels=0, decay_rate=None)
     found = {"non-private": exact}
     for name, levels, decay in (
         ("as-printed", run.printed_noise_levels, run.printed_decay_rate),
         ("as-printed-raised", run.raised_noise_levels, run.raised_decay_rate),
     ):
-        if levels is not None or run.noise_levels is None:
+        if levels is not None:
             found[name] = replace(alone, noise_levels=levels, decay_rate=decay)
     return found
 
@@ -228,7 +218,7 @@ ALGORITHM = Algorithm(
     name="norm-fedavg",
     title="DP-NormFedAvg: normalised, quantised, noisy client updates",
     run=NormFedavgRun,
-    problems=PROBLEMS,
+    problems=UNCONSTRAINED,
     simulate=simulate,
     rounds=rounds_of,
     work=work,

@@ -1,7 +1,7 @@
 """Projected noisy gradient descent of which one model is released: each client holds one record.
 
-W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), W_0 the centre of the ball: the run of the spec
-`projected_sgd`. The mean of the m clients' independent noises is drawn as what it is, one Gaussian of σ_t/√m a
+W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), W_0 the centre of the ball: what the spec
+`projected_sgd` says. The mean of the m clients' independent noises is drawn as what it is, one Gaussian of σ_t/√m a
 coordinate. Source: Asoodeh et al. 2021, Algorithm 1.
 """
 
@@ -133,13 +133,14 @@ class BatchOrder:
 
 
 def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
-    """τ of a run of each of these lengths: (repetitions, len(rounds)). One uniform number decides it for all lengths."""
+    """τ of a run of each of these lengths: (repetitions, len(rounds)), all from one uniform number."""
     last = np.asarray(rounds)
     if run.release == "last":
         return np.broadcast_to(last, (len(generators), len(rounds)))
     first = np.asarray([run.first_stop(length) for length in rounds])
     drawn = np.asarray([generator.random() for generator in generators])
-    return np.minimum(first + np.floor(drawn[:, None] * (last - first + 1)).astype(np.int64), last)
+    stops: Indices = np.minimum(first + np.floor(drawn[:, None] * (last - first + 1)).astype(np.int64), last)
+    return stops
 
 
 def simulate(

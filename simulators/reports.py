@@ -102,6 +102,15 @@ def client_gradients(problem: Problem, models: Floats, drawn: Round, reporting: 
     return kept
 
 
+def largest_norm(gradients: Floats, drawn: Round, reporting: Reporting) -> Floats:
+    """Of the mean gradients of the round's batches: (S, M, d) → (S). Those of poisson batches are divided by K."""
+    norms = np.sqrt(np.sum(np.square(gradients), axis=-1))
+    if drawn.counted is not None:
+        norms = norms * (reporting.batch_size / np.maximum(np.sum(drawn.counted, axis=-1), 1.0))
+    largest: Floats = np.max(norms, axis=1)
+    return largest
+
+
 def records_read(problem: Problem, reporting: Reporting) -> int:
     """Of one client in one round."""
     whole = reporting.sampling in ("full", "poisson")

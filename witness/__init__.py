@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from witness.audit import AUDIT
 from witness.presets import PRESET
 from witness.risk import RISK
 from witness.simulation import Kind
 
-KINDS: tuple[Kind, ...] = (RISK, PRESET)
+KINDS: tuple[Kind, ...] = (RISK, AUDIT, PRESET)
 """THE list of kinds of simulation."""

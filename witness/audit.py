@@ -25,10 +25,11 @@ BLOCK_SAMPLES = 65_536
 BLOCK_NUMBERS = 4e7
 """Random numbers of one side of a block: a second or two."""
 SECONDS_PER_NUMBER = 6e-8
-SECONDS_PER_EXACT_NUMBER = 2.5e-7
+LEAST_SECONDS = 0.2
+"""The certificate, and bounds from the samples."""
 BYTES_PER_CELL = 200
 """Of one sample while it is made: its densities in three worlds and what they are computed from."""
-CELLS_AT_ONCE = 2_000_000
+CELLS_AT_ONCE = 500_000
 """Most cells of whole batches or reports that are held at once."""
 
 
@@ -61,10 +62,9 @@ def plan(asked: AuditSimulation) -> Plan:
     """Two data sets, each sampled; the statistics of all blocks are kept until the end, 16 bytes a sample."""
     work = asked.target().work
     sizes = block_sizes(asked.samples, work)
-    per_number = SECONDS_PER_EXACT_NUMBER if asked.message is not None else SECONDS_PER_NUMBER
     return Plan(
         blocks=len(sizes),
-        seconds=2 * asked.samples * work * per_number,
+        seconds=LEAST_SECONDS + 2 * asked.samples * work * SECONDS_PER_NUMBER,
         bytes=BYTES_PER_CELL * max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work))) + 16 * asked.samples,
     )
 
@@ -89,7 +89,24 @@ def assemble(asked: AuditSimulation, ready: Ready, blocks: Sequence[Any]) -> Aud
     return audited(asked, ready.certified, first, second)
 
 
-AUDIT = Kind(request=AuditSimulation, plan=plan, prepare=prepare, run_block=run_block, assemble=assemble)
+EXAMPLE = {
+    "kind": "audit",
+    "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
+    "relation": "add-or-remove-one",
+    "delta": 1e-5,
+    "samples": 100_000,
+}
+
+AUDIT = Kind(
+    request=AuditSimulation,
+    plan=plan,
+    prepare=prepare,
+    run_block=run_block,
+    assemble=assemble,
+    answer=AuditAnswer,
+    size="samples",
+    example=EXAMPLE,
+)
 
 
 def run(asked: AuditSimulation) -> AuditAnswer:

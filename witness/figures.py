@@ -37,7 +37,8 @@ def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
 
 
 def _kinds() -> Mapping[str, Callable[[Mapping[str, Any]], Figure]]:
+    from witness.drawings.audit import audit  # noqa: PLC0415
     from witness.drawings.grid import grid  # noqa: PLC0415
     from witness.drawings.risk import risk  # noqa: PLC0415
 
-    return {"risk": risk, "preset": grid}
+    return {"risk": risk, "audit": audit, "preset": grid}

@@ -19,7 +19,8 @@ class Bound:
     theorem: str
     status: Status
     value: float
-    """Of the mean excess risk of what the run puts out, in the unit of the loss."""
+    quantity: str = "excess"
+    """What it bounds the mean of: the excess risk of what the run puts out, or the diagnostic of that name."""
     constant: Literal["explicit", "hidden"]
     """An order with a hidden constant is shown and never compared."""
     conditions: tuple[ConditionResult, ...] = ()
@@ -39,4 +40,4 @@ class Join:
     Raises `InvalidInput` or `NoCertificate` as the calibrator does.
     """
     bounds: Callable[[Any, Any], tuple[Bound, ...]]
-    """(problem, run with noise) → every bound on the excess risk that is known of it."""
+    """(problem, run with noise) → every bound that is known of what is measured of it."""

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal
 
 from accountants import ENGINE_VERSION
 from accountants.quantities import Quantity, request
 from calibrators.answer import Ends, GuaranteeAnswer, Served, Warning_
-from witness.experiment import Axis, Cell, Preset
+from witness.audit_answer import AuditAnswer, ClaimChecked
+from witness.experiment import Axis, Cell, Place, Preset
+from witness.experiments import (
+    mb_sgd_bound,
+    mu2_against_noisy_sgd,
+    ppsgd_synthetic,
+    qtdl_against_printed,
+    tdl_as_printed_audit,
+)
 
 from witness.risk import KIND, REPETITIONS, SEED
 from witness.risk_answer import BoundAnswer, Measured, RiskAnswer
 from witness.simulation import Kind, Plan, Prepared, kind_of
 
-PRESETS: tuple[Preset, ...] = ()
+PRESETS: tuple[Preset, ...] = (
+    mb_sgd_bound.PRESET,
+    ppsgd_synthetic.PRESET,
+    ppsgd_synthetic.FULL_PRESET,
+    mu2_against_noisy_sgd.PRESET,
+    qtdl_against_printed.PRESET,
+    tdl_as_printed_audit.PRESET,
+)
 """THE list of presets."""
 
-PresetName = Literal["mb-sgd-bound",]
+PresetName = Literal[
+    "mb-sgd-bound",
+    "ppsgd-synthetic",
+    "ppsgd-synthetic-full",
+    "mu2-against-noisy-sgd",
+    "qtdl-against-printed",
+    "tdl-as-printed-audit",
+]
 NAME = Quantity(description="which experiment")
 
 
@@ -37,14 +59,16 @@ class PresetSimulation:
 class CellAnswer:
     """One simulation of the grid. Parts that its kind does not have are absent."""
 
-    place: Annotated[Mapping[str, float | int | str], Served("a value for each axis")]
+    place: Annotated[Place, Served("a value for each axis")]
     kind: Literal["risk", "audit"]
     algorithm: Annotated[str | None, Served("that was run")] = None
-    epsilon: Annotated[Ends | None, Served("certified, at the δ of the target")] = None
+    epsilon: Annotated[Ends | None, Served("certified, at the δ of the target or of the audit")] = None
     rounds: Annotated[int | None, Served("of the run")] = None
     final_excess: Annotated[Measured | None, Served("of the private run's output")] = None
     beside: Annotated[Mapping[str, Measured] | None, Served("final excess of the runs set beside it")] = None
     bounds: Annotated[tuple[BoundAnswer, ...] | None, Served("on the final excess")] = None
+    epsilon_lower: Annotated[float | None, Served("that an audit proves, with its confidence")] = None
+    claim: Annotated[ClaimChecked | None, Served("that an audit checks")] = None
     parameters: Annotated[Any, Served("what it was run with")] = None
 
 
@@ -111,7 +135,7 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
     ends = list(accumulate((cell.plan.blocks for cell in resolved), initial=0))
     answers = [
         kind_of(cell.request).assemble(cell.request, cell.resolved, blocks[first:last])
-        for cell, first, last in zip(resolved, ends, ends[1:], strict=True)
+        for cell, (first, last) in zip(resolved, pairwise(ends), strict=True)
     ]
     placed = list(zip(cells_of(request), answers, strict=True))
     return PresetAnswer(
@@ -124,7 +148,7 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         panels=preset.panels,
         repetitions=request.repetitions or preset.repetitions,
         cells=tuple(TABLED[answer.kind](cell.place, answer) for cell, answer in placed),
-        warnings=tuple(_placed(cell, warning) for cell, answer in placed for warning in answer.warnings),
+        warnings=tuple(_placed(cell, each) for cell, answer in placed for each in getattr(answer, "warnings", ())),
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
@@ -135,7 +159,7 @@ def _placed(cell: Cell, warning: Warning_) -> Warning_:
     return Warning_(code=warning.code, message=f"{where}: {warning.message}")
 
 
-def _risk_cell(place: Mapping[str, float | int | str], answer: RiskAnswer) -> CellAnswer:
+def _risk_cell(place: Place, answer: RiskAnswer) -> CellAnswer:
     guarantee: GuaranteeAnswer | None = answer.guarantee
     return CellAnswer(
         place=place,
@@ -150,7 +174,17 @@ def _risk_cell(place: Mapping[str, float | int | str], answer: RiskAnswer) -> Ce
     )
 
 
-TABLED: Mapping[str, Callable[[Mapping[str, float | int | str], Any], CellAnswer]] = {"risk": _risk_cell}
+def _audit_cell(place: Place, answer: AuditAnswer) -> CellAnswer:
+    return CellAnswer(
+        place=place,
+        kind="audit",
+        epsilon=answer.certified,
+        epsilon_lower=answer.epsilon.lower,
+        claim=answer.claim,
+    )
+
+
+TABLED: Mapping[str, Callable[[Place, Any], CellAnswer]] = {"risk": _risk_cell, "audit": _audit_cell}
 """How the answer of each kind of simulation becomes a cell."""
 
 PRESET = Kind(

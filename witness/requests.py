@@ -7,7 +7,10 @@ from typing import Annotated
 from typing_extensions import TypeAliasType
 
 from accountants.quantities import Tagged
+from witness.audit_request import AuditSimulation
 from witness.presets import PresetSimulation
 from witness.risk import RiskSimulation
 
-SimulationRequest = TypeAliasType("SimulationRequest", Annotated[RiskSimulation | PresetSimulation, Tagged("kind")])
+SimulationRequest = TypeAliasType(
+    "SimulationRequest", Annotated[RiskSimulation | AuditSimulation | PresetSimulation, Tagged("kind")]
+)

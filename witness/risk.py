@@ -98,9 +98,12 @@ class RiskSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """What blocks read: the problem built, every run with its noise, in order, the private one first."""
+    """What blocks read: every run with its noise, in order, the private one first, and the problem's request.
 
-    problem: Problem
+    A process builds the problem when it first needs it; what it builds is the same everywhere.
+    """
+
+    problem: Any
     runs: Mapping[str, Any]
     calibration: Calibration | None
     repetitions: int
@@ -127,7 +130,7 @@ def prepare(request: RiskSimulation) -> Resolved:
         with inside(request):
             run, calibration = join_of(run.algorithm).calibrate(problem, run, request.target)
     return Resolved(
-        problem=problem,
+        problem=request.problem,
         runs={PRIVATE: run, **_alternatives(request, run)},
         calibration=calibration,
         repetitions=request.repetitions,
@@ -140,13 +143,13 @@ def prepare(request: RiskSimulation) -> Resolved:
 
 def run_block(resolved: Resolved, index: int) -> Mapping[str, tuple[Floats, Mapping[str, Floats]]]:
     """Excess and diagnostics of every run, for the repetitions of this block."""
-    first = index * resolved.block
+    problem, first = build(resolved.problem), index * resolved.block
     numbers = range(first, min(first + resolved.block, resolved.repetitions))
     measured = {}
     for name, run in resolved.runs.items():
-        algorithm, rounds = algorithm_of(run), rounds_of(resolved, run)
+        rounds = rounds_of(resolved, run)
         # Runs set beside each other see the same data wherever they draw it first.
-        curves = algorithm.simulate(resolved.problem, run, generators(resolved.seed, numbers), rounds)
+        curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, numbers), rounds)
         measured[name] = (curves.excess, dict(curves.diagnostics))
     return measured
 
@@ -157,15 +160,15 @@ def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any])
         Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
         for name, run in resolved.runs.items()
     ]
-    run = resolved.runs[PRIVATE]
+    problem, run = build(resolved.problem), resolved.runs[PRIVATE]
     with inside(request):
-        bounds = join_of(run.algorithm).bounds(resolved.problem, run)
-    return report(request, resolved.problem, resolved.calibration, measurements, bounds)
+        bounds = join_of(run.algorithm).bounds(problem, run)
+    return report(request, problem, resolved.calibration, measurements, bounds)
 
 
 def rounds_of(resolved: Resolved, run: Any) -> tuple[int, ...]:
     """After which rounds this run is measured."""
-    return measured_rounds(algorithm_of(run).rounds(resolved.problem, run), resolved.points, resolved.spacing)
+    return measured_rounds(algorithm_of(run).rounds(build(resolved.problem), run), resolved.points, resolved.spacing)
 
 
 def build(spec: Any) -> Problem:

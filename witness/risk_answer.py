@@ -25,7 +25,9 @@ class ProblemAnswer:
     clients: int
     samples_per_client: Annotated[int | None, Served("absent where every record is drawn anew")] = None
     dimension: int
-    constants: Annotated[Constants | PersonalizedConstants, Served("over all models in the domain and all possible records")]
+    constants: Annotated[
+        Constants | PersonalizedConstants, Served("over all models in the domain and all possible records")
+    ]
     facts: Mapping[str, float | int | str]
 
 
@@ -72,6 +74,7 @@ class BoundAnswer:
     theorem: str
     status: Status
     value: Annotated[Number, Served("the bound; an order where the constant is hidden", may_be_unbounded=True)]
+    quantity: Annotated[str, Served("what it bounds the mean of: excess, of the output; or a diagnostic, by its name")]
     constant: Literal["explicit", "hidden"]
     conditions: tuple[ConditionResult, ...]
     compared: bool

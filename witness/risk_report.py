@@ -47,7 +47,7 @@ def report(
     constants: Any = problem.constants
     # Personalised problems have exact optima, and data without end.
     gap = getattr(constants, "optimum_gap", 0.0)
-    compared = tuple(_bound(each, private.final, gap) for each in bounds)
+    compared = tuple(_compared(each, private.final, measurements[0], request.confidence, gap) for each in bounds)
     return RiskAnswer(
         algorithm=algorithm.name,
         title=algorithm.title,
@@ -107,6 +107,19 @@ def _spread(values: Floats) -> Spread:
     return Spread(mean=float(held.mean()), least=float(held.min()), largest=float(held.max()))
 
 
+def _compared(
+    bound: Bound, final: Measured, measurement: Measurement, confidence: float, gap: float
+) -> BoundAnswer:
+    """Beside the excess of the output, or beside the diagnostic that it speaks of."""
+    if bound.quantity == "excess":
+        return _bound(bound, final, gap)
+    values = np.concatenate([held[bound.quantity] for _, held in measurement.blocks])
+    found = band(values[:, None], confidence)
+    ends = (float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error))
+    mean, lower, upper, error = ends
+    return _bound(bound, Measured(mean=mean, lower=lower, upper=upper, standard_error=error), 0.0)
+
+
 def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
     reason = why_not_compared(bound)
     compared = reason is None
@@ -114,6 +127,7 @@ def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
         theorem=bound.theorem,
         status=bound.status,
         value=bound.value,
+        quantity=bound.quantity,
         constant=bound.constant,
         conditions=tuple(bound.conditions),
         compared=compared,

@@ -29,8 +29,10 @@ ROUNDING = 1e-9
 
 @request
 class QuantizedMessage:
-    """What a client sends of one of two updates: each coordinate rounded at random to the grid of steps 1/s, unbiased,
-    and truncated discrete Laplace noise added. The attacker knows both updates.
+    """What a client sends of one of two updates that the attacker knows.
+
+    Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
+    added.
     """
 
     first: Annotated[tuple[float, ...], UPDATE]
@@ -59,7 +61,7 @@ class QuantizedMessage:
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """Most that each coordinate's integer differs, both rounded by one uniform number: ⌈s |u_j − u′_j|⌉, exactly."""
+        """⌈s |u_j − u′_j|⌉, exactly: most that integers differ if one uniform number rounds both."""
         pairs = zip(self.first, self.second, strict=True)
         return tuple(math.ceil(self.quantization_levels * abs(Fraction(a) - Fraction(b))) for a, b in pairs)
 
@@ -74,7 +76,7 @@ class Message:
     @property
     def work(self) -> float:
         """Each coordinate is rounded and gets noise."""
-        return 3.0 * len(self.spec.first)
+        return 0.6 * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """log P(message of the first update) − log P(message of the second)."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from simulators.batches import poisson_batches, without_replacement_batches
 
 Bools = npt.NDArray[np.bool_]
-CELLS = 2_000_000
+CELLS = 500_000
 """Records drawn at once."""
 
 
@@ -25,7 +25,7 @@ class Participation:
     @property
     def work(self) -> float:
         """One coin, or every record of the population."""
-        return 1.0 if self.population is None else float(self.population)
+        return 0.5 if self.population is None else 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
         """Whether record 0 is in each of `count` batches."""

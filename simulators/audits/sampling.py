@@ -102,7 +102,17 @@ class RepeatedDraw:
     batch_size: int
     population: int
     worlds: int = 2
-    work: float = 4.0
+
+    @property
+    def work(self) -> float:
+        """A density for each multiplicity."""
+        return 2.0 + 0.5 * len(self.multiplicities)
+
+    @property
+    def multiplicities(self) -> range:
+        """Those that are not too rare."""
+        law = binom(self.batch_size, 1.0 / self.population)
+        return range(max(int(law.ppf(LEAST_WEIGHT)), 0), max(int(law.isf(LEAST_WEIGHT)), 1) + 1)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """A mixture over how often it was drawn."""
@@ -110,10 +120,8 @@ class RepeatedDraw:
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
         moved = np.where(world == FIRST, times * self.added.step, 0.0)
         released = moved + self.added.noise.draw(generator, world.size)
-        most = max(int(law.isf(LEAST_WEIGHT)), 1)
-        least = max(int(law.ppf(LEAST_WEIGHT)), 0)
         total = np.full(world.size, -math.inf)
-        for count in range(least, most + 1):
+        for count in self.multiplicities:
             weight = float(law.logpmf(count))
             if weight > -math.inf:
                 np.logaddexp(

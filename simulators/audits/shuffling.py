@@ -10,7 +10,7 @@ import numpy as np
 from simulators.audits.sampling import mean_log
 from simulators.audits.worlds import FIRST, SECOND, Attacked, Floats, Integers
 
-CELLS = 2_000_000
+CELLS = 500_000
 """Reports held at once."""
 
 
@@ -28,8 +28,8 @@ class Shuffled:
 
     @property
     def work(self) -> float:
-        """Every client's."""
-        return self.clients * self.report.work
+        """Every client's, and as much again to set them side by side."""
+        return 1.5 * self.clients * max(self.report.work, 1.0)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """The likelihood ratio of the set of reports, in chunks."""
@@ -59,7 +59,7 @@ class ShuffledResponses:
     categories: int
     clients: int
     worlds: int = 2
-    work: float = 5.0
+    work: float = 3.0
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Σ_r v_r h_r/g_r in each world: v the victim's law of reports, h the counts, g the others' law."""

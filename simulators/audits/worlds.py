@@ -49,7 +49,7 @@ class Attacked(Protocol):
 
     @property
     def work(self) -> float:
-        """Random numbers that one output takes, about."""
+        """Cost of one output, about, in units of that of Gaussian noise on one number."""
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Runs the mechanism once for each entry of `world` (n,), on the data set of that world.
@@ -64,7 +64,7 @@ class Target(Protocol):
 
     @property
     def work(self) -> float:
-        """Random numbers that one output takes, about."""
+        """Cost of one output, about, in units of that of Gaussian noise on one number."""
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """`count` independent runs on FIRST or SECOND: (count,). ±inf is an output impossible on the other one."""

@@ -15,6 +15,11 @@ from matplotlib.lines import Line2D
 from witness.drawings import style
 
 MEASURED, BOUND = "measured, with its band", "bound"
+PROVED, CLAIMED = "proved by the audit: at least", "claimed: at most"
+CERTIFIED_UPPER, CERTIFIED_LOWER = "certified: at most", "certified: at least"
+NAMES = {"risk": "measured", "audit": "proved"}
+BEYOND_USE = 1e6
+"""An ε that says nothing, and would only stretch the axis."""
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 
 Cells = Sequence[Mapping[str, Any]]
@@ -61,16 +66,14 @@ def grid(answer: Mapping[str, Any]) -> Figure:
             own = _at(cells, lines, value)
             if own:
                 end = _line(axes, scale.places(own, across["name"]), own, colour, looks)
-                words = "measured" if lines is None else _word(value)
+                words = NAMES[own[0]["kind"]] if lines is None else _word(value)
                 labels.append((end, words, colour))
         axes.set_yscale("log")
         scale.dress(axes)
         axes.set_xlabel(across["title"])
         if axes is all_axes[-1]:
-            style.label_ends(axes, labels)
+            style.label_ends(axes, labels, heading=None if lines is None else lines["title"])
     all_axes[0].set_ylabel(_vertical(answer["cells"]))
-    if lines is not None:
-        all_axes[-1].text(1.022, 1.02, lines["title"], transform=all_axes[-1].transAxes, ha="left", fontsize=9)
     proxies = [
         Line2D([], [], color="#333333", linestyle=dash, marker=mark, markersize=4) for dash, mark in looks.values()
     ]
@@ -83,6 +86,8 @@ def _line(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str
     """Everything of one line; the height of its end."""
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]
+    if cells[0]["kind"] == "audit":
+        return _audits(axes, places, cells, colour, looks)
     finals = [cell["final_excess"] for cell in cells]
     mean, lower, upper = (style.numbers(each[name] for each in finals) for name in ("mean", "lower", "upper"))
     looks.setdefault(MEASURED, ("-", "o"))
@@ -94,18 +99,45 @@ def _line(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str
         axes.plot(places, bounds, color=colour, linewidth=1.3, linestyle=looks[BOUND][0])
     for number, name in enumerate(cells[0].get("beside", {})):
         values = style.numbers(cell["beside"][name]["mean"] for cell in cells)
-        look = looks.setdefault(name.replace("-", " "), (style.DASHES[2 + number % 3], None))
+        look = looks.setdefault(style.words(name), (style.DASHES[2 + number % 3], None))
         axes.plot(places, values, color=colour, linewidth=1.3, linestyle=look[0])
     return float(mean[-1])
 
 
+def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> float:
+    """What audits prove, between what is certified and what was claimed."""
+    proved = style.numbers(cell["epsilon_lower"] for cell in cells)
+    looks.setdefault(PROVED, ("-", "o"))
+    axes.plot(places, proved, color=colour, linewidth=2.0, marker="o", markersize=4)
+    unlimited = all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells)
+    if unlimited:
+        note = {"ha": "center", "va": "top", "fontsize": 9, "color": style.CERTIFIED}
+        axes.text(0.5, 0.97, "certified: no ε of use holds at this δ", transform=axes.transAxes, **note)
+    for name, end in ((CERTIFIED_UPPER, "upper"), (CERTIFIED_LOWER, "lower")):
+        values = style.numbers(cell["epsilon"][end] for cell in cells)
+        values = np.where(values < BEYOND_USE, values, np.nan)
+        if np.isfinite(values).any():
+            looks.setdefault(name, (style.DASHES[1 if end == "upper" else 2], None))
+            axes.plot(places, values, color=style.CERTIFIED, linewidth=1.3, linestyle=looks[name][0])
+    claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in cells)
+    if np.isfinite(claimed).any():
+        looks.setdefault(CLAIMED, (style.DASHES[3], None))
+        axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
+        style.headroom(axes, 1.8)
+    return float(proved[-1])
+
+
 def _least_bound(cell: Mapping[str, Any]) -> float:
-    compared = [style.number(bound["value"]) for bound in cell["bounds"] if bound["compared"]]
-    return min(compared, default=float("inf"))
+    return min((style.number(bound["value"]) for bound in _excess_bounds(cell)), default=float("inf"))
+
+
+def _excess_bounds(cell: Mapping[str, Any]) -> Cells:
+    """Those on the excess risk that are compared."""
+    return [bound for bound in cell["bounds"] if bound["compared"] and bound["quantity"] == "excess"]
 
 
 def _vertical(cells: Cells) -> str:
-    return "excess risk of the output (unit of the loss)" if cells[0]["kind"] == "risk" else "ε"
+    return "excess risk of the output (unit of the loss)" if cells[0]["kind"] == "risk" else "ε (nats)"
 
 
 def _values(cells: Cells, axis: Mapping[str, Any] | None) -> tuple[Any, ...]:

@@ -38,13 +38,13 @@ def risk(answer: Mapping[str, Any]) -> Figure:
             linestyle="-" if private else "--",
             marker=marker,
         )
-        labels.append((mean[-1], "measured" if private else series["name"].replace("-", " "), colour))
+        labels.append((mean[-1], "measured" if private else style.words(series["name"]), colour))
         shown += [float(each) for each in mean if each > 0.0]
     top = max(shown, default=1.0)
     for bound in answer["bounds"]:
         value = style.number(bound["value"])
         hidden = bound["constant"] == "hidden"
-        if hidden or not 0.0 < value <= top * 10**DECADES_ABOVE:
+        if hidden or bound["quantity"] != "excess" or not 0.0 < value <= top * 10**DECADES_ABOVE:
             continue
         verdict = VERDICTS[bound["holds"]] if bound["compared"] else "not compared"
         axes.axhline(value, color=style.BOUND, linewidth=1.5, linestyle="-." if bound["compared"] else ":")
@@ -67,7 +67,7 @@ def _title(answer: Mapping[str, Any]) -> str:
     privacy = "noise as given"
     if guarantee is not None:
         target = guarantee["target"]
-        privacy = f"ε = {target['epsilon']:g}, δ = 10^{target['log10_delta']:.3g}, {guarantee['definition']}"
+        privacy = f"ε = {target['epsilon']:g}, δ = {style.power_of_ten(target['log10_delta'])}, {guarantee['definition']}"
     return (
         f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
         f"{privacy}; {answer['problem']['clients']} clients, {answer['problem']['samples_per_client']} records each,"

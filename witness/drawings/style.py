@@ -16,11 +16,13 @@ from matplotlib.figure import Figure
 
 Format = Literal["png", "svg"]
 
-MEASURED, BOUND, NON_PRIVATE = "#0072B2", "#D55E00", "#6E6E6E"
+MEASURED, BOUND, NON_PRIVATE, CERTIFIED = "#0072B2", "#D55E00", "#6E6E6E", "#009E73"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8C6D1F", "#000000")
 """Of Okabe and Ito, whose yellow is too pale for a line."""
-DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)))
+DASHES = ("-", (0, (9, 2.5)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
 INCHES = (8.0, 4.8)
+LABEL_SPACING = 0.062
+"""Of one line of a label, over the height of the axes."""
 DOTS_PER_INCH = 120
 SETTINGS = {
     "svg.hashsalt": "epsilond",  # names inside the file do not change from run to run
@@ -71,7 +73,23 @@ def numbers(values: Iterable[Any]) -> npt.NDArray[np.float64]:
     return np.where(np.isfinite(held), held, np.nan)
 
 
-def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, spacing: float = 0.062) -> None:
+def headroom(axes: Axes, factor: float) -> None:
+    """Let a logarithmic axis end that much higher."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * factor)
+
+
+def power_of_ten(exponent: float) -> str:
+    """10 to that power, as it is drawn."""
+    return f"$10^{{{exponent:.4g}}}$"
+
+
+def words(name: str) -> str:
+    """A run's name as it is read."""
+    return {"non-private": "without noise", "noisy-sgd": "noisy SGD"}.get(name, name.replace("-", " "))
+
+
+def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading: str | None = None) -> None:
     """Words right of the axes at these heights (value, words, colour), moved apart where they would overlap."""
     drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]
     if not drawable:
@@ -79,13 +97,16 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, spacing:
     axes.figure.canvas.draw()  # limits are final only now
     low, high = axes.get_ylim()
     scaled = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
-    places = _apart(scaled, spacing * (1 + max(words.count("\n") for _, words, _ in drawable)))
+    spacing = LABEL_SPACING * (1 + max(words.count("\n") for _, words, _ in drawable))
+    places = _apart(scaled, spacing)
     for (_, words, colour), height, place in zip(drawable, scaled, places, strict=True):
         if abs(place - height) > 0.005:
             axes.plot(
                 (1.0, 1.018), (height, place), color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False
             )
         axes.text(1.022, place, words, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
+    if heading is not None:
+        axes.text(1.022, max(places) + spacing, heading, transform=axes.transAxes, va="bottom", ha="left", fontsize=9)
 
 
 def _share(axes: Axes, value: float, low: float, high: float) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from simulators.mb_sgd import MbSgdRun
-from simulators.problems import MeanEstimation
+from simulators.problems import MeanEstimationProblem
 from witness.experiment import Axis, Cell, Preset
 from witness.risk import RiskSimulation
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTA = 1e-5
-PROBLEM = MeanEstimation(clients=10, samples_per_client=200, dimension=5)
+PROBLEM = MeanEstimationProblem(clients=10, samples_per_client=200, dimension=5)
 RUN = MbSgdRun(rounds=40, batch_size=20)
 
 

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from witness.join import Join
-from witness.joins import mu2_sgd, ppsgd
+from witness.joins import (
+    accelerated_mb_sgd,
+    fedavg,
+    mb_sgd,
+    mu2_sgd,
+    norm_fedavg,
+    one_pass_accelerated_mb_sgd,
+    ppsgd,
+    projected_sgd,
+    shuffled_mb_sgd,
+)
 
-JOINS: tuple[Join, ...] = (ppsgd.JOIN, mu2_sgd.JOIN)
+JOINS: tuple[Join, ...] = (
+    mb_sgd.JOIN,
+    one_pass_accelerated_mb_sgd.JOIN,
+    accelerated_mb_sgd.JOIN,
+    shuffled_mb_sgd.JOIN,
+    norm_fedavg.JOIN,
+    fedavg.JOIN,
+    projected_sgd.JOIN,
+    ppsgd.JOIN,
+    mu2_sgd.JOIN,
+)
 """THE list of joins, one for each algorithm."""
 
 

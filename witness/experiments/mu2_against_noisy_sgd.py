@@ -1,0 +1,49 @@
+"""Noise that is taken back against noise that stays, at the same privacy, over ρ and over how many report in a round."""
+
+from __future__ import annotations
+
+import math
+
+from accountants.theorems.reshef_conversions import exact_epsilon
+from simulators.mu2_sgd import Mu2SgdRun
+from simulators.problems import LogisticProblem
+from witness.experiment import Axis, Cell, Preset
+from witness.risk import RiskSimulation
+
+MUS = (0.5, 1.0, 2.0, 4.0, 8.0)
+PARTICIPANTS = (4, 20)
+DELTA = 1e-5
+ROUNDS = 1000
+PROBLEM = LogisticProblem(clients=20, samples_per_client=100, dimension=10, diameter=2.0, own_share=0.3)
+
+
+def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """One for each ρ and number of participants; ρ is asked for by the ε that it is at this δ, to the last digits."""
+    return tuple(
+        Cell(
+            place={"gaussian_dp_mu": mu, "participants": participants},
+            simulation=RiskSimulation(
+                run=Mu2SgdRun(rounds=ROUNDS, participants=participants),
+                problem=PROBLEM,
+                epsilon=exact_epsilon(mu=mu, log_delta=math.log(DELTA)),
+                delta=DELTA,
+                repetitions=repetitions,
+                seed=seed,
+                points=1,
+            ),
+        )
+        for participants in PARTICIPANTS
+        for mu in MUS
+    )
+
+
+PRESET = Preset(
+    name="mu2-against-noisy-sgd",
+    title="Noise that is taken back, fresh noise, and noisy SGD, at the same privacy",
+    summary="logistic regression by DP-μ²-FL and what it is compared with, over ρ and the clients of a round",
+    source="Reshef and Levy, Section 5",
+    across=Axis(name="gaussian_dp_mu", title="ρ of Gaussian differential privacy, of each record", scale="log"),
+    lines=Axis(name="participants", title="clients in a round"),
+    repetitions=50,
+    cells=cells,
+)

@@ -1,0 +1,100 @@
+"""PPSGD on the synthetic set of its paper, over personalization and noise: reduced, and in full size.
+
+Linear regression with Gaussian features of decaying variance; the clients' optima are far from the start and close to
+each other. A client's own step is `STEP` up to personalization 1/N and smaller beyond, so that the shared step never
+exceeds it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from simulators.personalized_problems import PersonalizedLeastSquares
+from simulators.ppsgd import PpsgdRun
+from witness.experiment import Axis, Cell, Preset
+from witness.risk import RiskSimulation
+
+TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
+"""Personalization α, times the number of clients."""
+EPSILONS = (None, 8.0, 0.5)
+DELTA = 1e-5
+CLIPPING_NORM = 10.0
+STEP = 0.2
+BATCH_SIZE = 10
+ROUNDS = 300
+OPTIMUM_STD, SPREAD_STD, TARGET_NOISE_STD = 10.0, 0.01, 0.01
+"""Per coordinate: of the clients' common optimum, and of each client's own distance from it."""
+
+
+def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
+    """One for each personalization and ε."""
+    problem = PersonalizedLeastSquares(
+        clients=clients,
+        dimension=dimension,
+        optimum_norm=OPTIMUM_STD * math.sqrt(dimension),
+        optimum_spread=SPREAD_STD * math.sqrt(dimension),
+        target_noise_std=TARGET_NOISE_STD,
+        features="gaussian",
+    )
+    return tuple(
+        Cell(
+            place={"personalization": _word(times), "epsilon": "no noise" if epsilon is None else f"ε = {epsilon:g}"},
+            simulation=RiskSimulation(
+                run=_run(times, clients, noisy=epsilon is not None),
+                problem=problem,
+                epsilon=epsilon,
+                delta=None if epsilon is None else DELTA,
+                repetitions=repetitions,
+                seed=seed,
+                points=1,
+                alternatives=(),
+            ),
+        )
+        for epsilon in EPSILONS
+        for times in TIMES_CLIENTS
+    )
+
+
+def _run(times: float, clients: int, *, noisy: bool) -> PpsgdRun:
+    unbounded = math.isinf(times)
+    return PpsgdRun(
+        rounds=ROUNDS,
+        batch_size=BATCH_SIZE,
+        clipping_norm=CLIPPING_NORM,
+        personalization="unbounded" if unbounded else times / clients,
+        step_size=None if unbounded else STEP * clients / max(times, 1.0),
+        shared_step_size=STEP if unbounded else None,
+        noise_std=None if noisy else 0.0,
+    )
+
+
+def _word(times: float) -> str:
+    return "all shared" if math.isinf(times) else "all own" if times == 0.0 else f"{times:g}"
+
+
+ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
+LINES = Axis(name="epsilon", title=f"δ = {DELTA:g}")
+SOURCE = "Bietti et al., Section 6"
+
+PRESET = Preset(
+    name="ppsgd-synthetic",
+    title="PPSGD on its synthetic set, over personalization and noise (reduced)",
+    summary="100 clients and 20 coordinates: which personalization is best depends on the noise",
+    source=SOURCE,
+    across=ACROSS,
+    lines=LINES,
+    repetitions=20,
+    cells=partial(cells, clients=100, dimension=20),
+)
+
+FULL_PRESET = Preset(
+    name="ppsgd-synthetic-full",
+    title="PPSGD on its synthetic set, over personalization and noise",
+    summary="the same in the paper's size, 1000 clients and 100 coordinates: minutes",
+    source=SOURCE,
+    across=ACROSS,
+    lines=LINES,
+    repetitions=5,
+    cells=partial(cells, clients=1000, dimension=100),
+)

@@ -1,0 +1,34 @@
+"""The integer noise that Theorem 1 of Das et al. prescribes, attacked: the ε that it claims is disproved."""
+
+from __future__ import annotations
+
+from witness.audit_family import printed_truncated_discrete_laplace
+from witness.experiment import Axis, Cell, Preset
+
+EPSILONS = (0.5, 1.0, 2.0, 4.0)
+SAMPLES_PER_REPETITION = 2000
+
+
+def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """One for each ε that is claimed."""
+    return tuple(
+        Cell(
+            place={"epsilon": epsilon},
+            simulation=printed_truncated_discrete_laplace(
+                epsilon=epsilon, samples=SAMPLES_PER_REPETITION * repetitions, seed=seed
+            ),
+        )
+        for epsilon in EPSILONS
+    )
+
+
+PRESET = Preset(
+    name="tdl-as-printed-audit",
+    title="Truncated discrete Laplace noise as printed: what it claims, and what an attack proves",
+    summary="attacks the noise that the printed Theorem 1 prescribes, and disproves the ε that it claims"
+    f" ({SAMPLES_PER_REPETITION} samples a repetition)",
+    source="Das et al., Theorem 1",
+    across=Axis(name="epsilon", title="ε that the printed theorem claims (nats)", scale="log"),
+    repetitions=100,
+    cells=cells,
+)

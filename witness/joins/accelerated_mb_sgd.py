@@ -1,0 +1,130 @@
+"""accelerated-mb-sgd: its calibrator, and the explicit bound of the run's own stages on the data at hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from accountants.errors import InvalidInput
+from accountants.theorems.lowy_accelerated_bound import (
+    ACCELERATED_RISK_BOUND,
+    AcceleratedProblem,
+    AcceleratedRiskInputs,
+    accelerated_risk,
+)
+from accountants.theorems.lowy_accelerated_risk import Stage
+from accountants.theorems.lowy_excess_risk import Objective
+from calibrators.accelerated_mb_sgd import CALIBRATOR
+from calibrators.accelerated_problem import AcceleratedMbSgdProblem
+from calibrators.problem import Target
+from simulators.accelerated_mb_sgd import AcceleratedMbSgdRun, AcceleratedShape, convexity_of
+from simulators.acceleration import StageRequest
+from simulators.problem import Problem
+from witness.join import Bound, Join
+from witness.joins.settled import (
+    LEAST_NOISE,
+    empirical_gradient_std,
+    empirical_heterogeneity,
+    settled,
+    shape_of,
+    target_fields,
+)
+
+if TYPE_CHECKING:
+    from calibrators.answer import Calibration
+
+
+def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tuple[AcceleratedMbSgdRun, Calibration]:
+    """The smallest certified noise, and the stages that go with it unless the run has its own.
+
+    Raises:
+        InvalidInput: no bound applies to this sampling, so that the stages have to be given.
+        NoCertificate: as the calibrator.
+    """
+    asked = AcceleratedMbSgdProblem(
+        **target_fields(target),
+        **accelerated_shape(problem, run),
+        sampling=run.sampling,
+        empirical_gradient_std=empirical_gradient_std(problem),
+    )
+    answer: Calibration = CALIBRATOR.solve(asked)
+    return with_stages(run, answer.parameters), answer
+
+
+def accelerated_shape(problem: Problem, run: AcceleratedShape) -> dict[str, Any]:
+    """Fields that both accelerated calibrators have."""
+    known = problem.constants
+    return {
+        **shape_of(problem, run),
+        "diameter": known.diameter,
+        "strong_convexity": convexity_of(problem, run),
+        "initial_gap": gap_of(problem),
+    }
+
+
+def gap_of(problem: Problem) -> float:
+    """Δ > 0."""
+    known = problem.constants
+    whole = known.lipschitz * known.diameter
+    return min(max(known.initial_gap, 1e-12 * whole), whole)
+
+
+def with_stages(run: Any, parameters: Any) -> Any:
+    """The run with calibrated noise, and the calibrated stages where it has none.
+
+    Raises:
+        InvalidInput: there are neither.
+    """
+    if run.stages is not None:
+        return replace(run, noise_std=parameters.noise_std)
+    if parameters.stages is None:
+        raise InvalidInput.at("/stages", "are needed: no bound of this sampling chooses them")
+    stages = tuple(StageRequest(rounds=one.rounds, prox_weight=one.prox_weight) for one in parameters.stages)
+    return replace(run, noise_std=parameters.noise_std, stages=stages)
+
+
+def bounds(problem: Problem, run: AcceleratedShape) -> tuple[Bound, ...]:
+    """`epsilond.accelerated-sgd-excess-risk` of the data at hand, at the run's own σ and stages."""
+    return (
+        of_stages(
+            problem,
+            run,
+            objective="empirical",
+            gradient_std=empirical_gradient_std(problem),
+            heterogeneity=empirical_heterogeneity(problem),
+        ),
+    )
+
+
+def of_stages(
+    problem: Problem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
+) -> Bound:
+    """The bound of the given objective, which has to be the problem's for it to be compared."""
+    noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
+    shape = accelerated_shape(problem, run)
+    statistics: dict[str, Any] = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
+    inputs = AcceleratedRiskInputs(**shape, **statistics, noise_std=noise_std, objective=objective)
+    rounds = shape.pop("rounds")
+    stages = tuple(Stage(rounds=one.rounds, prox_weight=one.prox_weight) for one in run.stages or ())
+    found = accelerated_risk(
+        AcceleratedProblem(**shape, **statistics, objective=objective),
+        noise_std=noise_std,
+        rounds=rounds,
+        stages=stages,
+    )
+    known = {
+        "closed-convex-domain": True,
+        "loss": True,
+        "unbiased-gradients": problem.objective == objective and run.batches in ("without-replacement", "full"),
+        "last-output": True,
+    }
+    return Bound(
+        theorem=ACCELERATED_RISK_BOUND.id,
+        status=ACCELERATED_RISK_BOUND.status,
+        value=found.total,
+        constant="explicit",
+        conditions=settled((one.at(inputs) for one in ACCELERATED_RISK_BOUND.conditions), known),
+    )
+
+
+JOIN = Join(algorithm="accelerated-mb-sgd", calibrate=calibrate, bounds=bounds)

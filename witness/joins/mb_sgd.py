@@ -1,0 +1,149 @@
+"""mb-sgd: its calibrator, the explicit bound at the run's own step, and Theorem 2.1's where the step is as printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from accountants.errors import InvalidInput
+from accountants.theorem import ConditionResult, Status
+from accountants.theorems.lowy_2_1 import THEOREM_2_1, SmoothInputs
+from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND, ExcessRiskInputs
+from calibrators.mb_sgd import CALIBRATOR
+from calibrators.mb_sgd_problem import MbSgdProblem
+from calibrators.problem import Target
+from simulators.mb_sgd import MbSgdRun, MbSgdShape, fading
+from simulators.problem import Problem
+from witness.join import Bound, Join
+from witness.joins.settled import (
+    LEAST_NOISE,
+    empirical_gradient_std,
+    empirical_heterogeneity,
+    settled,
+    shape_of,
+    target_fields,
+)
+
+if TYPE_CHECKING:
+    from calibrators.answer import Calibration
+
+ANY_DELTA = 1e-5
+"""A risk depends on ε and δ through σ alone: at this δ there is an ε for which any σ is the printed one."""
+ALIKE = 1e-9
+"""Relative difference of step sizes and weights that rounding may make."""
+
+
+def calibrate(problem: Problem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
+    """The smallest certified noise, and the step that goes with it unless the run has one.
+
+    Raises:
+        InvalidInput: no bound applies to this sampling, so that the step has to be given.
+        NoCertificate: as the calibrator.
+    """
+    asked = MbSgdProblem(
+        **target_fields(target),
+        **shape_of(problem, run),
+        diameter=problem.constants.diameter,
+        strong_convexity=problem.constants.strong_convexity,
+        sampling=run.sampling,
+    )
+    answer: Calibration = CALIBRATOR.solve(asked)
+    return with_parameters(run, answer.parameters), answer
+
+
+def with_parameters(run: Any, parameters: Any) -> Any:
+    """The run with calibrated noise, and the calibrated step where it has none.
+
+    Raises:
+        InvalidInput: there is neither.
+    """
+    step = run.step_size or parameters.step_size
+    if step is None:
+        raise InvalidInput.at("/step_size", "is needed: no bound of this sampling chooses one")
+    return replace(run, noise_std=parameters.noise_std, step_size=step)
+
+
+def bounds(problem: Problem, run: MbSgdShape) -> tuple[Bound, ...]:
+    """Our explicit bound and Theorem 2.1, both at the run's own σ, R, K and η."""
+    return (explicit(problem, run), *printed(problem, run))
+
+
+def explicit(problem: Problem, run: MbSgdShape) -> Bound:
+    """`epsilond.mini-batch-sgd-excess-risk`.
+
+    An average whose weights grow less than by 1/(1 − ημ) is that of a smaller μ, which the loss has too; of a larger
+    growth nothing is proved.
+    """
+    step, kept = run.step_size or 0.0, fading(problem, run)
+    convexity = problem.constants.strong_convexity
+    inputs = ExcessRiskInputs(
+        **shape_of(problem, run),
+        noise_std=max(run.noise_std or 0.0, LEAST_NOISE),
+        strong_convexity=min(convexity, (1.0 - kept) / step),
+        step_size=step,
+        empirical_gradient_std=empirical_gradient_std(problem),
+        empirical_heterogeneity=empirical_heterogeneity(problem),
+        objective=problem.objective,
+    )
+    found = EXCESS_RISK_BOUND.evaluate(inputs)
+    known = {
+        "closed-convex-domain": True,
+        "loss": True,
+        "fresh-sampling": run.batches in ("without-replacement", "full"),
+        "averaged-output": 1.0 - kept <= step * convexity * (1.0 + ALIKE),
+        "independent-records": True,
+    }
+    return Bound(
+        theorem=EXCESS_RISK_BOUND.id,
+        status=EXCESS_RISK_BOUND.status,
+        value=found.outputs["excess_risk"],
+        constant="explicit",
+        conditions=settled(found.conditions, known),
+    )
+
+
+def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
+    """Theorem 2.1, complete and convex: 272 L D ν/√M. It speaks of one step size, that it prescribes."""
+    known, noise = problem.constants, run.noise_std or 0.0
+    if problem.objective != "population" or known.strong_convexity > 0.0 or noise == 0.0:
+        return
+    logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
+    epsilon = 16.0 * known.lipschitz * math.sqrt(run.rounds * logs) / (problem.samples_per_client * noise)
+    shape = shape_of(problem, run)
+    del shape["initial_distance"]
+    inputs = SmoothInputs(
+        **shape,
+        epsilon=epsilon,
+        delta=ANY_DELTA,
+        diameter=known.diameter,
+        sampling="with-replacement" if run.batches == "with-replacement" else "without-replacement",
+    )
+    found = THEOREM_2_1.evaluate(inputs, "corrected")
+    step, asked = run.step_size or 0.0, found.outputs["step_size"]
+    facts = {
+        "fresh-noise": True,
+        "bounded-gradients": True,
+        "loss": True,
+        "identical-clients": known.heterogeneity == 0.0,
+        "domain": True,
+        "averaged-output": fading(problem, run) == 1.0,
+        "hidden-constants": True,
+    }
+    own = ConditionResult(
+        "prescribed-step", "the step size is the one prescribed", math.isclose(step, asked, rel_tol=ALIKE), step, asked
+    )
+    sampled = ConditionResult("sampling", "batches have a fixed size", run.batches != "poisson")
+    # What the theorem's privacy needs says nothing of its risk, which is all that is compared here.
+    apart = ("epsilon-range", "minimal-batch-size")
+    yield Bound(
+        theorem=THEOREM_2_1.id,
+        status=Status(THEOREM_2_1.status),
+        value=found.outputs["excess_risk"],
+        constant="explicit",
+        conditions=(*settled((one for one in found.conditions if one.id not in apart), facts), own, sampled),
+    )
+
+
+JOIN = Join(algorithm="mb-sgd", calibrate=calibrate, bounds=bounds)

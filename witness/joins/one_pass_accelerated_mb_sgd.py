@@ -1,0 +1,55 @@
+"""one-pass-accelerated-mb-sgd: its calibrator, and the explicit bound of the run's own stages on the population."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calibrators.one_pass_accelerated_mb_sgd import CALIBRATOR
+from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
+from calibrators.problem import Target
+from simulators.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
+from simulators.problem import Problem
+from witness.join import Bound, Join
+from witness.joins.accelerated_mb_sgd import accelerated_shape, of_stages, with_stages
+from witness.joins.settled import target_fields
+
+if TYPE_CHECKING:
+    from calibrators.answer import Calibration
+
+
+def calibrate(
+    problem: Problem, run: OnePassAcceleratedMbSgdRun, target: Target
+) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
+    """The smallest certified noise, and the stages that go with it unless the run has its own.
+
+    Raises:
+        NoCertificate: as the calibrator.
+    """
+    known = problem.constants
+    asked = OnePassProblem(
+        **target_fields(target),
+        **accelerated_shape(problem, run),
+        gradient_std=min(known.gradient_std, known.lipschitz),
+        identically_distributed=known.heterogeneity == 0.0,
+        heterogeneity=min(known.heterogeneity, known.lipschitz),
+    )
+    answer: Calibration = CALIBRATOR.solve(asked)
+    calibrated: OnePassAcceleratedMbSgdRun = with_stages(run, answer.parameters)
+    return calibrated, answer
+
+
+def bounds(problem: Problem, run: OnePassAcceleratedMbSgdRun) -> tuple[Bound, ...]:
+    """`epsilond.accelerated-sgd-excess-risk` of the population, at the run's own σ and stages."""
+    known = problem.constants
+    return (
+        of_stages(
+            problem,
+            run,
+            objective="population",
+            gradient_std=min(known.gradient_std, known.lipschitz),
+            heterogeneity=min(known.heterogeneity, known.lipschitz),
+        ),
+    )
+
+
+JOIN = Join(algorithm="one-pass-accelerated-mb-sgd", calibrate=calibrate, bounds=bounds)
