@@ -89,10 +89,11 @@ def _plain(schema: Schema) -> Schema:
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
     """The problems an operation may answer with."""
-    queried = any(item["in"] == "query" for item in operation.get("parameters", ()))
-    got = {404: "{" in path, 422: queried, 500: True, 503: path == "/readyz"}
+    asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
+    got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
     statuses = POSTED if method == "post" else tuple(status for status, may_be in got.items() if may_be)
-    return {str(status): _problem(status) for status in statuses}
+    more = operation.pop("x-problems", ())
+    return {str(status): _problem(status) for status in sorted({*statuses, *more})}
 
 
 def _problem(status: int) -> Schema:

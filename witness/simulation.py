@@ -6,8 +6,8 @@ give the same result, bit by bit; progress is counted in blocks, and a cancelled
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -50,6 +50,13 @@ class Kind:
     """Block `index` of a resolved request: plain data that pickles."""
     assemble: Callable[[Any, Any, Sequence[Any]], Any]
     """The answer, from request, resolved and all blocks in order: a frozen dataclass that `as_json` renders."""
+    answer: type | None = None
+    """The dataclass that `assemble` makes; None: not told, any object."""
+    size: str | None = None
+    """The field of the request, a count, that the work is proportional to. A request that is too large is told which
+    value of it would fit. None: there is no such field."""
+    example: Mapping[str, Any] = field(default_factory=dict)
+    """A request to try, which takes a second or so."""
 
 
 def kind_of(request: Any) -> Kind:

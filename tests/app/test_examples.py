@@ -23,7 +23,7 @@ EXAMPLES = sorted((openapi.HERE / "examples").glob("*.json"))
 @pytest.fixture(scope="module")
 def real() -> Iterator[httpx.Client]:
     """The service itself."""
-    settings = Settings(workers=1, spare_workers=0, port=0)
+    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
     with serving(settings, create_app(settings=settings)) as served:
         yield served
 
