@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, datetime
 from functools import reduce
@@ -85,11 +86,13 @@ def request_type(kinds: tuple[Kind, ...]) -> Any:
 def document_type(kinds: tuple[Kind, ...]) -> type:
     """A simulation with everything, as it stands in the OpenAPI document."""
     answers = [kind.answer for kind in kinds]
-    result: Any = reduce(or_, (each for each in answers if each is not None)) if None not in answers else dict[str, Any]
+    result: Any = (
+        reduce(or_, (each for each in answers if each is not None)) if None not in answers else Mapping[str, Any]
+    )
     return make_dataclass(
         "Simulation",
         [
-            ("request", Annotated[request_type(kinds), "with its defaults"]),
+            ("request", Annotated[Mapping[str, Any], Served("what was posted, with its defaults")]),
             ("result", Annotated[result | None, Served("once it is done")], None),
             ("problem", Annotated[ProblemDocument | None, Served("why it failed, or was interrupted")], None),
         ],

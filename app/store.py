@@ -10,9 +10,10 @@ Every method blocks, and is called in a thread.
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from sqlalchemy import Engine, RowMapping, create_engine, delete, event, func, insert, select, update
 from sqlalchemy.engine import URL, make_url
@@ -34,9 +35,9 @@ class StoreUnavailable(ValueError):
 class Store:
     """The table, open."""
 
-    def __init__(self, engine: Engine, lock: TextIO | None = None) -> None:
+    def __init__(self, engine: Engine, held: ExitStack) -> None:
         self._engine = engine
-        self._lock = lock
+        self._held = held
 
     @classmethod
     def open(cls, settings: Settings) -> Store:
@@ -47,32 +48,29 @@ class Store:
         """
         name = f"{PREFIX}STORE_URL" if settings.store_url else f"{PREFIX}STORE_PATH"
         try:
-            url = (
-                make_url(settings.store_url)
-                if settings.store_url
-                else URL.create("sqlite", database=settings.store_path)
-            )
-            shown = url.render_as_string(hide_password=True)
+            file = URL.create("sqlite", database=settings.store_path)
+            url = make_url(settings.store_url) if settings.store_url else file
         except ArgumentError:
             raise StoreUnavailable(f"{name} is not a database's URL") from None
-        try:
-            lock = _lock(url)
-            engine = _engine(url)
-            TABLE.metadata.create_all(engine)
-            with engine.begin() as connection:  # a file that is only readable is found out here
-                connection.execute(update(TABLE).where(IT.sequence < 0).values(size=0))
-        except BlockingIOError:
-            raise StoreUnavailable(f"{name}: another service keeps its simulations in {shown}") from None
-        except (OSError, SQLAlchemyError, ImportError) as error:
-            reason = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
-            raise StoreUnavailable(f"{name}: simulations cannot be kept in {shown}: {reason}") from None
-        return cls(engine, lock)
+        shown = url.render_as_string(hide_password=True)
+        with ExitStack() as undo:
+            try:
+                undo.enter_context(_locked(url))
+                engine = _engine(url)
+                undo.callback(engine.dispose)
+                TABLE.metadata.create_all(engine)
+                with engine.begin() as connection:  # a file that is only readable is found out here
+                    connection.execute(update(TABLE).where(IT.sequence < 0).values(size=0))
+            except BlockingIOError:
+                raise StoreUnavailable(f"{name}: another service keeps its simulations in {shown}") from None
+            except (OSError, SQLAlchemyError, ImportError) as error:
+                reason = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
+                raise StoreUnavailable(f"{name}: simulations cannot be kept in {shown}: {reason}") from None
+            return cls(engine, undo.pop_all())
 
     def close(self) -> None:
         """Let go of the database and its lock."""
-        self._engine.dispose()
-        if self._lock is not None:
-            self._lock.close()
+        self._held.close()
 
     def add(self, record: Record) -> Record:
         """Keep a new simulation; answers it as kept, or else the earlier one with the same idempotency key."""
@@ -157,24 +155,22 @@ def _record(row: RowMapping) -> Record:
     return Record(**{"request": b"", **row})
 
 
-def _lock(url: URL) -> TextIO | None:
-    """The lock of an SQLite file, held until it is closed.
+@contextmanager
+def _locked(url: URL) -> Iterator[None]:
+    """Hold the lock of an SQLite file.
 
     Raises:
         BlockingIOError: another process has it.
         OSError: there is no place for the file.
     """
     if url.get_backend_name() != "sqlite" or url.database in MEMORY:
-        return None
+        yield
+        return
     path = Path(str(url.database))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lock = path.with_name(f"{path.name}.lock").open("w")
-    try:
+    with path.with_name(f"{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        raise
-    return lock
+        yield
 
 
 def _engine(url: URL) -> Engine:

@@ -38,7 +38,8 @@ async def _states(
     request: Request,
     id: str,  # noqa: A002 (the name of the path parameter)
     last_event_id: Annotated[
-        str | None, Header(description="the last event that was seen; it is not sent again", max_length=64)
+        str | None,
+        Header(alias="Last-Event-ID", description="the last that was seen; it is not sent again", max_length=64),
     ] = None,
 ) -> AsyncIterator[State]:
     """The states to be told, found to be there before the answer begins.

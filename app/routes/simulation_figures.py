@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, get_args
 
-from fastapi import FastAPI, Header, Query
+from fastapi import FastAPI, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -46,10 +46,9 @@ def _endpoint(figures: str) -> Endpoint:
         request: Request,
         id: str,  # noqa: A002 (the name of the path parameter)
         form: Annotated[Format | None, Query(alias="format", description="goes before Accept")] = None,
-        accept: Annotated[str, Header(description="image/png unless image/svg+xml is liked better")] = "*/*",
     ) -> Response:
-        """Drawn in a worker when it is asked for, as PNG or SVG."""
-        chosen = form or accepted(accept)
+        """Drawn in a worker when it is asked for: as `format` says, else as Accept does, PNG if it likes both alike."""
+        chosen = form or accepted(request.headers.get("accept", "*/*"))
         state: State = await request.app.state.jobs.find(id)
         if state.record.result is None:
             raise Problem("no-result", f"There is nothing to draw: the simulation is {state.status}.")

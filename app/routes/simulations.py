@@ -31,6 +31,7 @@ TAGS: list[str | Enum] = ["simulations"]
 Key = Annotated[
     str | None,
     Header(
+        alias="Idempotency-Key",
         description="names this request: posting it again answers the same simulation, for as long as that is kept",
         min_length=1,
         max_length=255,
@@ -69,6 +70,7 @@ def add(app: FastAPI, kinds: tuple[Kind, ...], figures: str) -> None:
         operation_id="list_simulations",
         summary="The simulations that are kept",
         response_model=SimulationList,
+        response_description="A page of them",
         tags=TAGS,
     )
     app.add_api_route(
@@ -77,6 +79,7 @@ def add(app: FastAPI, kinds: tuple[Kind, ...], figures: str) -> None:
         operation_id="get_simulation",
         summary="One simulation: its progress, and its result",
         response_model=whole,
+        response_description="The simulation",
         tags=TAGS,
     )
     app.add_api_route(
