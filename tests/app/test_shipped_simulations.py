@@ -1,0 +1,69 @@
+"""Every kind of simulation that is shipped, over HTTP: posted, waited for, the library's answer to the bit, drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+import epsilond
+from app.main import create_app
+from app.settings import Settings
+from tests.app.conftest import serving
+from tests.app.documents import conforms
+from witness import KINDS
+
+PATH = "/v1/simulations"
+SMALL: dict[str, dict[str, Any]] = {
+    "risk": {"repetitions": 3, "points": 3},
+    "audit": {"samples": 2000},
+    "preset": {"preset": "mb-sgd-bound", "repetitions": 2},
+}
+EACH = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.example["kind"]))
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[httpx.Client]:
+    """A server of the application as it is shipped."""
+    settings = Settings(
+        workers=1, spare_workers=0, port=0, store_path=":memory:", job_workers=1, job_wait_seconds=120.0
+    )
+    with serving(settings, create_app(settings=settings)) as served:
+        served.timeout = httpx.Timeout(150.0)
+        yield served
+
+
+@EACH
+def test_a_simulation_answers_what_the_library_answers_and_is_drawn(shipped: httpx.Client, kind: Any) -> None:
+    body = dict(kind.example) | SMALL[kind.example["kind"]]
+    response = shipped.post(PATH, json=body, headers={"prefer": "wait=120"})
+    assert response.status_code == 200, response.text
+    document = response.json()
+    assert document["status"] == "done", document
+    assert document["result"] == json.loads(json.dumps(epsilond.as_json(epsilond.simulate(body))))
+    schemas = shipped.get("/openapi.json").json()
+    conforms(schemas, {"$ref": f"#/components/schemas/{kind.answer.__name__}"}, document["result"])
+    figure = shipped.get(document["links"]["figure"], params={"format": "svg"})
+    assert figure.status_code == 200
+    assert figure.content == epsilond.draw(document["result"], "svg")
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"run": {"algorithm": "sgd"}}, "/run/algorithm"),
+        ({"repetitions": 1}, "/repetitions"),
+        ({"problem": {"kind": "personalized-huber", "clients": 3, "dimension": 2}}, "/problem/kind"),
+        ({"run": KINDS[0].example["run"] | {"noise_std": 1.0}}, "/run/noise_std"),
+        ({"run": KINDS[0].example["run"] | {"batch_size": 1000}}, "/run/batch_size"),
+        ({"alternatives": ["louder"]}, "/alternatives/0"),
+        ({"epsilon": "1"}, "/epsilon"),
+    ],
+)
+def test_faults_are_pointed_to(shipped: httpx.Client, change: dict[str, Any], pointer: str) -> None:
+    response = shipped.post(PATH, json=dict(KINDS[0].example) | change)
+    assert response.status_code == 422, response.text
+    assert pointer in [error["pointer"] for error in response.json()["errors"]]
