@@ -6,6 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+
+def scientific(value: float) -> str:
+    """1e-5 for 1e-05."""
+    return np.format_float_scientific(value, trim="-", exp_digits=1)
+
+
 Place = Mapping[str, float | int | str]
 """Where a cell is on the grid: a value under each axis' name."""
 

@@ -39,7 +39,7 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of simulation. The first takes microseconds, the others run in workers.
+    """One kind of simulation. The first takes milliseconds, rarely a second, and the others run in workers.
 
     All raise `InvalidInput` for what cannot be run, and `prepare` also `NoCertificate` where nothing can be calibrated.
     """
@@ -69,7 +69,7 @@ def kind_of(request: Any) -> Kind:
 
 
 def plan(request: Any) -> Plan:
-    """What it will cost: from the request alone, in microseconds."""
+    """What it will cost: from the request alone, in the time that its problems take to build."""
     return kind_of(request).plan(request)
 
 

@@ -17,12 +17,13 @@ from witness.drawings import style
 MEASURED, BOUND = "measured, with its band", "bound"
 PROVED, CLAIMED = "proved by the audit: at least", "claimed: at most"
 CERTIFIED_UPPER, CERTIFIED_LOWER = "certified: at most", "certified: at least"
-NAMES = {"risk": "measured", "audit": "proved"}
 BEYOND_USE = 1e6
 """An ε that says nothing, and would only stretch the axis."""
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 
 Cells = Sequence[Mapping[str, Any]]
+Labels = list[tuple[float, str, str]]
+"""Height, words and colour of each."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,13 @@ def grid(answer: Mapping[str, Any]) -> Figure:
     for axes, (panel, cells) in zip(all_axes, split, strict=True):
         if panels is not None:
             axes.set_title(f"{panels['title']}: {_word(panel)}")
-        labels = []
-        colours = style.COLOURS
+        labels: Labels = []
         for place, value in enumerate(_values(answer["cells"], lines)):
-            colour = colours[place % len(colours)]
             own = _at(cells, lines, value)
             if own:
-                end = _line(axes, scale.places(own, across["name"]), own, colour, looks)
-                words = NAMES[own[0]["kind"]] if lines is None else _word(value)
-                labels.append((end, words, colour))
+                colour = None if lines is None else style.COLOURS[place % len(style.COLOURS)]
+                ends = _line(axes, scale.places(own, across["name"]), own, colour, looks)
+                labels += ends if lines is None else [(ends[0][0], _word(value), str(colour))]
         style.logarithmic(axes)
         scale.dress(axes)
         axes.set_xlabel(across["title"])
@@ -82,35 +81,44 @@ def grid(answer: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _line(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> float:
-    """Everything of one line; the height of its end."""
+def _line(
+    axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str | None, looks: dict[str, Any]
+) -> Labels:
+    """Everything of one line, with the labels of its ends, what was measured first; `colour` None: each its own."""
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]
+    own = iter(style.COLOURS[1:])
     if cells[0]["kind"] == "audit":
-        return _audits(axes, places, cells, colour, looks)
+        return _audits(axes, places, cells, colour or style.MEASURED, looks)
     finals = [cell["final_excess"] for cell in cells]
     mean, lower, upper = (style.numbers(each[name] for each in finals) for name in ("mean", "lower", "upper"))
     looks.setdefault(MEASURED, ("-", "o"))
     reach = np.stack([np.minimum(mean - lower, mean * 0.999), upper - mean])
-    axes.errorbar(places, mean, yerr=reach, color=colour, linewidth=2.0, marker="o", markersize=4, capsize=3)
+    inked = colour or style.MEASURED
+    axes.errorbar(places, mean, yerr=reach, color=inked, linewidth=2.0, marker="o", markersize=4, capsize=3)
+    labels = [(float(mean[-1]), "measured", inked)]
     bounds = style.numbers(_least_bound(cell) for cell in cells)
     if np.isfinite(bounds).any():
         looks.setdefault(BOUND, (style.DASHES[1], None))
-        axes.plot(places, bounds, color=colour, linewidth=1.3, linestyle=looks[BOUND][0])
+        inked = colour or style.BOUND
+        axes.plot(places, bounds, color=inked, linewidth=1.3, linestyle=looks[BOUND][0])
+        labels.append((float(bounds[-1]), "bound", inked))
     for number, name in enumerate(cells[0].get("beside", {})):
         values = style.numbers(cell["beside"][name]["mean"] for cell in cells)
         look = looks.setdefault(style.words(name), (style.DASHES[2 + number % 3], None))
-        axes.plot(places, values, color=colour, linewidth=1.3, linestyle=look[0])
-    return float(mean[-1])
+        inked = colour or (style.NON_PRIVATE if name == "non-private" else next(own))
+        axes.plot(places, values, color=inked, linewidth=1.3, linestyle=look[0])
+        labels.append((float(values[-1]), style.words(name), inked))
+    return labels
 
 
-def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> float:
+def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> Labels:
     """What audits prove, between what is certified and what was claimed."""
     proved = style.numbers(cell["epsilon_lower"] for cell in cells)
     looks.setdefault(PROVED, ("-", "o"))
     axes.plot(places, proved, color=colour, linewidth=2.0, marker="o", markersize=4)
-    unlimited = all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells)
-    if unlimited:
+    labels = [(float(proved[-1]), "proved", colour)]
+    if all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells):
         axes.text(
             0.5,
             0.97,
@@ -131,8 +139,9 @@ def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: s
     if np.isfinite(claimed).any():
         looks.setdefault(CLAIMED, (style.DASHES[3], None))
         axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
+        labels.append((float(claimed[-1]), "claimed", style.BOUND))
         style.headroom(axes, 1.8)
-    return float(proved[-1])
+    return labels
 
 
 def _least_bound(cell: Mapping[str, Any]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -104,8 +105,8 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
     axes.figure.canvas.draw()  # limits are final only now
     low, high = axes.get_ylim()
     scaled = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
-    spacing = LABEL_SPACING * (1 + max(words.count("\n") for _, words, _ in drawable))
-    places = _apart(scaled, spacing)
+    sizes = [LABEL_SPACING * (1 + words.count("\n")) for _, words, _ in drawable]
+    places = _apart(scaled, sizes)
     for (_, words, colour), height, place in zip(drawable, scaled, places, strict=True):
         if abs(place - height) > 0.005:
             axes.plot(
@@ -113,7 +114,9 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
             )
         axes.text(1.022, place, words, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
     if heading is not None:
-        axes.text(1.022, max(places) + spacing, heading, transform=axes.transAxes, va="bottom", ha="left", fontsize=9)
+        axes.text(
+            1.022, max(places) + LABEL_SPACING, heading, transform=axes.transAxes, va="bottom", ha="left", fontsize=9
+        )
 
 
 def _share(axes: Axes, value: float, low: float, high: float) -> float:
@@ -122,13 +125,14 @@ def _share(axes: Axes, value: float, low: float, high: float) -> float:
     return (value - low) / (high - low)
 
 
-def _apart(heights: Sequence[float], spacing: float) -> list[float]:
-    """The heights, moved as little as a few sweeps manage so that neighbours are `spacing` apart."""
+def _apart(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """The heights, moved as little as a few sweeps manage so that labels of these sizes do not overlap."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     places = [heights[index] for index in order]
+    needed = [(sizes[low] + sizes[high]) / 2 for low, high in pairwise(order)]
     for _ in range(200):
-        for lower in range(len(places) - 1):
-            short = spacing - (places[lower + 1] - places[lower])
+        for lower, apart in enumerate(needed):
+            short = apart - (places[lower + 1] - places[lower])
             if short > 1e-9:
                 places[lower] -= short / 2
                 places[lower + 1] += short / 2

@@ -12,7 +12,7 @@ from functools import partial
 
 from simulators.personalized_problems import PersonalizedLeastSquares
 from simulators.ppsgd_run import PpsgdRun
-from witness.experiment import Axis, Cell, Preset
+from witness.experiment import Axis, Cell, Preset, scientific
 from witness.risk import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
@@ -74,7 +74,7 @@ def _word(times: float) -> str:
 
 
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
-LINES = Axis(name="epsilon", title=f"δ = {DELTA:g}")
+LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")
 SOURCE = "Bietti et al., Section 6"
 
 PRESET = Preset(
