@@ -51,11 +51,11 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
     )
     if run.step_size is not None or run.shared_step_size is not None:
         return chosen, answer
-    if found.step_size is None:
-        raise InvalidInput.at("/step_size", "is needed: no bound on the excess risk applies that would choose it")
-    if found.personalization == "unbounded":
-        return replace(chosen, shared_step_size=found.shared_step_size), answer
-    return replace(chosen, step_size=found.step_size), answer
+    name = "shared_step_size" if found.personalization == "unbounded" else "step_size"
+    step = getattr(found, name)
+    if not step:  # nor is there one where the optimum is the start
+        raise InvalidInput.at(f"/{name}", "is needed: no bound on the excess risk chooses it")
+    return replace(chosen, **{name: step}), answer
 
 
 def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
