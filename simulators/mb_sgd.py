@@ -38,7 +38,8 @@ from simulators.reports import (
     reporting_for,
 )
 
-NOISE = replace(NOISE_STD, gt=None, ge=0)
+NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
+STEP = replace(STEP_SIZE, gt=None, ge=1e-50, le=1e50)
 RATIO = Quantity(
     ge=1,
     le=1e100,
@@ -59,14 +60,14 @@ class MbSgdShape:
     rounds: Rounds
     batch_size: BatchSize
     participants: Annotated[int | None, PARTICIPANTS] = None
-    step_size: Annotated[float | None, STEP_SIZE] = None
+    step_size: Annotated[float | None, STEP] = None
     averaging_ratio: Annotated[float | None, RATIO] = None
     noise_std: Annotated[float | None, NOISE] = None
 
     def check(self) -> None:
         """A step where there is noise."""
         if self.noise_std is not None and self.step_size is None:
-            raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP_SIZE.allowed)
+            raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP.allowed)
 
     @property
     def batches(self) -> Sampling:

@@ -1,0 +1,230 @@
+"""DP-NormFedAvg and FedAvg beside their bounds: constants from the problem, what is compared, and that it holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from accountants.account import account
+from accountants.errors import InvalidInput
+from accountants.specs import Repeated, TruncatedDiscreteLaplace
+from calibrators.problem import Target
+from simulators import fedavg as fedavg_run
+from simulators import norm_fedavg as norm_fedavg_run
+from simulators.data_sets import DataSetProblem
+from simulators.fedavg import FedavgRun
+from simulators.norm_fedavg import NormFedavgRun, step_sizes
+from simulators.problem import Records
+from simulators.problems import HuberProblem, LeastSquaresProblem, LogisticProblem, MeanEstimationProblem
+from simulators.seeds import generators
+from witness import simulation
+from witness.joins import fedavg, norm_fedavg
+from witness.joins.das_setting import DasSetting
+from witness.risk import RiskSimulation
+
+SHAPE = {"clients": 8, "samples_per_client": 12, "dimension": 4, "objective": "empirical"}
+QUADRATIC = LeastSquaresProblem(**SHAPE, own_share=0.3)
+EQUAL = LogisticProblem(**SHAPE, diameter=20.0, sharpness=3.0, strong_convexity=0.05)
+CURVED = LogisticProblem(**SHAPE, own_share=0.4, diameter=20.0, strong_convexity=0.05)
+MEANS = MeanEstimationProblem(**SHAPE, own_share=1.0)
+REAL = DataSetProblem(clients=8, strong_convexity=0.05, diameter=40.0)
+RUN = NormFedavgRun(participants=4, rounds=36, local_steps=6, quantization_levels=32)
+NOISY = replace(RUN, noise_levels=60, decay_rate=0.05)
+PLAIN = FedavgRun(participants=4, rounds=36, local_steps=6)
+TARGET = Target.of(4.0, 1e-5, None)
+
+
+def failing(bound):
+    return {one.id for one in bound.conditions if one.holds is not True}
+
+
+def client_minimisers(problem):
+    """By another road: minimised numerically, from the common minimiser."""
+    found = []
+    for features, targets in zip(problem.population.features, problem.population.targets, strict=True):
+        records = Records(features, targets)
+
+        def loss(model, records=records):
+            values = problem.loss.value(records.features @ model, records.targets).mean()
+            return values + 0.5 * problem.strong_convexity * model @ model
+
+        found.append(
+            minimize(
+                loss,
+                problem.minimiser,
+                jac=lambda model, records=records: problem.mean_gradient(model, records),
+                tol=1e-12,
+            ).x
+        )
+    return np.array(found)
+
+
+@pytest.mark.parametrize("spec", [QUADRATIC, MEANS, EQUAL, CURVED])
+def test_distances_are_those_of_the_clients_own_minimisers(spec):
+    problem, setting = spec.build(), DasSetting.of(spec.build())
+    distances = np.linalg.norm(client_minimisers(problem) - problem.minimiser, axis=1)
+    mean, square = distances.mean(), math.sqrt(np.mean(distances**2))
+    assert all(one.holds is True for one in setting.conditions)
+    assert setting.client_optimum_distance >= mean - 1e-5
+    assert setting.client_optimum_rms >= square - 1e-5
+    if spec is not CURVED:  # there ‖∇f_i(w*)‖/μ is all that is proved
+        assert setting.client_optimum_distance == pytest.approx(mean, abs=1e-4)
+        assert setting.client_optimum_rms == pytest.approx(square, abs=1e-4)
+    assert setting.initial_distance == pytest.approx(np.linalg.norm(problem.minimiser), abs=1e-4)
+    assert setting.initial_distance >= problem.constants.optimum_norm
+
+
+@pytest.mark.parametrize(
+    ("spec", "conditions"),
+    [
+        (replace(QUADRATIC, objective="population"), {"empirical-objective"}),
+        (replace(QUADRATIC, diameter=0.2), {"interior-minimiser"}),
+        (replace(CURVED, strong_convexity=0.0), {"interior-minimiser", "client-optima"}),
+        (HuberProblem(**SHAPE, own_share=0.3), {"interior-minimiser", "client-optima"}),
+        (QUADRATIC, set()),
+        (MEANS, set()),
+        (REAL, set()),
+    ],
+)
+def test_what_a_problem_does_not_have_is_a_failing_condition(spec, conditions):
+    problem = spec.build()
+    for bound in (*norm_fedavg.bounds(problem, NOISY), *fedavg.bounds(problem, PLAIN)):
+        assert failing(bound) == conditions
+        assert (bound.status, bound.constant) == ("proved", "explicit")
+
+
+def test_steps_other_than_the_theorems_are_not_compared():
+    problem = QUADRATIC.build()
+    steps = step_sizes(problem, NOISY)
+    longer = replace(NOISY, local_step_size=1.01 * steps.local, server_step_size=steps.server)
+    mean, least = norm_fedavg.bounds(problem, longer)
+    assert failing(mean) == {"local-step"}
+    assert failing(least) == {"local-step", "server-step"}
+    wider = replace(NOISY, server_step_size=2.0 * steps.server)
+    mean, least = norm_fedavg.bounds(problem, wider)
+    assert failing(mean) == set()  # (39) holds for any step of the server
+    assert failing(least) == {"server-step"}
+    mean, least = norm_fedavg.bounds(problem, replace(NOISY, local_steps=5))
+    assert failing(mean) == set()
+    assert failing(least) == {"root-steps", "server-step"}
+    (four,) = fedavg.bounds(problem, replace(PLAIN, local_step_size=0.1))
+    assert failing(four) == {"local-step"}
+
+
+@pytest.mark.parametrize("spec", [QUADRATIC, MEANS, EQUAL, CURVED, REAL])
+@pytest.mark.parametrize("run", [NOISY, replace(NOISY, quantization_levels=None, noise_levels=0, decay_rate=None)])
+def test_the_bounds_hold(spec, run):
+    problem = spec.build()
+    runs = [(norm_fedavg_run.simulate, run, norm_fedavg.bounds(problem, run))]
+    runs.append((fedavg_run.simulate, PLAIN, fedavg.bounds(problem, PLAIN)))
+    for simulate, each, bounds in runs:
+        found = simulate(problem, each, generators(0, range(100)), (each.rounds,))
+        assert found.excess.mean() < problem.constants.initial_gap * 5
+        for bound in bounds:
+            assert failing(bound) == set()
+            values = found.diagnostics[bound.quantity]
+            assert values.mean() + 4 * values.std() / 10.0 <= bound.value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own_share", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("participants", [1, 10, 20])
+@pytest.mark.parametrize("kind", [MeanEstimationProblem, LeastSquaresProblem])
+def test_the_bounds_hold_in_longer_runs(own_share, participants, kind):
+    spec = kind(clients=20, samples_per_client=20, dimension=10, own_share=own_share, objective="empirical")
+    run = NormFedavgRun(
+        participants=participants,
+        rounds=400,
+        local_steps=20,
+        quantization_levels=128,
+        noise_levels=300,
+        decay_rate=0.02,
+    )
+    problem = spec.build()
+    found = norm_fedavg_run.simulate(problem, run, generators(0, range(100)), (400,))
+    for bound in norm_fedavg.bounds(problem, run):
+        assert failing(bound) == set()
+        assert found.diagnostics[bound.quantity].mean() <= bound.value
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    return norm_fedavg.calibrate(QUADRATIC.build(), RUN, TARGET)
+
+
+def test_calibrated_noise_is_what_is_certified_and_steps_agree_with_the_calibrators(calibrated):
+    problem, (noisy, answer) = QUADRATIC.build(), calibrated
+    assert answer.guarantee.epsilon.upper <= 4.0
+    assert (noisy.noise_levels, noisy.decay_rate) == (answer.parameters.noise_levels, answer.parameters.decay_rate)
+    steps = step_sizes(problem, noisy)
+    assert steps.local == pytest.approx(answer.parameters.local_step_size, rel=1e-12)
+    assert steps.server == pytest.approx(answer.parameters.server_step_size, rel=1e-4)
+    mean, _ = norm_fedavg.bounds(problem, noisy)
+    assert mean.value == pytest.approx(answer.parameters.convergence.gradient_norm, rel=1e-6)
+
+
+def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_targets(calibrated):
+    problem, (noisy, answer) = QUADRATIC.build(), calibrated
+    movement = norm_fedavg.asked(problem, RUN, TARGET).movement
+
+    def delta_of(levels, decay):
+        noise = TruncatedDiscreteLaplace(
+            noise_levels=levels,
+            decay_rate=decay,
+            dimension=4,
+            l1_sensitivity=movement.l1,
+            linf_sensitivity=movement.linf,
+            l2_sensitivity=movement.l2,
+        )
+        run = Repeated(times=36, mechanism=noise)
+        curve = account(run, relation="replace-one", unit="record", observer="server").guarantee.curve
+        return curve.bound_log_delta(4.0), curve.bound_log_delta(1e6)
+
+    for delta in delta_of(noisy.printed_noise_levels, noisy.printed_decay_rate):
+        assert delta.lower > math.log(0.99)  # at ε = 4 and at ε = 10⁶: no ε has the target's δ
+    raised, _ = delta_of(noisy.raised_noise_levels, noisy.raised_decay_rate)
+    assert raised.upper <= math.log(1e-5)
+    short, _ = delta_of(int(0.99 * noisy.raised_noise_levels), noisy.raised_decay_rate)
+    assert short.upper > math.log(1e-5)
+    assert noisy.printed_noise_levels < noisy.noise_levels < noisy.raised_noise_levels
+    assert answer.as_printed[0].parameters["noise_levels"] == noisy.printed_noise_levels
+
+
+def test_where_the_draw_is_unseen_only_the_printed_noise_is_beside():
+    question = norm_fedavg.asked(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
+    assert question.rate == 0.5
+    assert norm_fedavg.raised_noise(question) is None
+    noisy = replace(NOISY, observer="released-models", printed_noise_levels=9, printed_decay_rate=0.1)
+    assert set(norm_fedavg_run.alternatives(noisy)) == {"non-private", "as-printed"}
+
+
+def test_a_delta_below_every_double_has_no_raised_noise():
+    question = norm_fedavg.asked(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
+    assert question.target.delta is None
+    assert norm_fedavg.raised_noise(question) is None
+
+
+def test_fedavg_meets_no_target():
+    with pytest.raises(InvalidInput, match="no noise"):
+        fedavg.calibrate(QUADRATIC.build(), PLAIN, TARGET)
+
+
+def test_a_simulation_sets_all_of_it_side_by_side(calibrated):
+    request = RiskSimulation(run=calibrated[0], problem=QUADRATIC, repetitions=40, points=3)
+    prepared = simulation.prepare(request)
+    blocks = [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
+    answer = simulation.assemble(prepared, blocks)
+    assert [one.name for one in answer.series] == ["private", "non-private", "as-printed", "as-printed-raised"]
+    assert [(one.theorem, one.quantity, one.holds) for one in answer.bounds] == [
+        ("das.equation-39", "mean_gradient_norm", "true"),
+        ("das.2-utility", "least_gradient_norm", "true"),
+    ]
+    finals = {one.name: one.final.mean for one in answer.series}
+    assert finals["non-private"] < finals["as-printed"] < finals["private"]
+    bound = answer.bounds[0]
+    measured = answer.series[0].diagnostics["mean_gradient_norm"].mean
+    assert bound.ratio == pytest.approx(bound.value / measured, rel=1e-12)
