@@ -147,7 +147,9 @@ def bounds(problem: Problem, run: NormFedavgRun) -> tuple[Bound, ...]:
         compression=gamma,
         participants=run.participants,
     )
-    printed = printed_ratio(smoothness=setting.smoothness, quasar_convexity=1.0, initial_distance=setting.initial_distance)
+    printed = printed_ratio(
+        smoothness=setting.smoothness, quasar_convexity=1.0, initial_distance=setting.initial_distance
+    )
     conditions = (
         *setting.conditions,
         ConditionResult(
