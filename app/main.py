@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from fastapi import FastAPI
@@ -15,13 +15,17 @@ from app import routes
 from app.body import StrictRoute
 from app.compute import Compute
 from app.handlers import answer_problem
+from app.jobs import Jobs
 from app.metrics import Metrics
 from app.observe import Observe
 from app.openapi import document
 from app.problems import TABLE
+from app.routes import simulations
 from app.settings import Settings
 from calibrators import CALIBRATORS
 from calibrators.problem import Calibrator
+from witness import KINDS
+from witness.simulation import Kind
 
 DESCRIPTION = (
     "Privacy accounting and calibration for federated learning, with certified answers: every privacy figure is a"
@@ -35,19 +39,26 @@ def create_app(
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
     theorem_home: str = "accountants.theorems",
+    kinds: tuple[Kind, ...] = KINDS,
+    figures: str = "witness.figures",
 ) -> FastAPI:
-    """The service over two lists, the project's own unless others are given.
+    """The service over three lists, the project's own unless others are given.
 
-    A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS.
+    A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS. The
+    functions of kinds of simulation are sent by name. `figures` is the module whose `draw` draws their results.
     """
     chosen = settings or Settings.from_environment()
     metrics = Metrics()
     modules = tuple(sorted({theorem_home, *(calibrator.solve.__module__ for calibrator in calibrators)}))
     compute = Compute(chosen, metrics, modules)
+    jobs = Jobs(chosen, metrics, kinds)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with compute.running():
+        async with AsyncExitStack() as until_stopped:
+            await until_stopped.enter_async_context(compute.running())
+            if kinds:
+                await until_stopped.enter_async_context(jobs.running())
             yield
 
     app = FastAPI(
@@ -60,11 +71,13 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.settings, app.state.metrics, app.state.compute = chosen, metrics, compute
+    app.state.settings, app.state.metrics, app.state.compute, app.state.jobs = chosen, metrics, compute, jobs
     app.router.route_class = StrictRoute
     app.add_middleware(Observe, metrics=metrics)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
     routes.add(app, calibrators, theorems, theorem_home)
+    if kinds:
+        simulations.add(app, kinds, figures)
     app.openapi = partial(document, app)  # type: ignore[method-assign]
     return app

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+BLOCK_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
@@ -41,4 +42,17 @@ class Metrics:
         )
         self.cache = Counter("epsilond_cache", "Outcomes by where they came from", ("use",), registry=registry)
         self.all_warm = Gauge("epsilond_workers_warm", "1 if no worker is to be replaced, else 0", registry=registry)
+        self.simulations = Counter(
+            "epsilond_simulations", "Simulations that ended, by how", ("kind", "status"), registry=registry
+        )
+        self.simulations_live = Gauge(
+            "epsilond_simulations_under_way", "Simulations waiting and running", ("status",), registry=registry
+        )
+        self.simulation_blocks = Histogram(
+            "epsilond_simulation_block_seconds",
+            "Time of one block of a simulation",
+            ("kind",),
+            buckets=BLOCK_SECONDS,
+            registry=registry,
+        )
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)

@@ -31,6 +31,12 @@ KINDS: Mapping[str, Kind] = {
             "It is a rule between guarantees, used by the service; there are no numbers to put into it.",
         ),
         Kind("method-not-allowed", 405, "The method is not allowed here", "The Allow header lists those that are."),
+        Kind(
+            "not-acceptable",
+            406,
+            "No form of it is acceptable",
+            "Figures are image/png and image/svg+xml: send one of them in Accept, or ?format=png or svg.",
+        ),
         Kind("body-timeout", 408, "The body took too long to arrive", "Send the whole body at once."),
         Kind(
             "infeasible",
@@ -50,7 +56,14 @@ KINDS: Mapping[str, Kind] = {
             409,
             "The computation would exceed its budget",
             "Budgets are counted in cells and nodes before the start, never in seconds: asking again does not help."
-            " `nearest` is what would fit.",
+            " `nearest` is what would fit. The time and the memory of a simulation are estimated before it starts:"
+            " `condition` has the estimate on the left and the service's limit on the right.",
+        ),
+        Kind(
+            "no-result",
+            409,
+            "The simulation has no result",
+            "It has not ended yet, or it ended without one: its `status` says which.",
         ),
         Kind("too-large", 413, "The body is too large", "Bodies hold a description of a run: at most 1 MB."),
         Kind(
@@ -66,6 +79,12 @@ KINDS: Mapping[str, Kind] = {
             "`errors` names each field by a JSON pointer into the body (or a query parameter by its name), says what is"
             " wrong with it and what is allowed. Numbers are finite JSON numbers: NaN, Infinity, strings, booleans,"
             " null, numbers that overflow or underflow, unknown and duplicate fields are refused.",
+        ),
+        Kind(
+            "idempotency-key-reused",
+            422,
+            "The idempotency key belongs to another request",
+            "A key names one request: posting that again answers the same simulation. Another needs a new key.",
         ),
         Kind(
             "too-many-requests",
@@ -90,6 +109,12 @@ KINDS: Mapping[str, Kind] = {
             503,
             "The computation took too long",
             "It was stopped at the service's deadline. An operator can raise EPSILOND_DEADLINE_SECONDS.",
+        ),
+        Kind(
+            "interrupted",
+            503,
+            "The service stopped before the simulation ended",
+            "Its blocks are lost. Post it again with the same seed: it gives what it would have given.",
         ),
         Kind("unavailable", 503, "The service is not ready", "It is starting or stopping; try again."),
     )

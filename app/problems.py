@@ -107,8 +107,8 @@ def problem_of(error: Exception) -> Problem:
     return known(error)
 
 
-def response_of(problem: Problem) -> Response:
-    """The problem as application/problem+json."""
+def text_of(problem: Problem) -> bytes:
+    """The problem as JSON."""
     body: dict[str, Any] = {
         "type": f"/problems/{problem.kind.slug}",
         "title": problem.kind.title,
@@ -122,8 +122,12 @@ def response_of(problem: Problem) -> Response:
         body["condition"].pop("holds", None)
     if problem.nearest:
         body["nearest"] = as_json(problem.nearest)
-    content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-    return Response(content, problem.kind.status, problem.headers, MEDIA_TYPE)
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def response_of(problem: Problem) -> Response:
+    """The problem as application/problem+json."""
+    return Response(text_of(problem), problem.kind.status, problem.headers, MEDIA_TYPE)
 
 
 @dataclass(frozen=True, kw_only=True)

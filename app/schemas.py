@@ -17,6 +17,7 @@ from accountants.theorem import Reading
 from app.catalogue import pascal
 from app.problem_kinds import KINDS
 from app.problems import MEDIA_TYPE, ProblemDocument
+from app.records import Status as SimulationStatus
 
 REF = "#/components/schemas/"
 SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
@@ -26,6 +27,7 @@ SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
     get_args(quantities.Sampling): "Sampling",
     get_args(Tightness): "Tightness",
     get_args(Reading): "Reading",
+    get_args(SimulationStatus): "SimulationStatus",
 }
 """Enumerations of the house, by their values; any other is named after where it stands."""
 POSTED = (400, 408, 409, 413, 415, 422, 429, 500, 503)
@@ -41,6 +43,7 @@ def tidy(document: Schema) -> Schema:
         schemas.pop(framework_own, None)
     problem = TypeAdapter(ProblemDocument).json_schema(ref_template=REF + "{model}", mode="serialization")
     schemas |= problem.pop("$defs", {}) | {"Problem": {**problem, "title": "Problem"}}
+    schemas.pop(ProblemDocument.__name__, None)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             operation["responses"].pop("422", None)
@@ -81,7 +84,7 @@ def _plain(schema: Schema) -> Schema:
     if schema.get("type") == "integer":
         schema |= {key: int(schema[key]) for key in BOUNDS if key in schema}
     if isinstance(schema.get("$ref"), str):
-        schema["$ref"] = schema["$ref"].rstrip("_")
+        schema["$ref"] = schema["$ref"].rstrip("_").replace(ProblemDocument.__name__, "Problem")
     if isinstance(schema.get("title"), str):
         schema["title"] = schema["title"].rstrip("_")
     return schema
@@ -89,10 +92,11 @@ def _plain(schema: Schema) -> Schema:
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
     """The problems an operation may answer with."""
-    queried = any(item["in"] == "query" for item in operation.get("parameters", ()))
-    got = {404: "{" in path, 422: queried, 500: True, 503: path == "/readyz"}
+    asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
+    got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
     statuses = POSTED if method == "post" else tuple(status for status, may_be in got.items() if may_be)
-    return {str(status): _problem(status) for status in statuses}
+    more = operation.pop("x-problems", ())
+    return {str(status): _problem(status) for status in sorted({*statuses, *more})}
 
 
 def _problem(status: int) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 
 import uvicorn
@@ -14,6 +15,8 @@ from app.main import create_app
 from app.settings import Settings
 from calibrators import CALIBRATORS
 from calibrators.problem import Calibrator
+from witness import KINDS
+from witness.simulation import Kind
 
 
 def serve(
@@ -24,21 +27,41 @@ def serve(
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
     theorems: tuple[Theorem, ...] = THEOREMS,
     theorem_home: str = "accountants.theorems",
+    kinds: tuple[Kind, ...] = KINDS,
+    figures: str = "witness.figures",
 ) -> None:
     """Serve until SIGTERM or SIGINT; then refuse new connections, answer what is under way, and end.
 
     Raises:
-        ValueError: an EPSILOND_ variable cannot be read.
+        ValueError: an EPSILOND_ variable cannot be read, or simulations cannot be kept where it says.
     """
     chosen = settings or Settings.from_environment(host=host, port=port)
     logs.configure(chosen.log_level)
-    app = create_app(calibrators=calibrators, theorems=theorems, settings=chosen, theorem_home=theorem_home)
+    app = create_app(
+        calibrators=calibrators,
+        theorems=theorems,
+        settings=chosen,
+        theorem_home=theorem_home,
+        kinds=kinds,
+        figures=figures,
+    )
+    if kinds:
+        app.state.jobs.open()  # what is wrong there is told before anything is started
     # Workers would run the file that was started once more, as multiprocessing does; they need nothing of it.
     vars(sys.modules["__main__"]).pop("__file__", None)
     server(app, chosen).run()
 
 
-def server(app: FastAPI, settings: Settings) -> uvicorn.Server:
+class Server(uvicorn.Server):
+    """Uvicorn's, but simulations are interrupted as soon as it is to end: clients would be waiting for them."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Interrupt them; then refuse new connections and answer what is under way."""
+        self.config.app.state.jobs.stop()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def server(app: FastAPI, settings: Settings) -> Server:
     """The server of an application; its own log lines go to the standard library's root logger."""
     config = uvicorn.Config(
         app,
@@ -53,4 +76,4 @@ def server(app: FastAPI, settings: Settings) -> uvicorn.Server:
         server_header=False,
         timeout_graceful_shutdown=int(settings.deadline_seconds) + 5,
     )
-    return uvicorn.Server(config)
+    return Server(config)

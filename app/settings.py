@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Self
 
 PREFIX = "EPSILOND_"
@@ -13,6 +14,12 @@ PREFIX = "EPSILOND_"
 def cores() -> int:
     """Cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def state_file() -> str:
+    """Where this user's programs keep what must outlive them: $XDG_STATE_HOME, else ~/.local/state."""
+    home = os.environ.get("XDG_STATE_HOME", "")
+    return str((Path(home) if home else Path("~/.local/state").expanduser()) / "epsilond" / "jobs.sqlite")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,18 +43,45 @@ class Settings:
     body_limit_bytes: int = 1_048_576
     body_seconds: float = 10.0
     """Longest a request's body may take to arrive."""
+    job_workers: int = 1
+    """Worker processes of simulations, beside those above and at lower priority."""
+    job_queue: int = 32
+    """Simulations that may wait for another to end; one more is answered 429."""
+    job_seconds: float = 3600.0
+    """Longest a simulation may take by its own estimate; a longer one is refused before it starts."""
+    job_megabytes: int = 256
+    """Most that the finished blocks of one simulation, and then its result, may hold."""
+    job_wait_seconds: float = 60.0
+    """Longest that `Prefer: wait` holds a request."""
+    store_path: str = field(default_factory=state_file)
+    """The SQLite file of simulations and their results; `:memory:` keeps them as long as the service lives."""
+    store_url: str = ""
+    """Another database, as SQLAlchemy writes its URL, instead of that file; of one service process alone."""
+    store_days: float = 30.0
+    """How long a simulation that has ended is kept."""
+    store_jobs: int = 1000
+    """How many simulations that have ended are kept; the oldest go first."""
+    store_megabytes: int = 4096
+    """How much the simulations that have ended may hold; the oldest go first."""
     log_level: str = "info"
 
     def __post_init__(self) -> None:
-        positive = ("deadline_seconds", "workers", "worker_memory_megabytes", "body_limit_bytes", "body_seconds")
+        positive = (
+            *("deadline_seconds", "workers", "worker_memory_megabytes", "body_limit_bytes", "body_seconds"),
+            *("job_workers", "job_seconds", "job_megabytes", "store_days", "store_jobs", "store_megabytes"),
+        )
         for name in positive:
             if not getattr(self, name) > 0:
                 raise ValueError(f"{PREFIX}{name.upper()} must be positive")
-        for name in ("queue", "spare_workers", "cache_megabytes", "port"):
+        for name in ("queue", "spare_workers", "cache_megabytes", "port", "job_queue", "job_wait_seconds"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{PREFIX}{name.upper()} must not be negative")
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise ValueError(f"{PREFIX}LOG_LEVEL must be debug, info, warning or error")
+        if not (self.store_path or self.store_url):
+            raise ValueError(f"{PREFIX}STORE_PATH must not be empty; :memory: keeps nothing")
+        if self.store_megabytes < self.job_megabytes:
+            raise ValueError(f"{PREFIX}STORE_MEGABYTES must not be below {PREFIX}JOB_MEGABYTES")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ, **chosen: str | float | None) -> Self:

@@ -6,9 +6,11 @@ boundary whole: an answer is rendered where it is computed, and what cannot be f
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -27,8 +29,8 @@ ONE_THREAD: Mapping[str, str] = dict.fromkeys(
 """Workers share the cores among themselves, and the order of a sum must not depend on how many there are."""
 
 
-NICER = 5
-"""The event loop goes first: it needs little, and everybody waits for it."""
+PR_SET_PDEATHSIG = 1
+"""Of Linux's prctl: the signal that this process gets when the thread that started it ends."""
 
 
 class WorkFailed(Exception):
@@ -101,31 +103,56 @@ def outcome_of(computation: Computation) -> Outcome:
         return Failed(traceback.format_exc())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Worker:
+    """What a worker process is to be."""
+
+    modules: tuple[str, ...]
+    """The mathematics, imported before there is work."""
+    memory_megabytes: int
+    nicer: int
+    """How far behind the event loop: it needs little, and everybody waits for it."""
+    service: int
+    """Process id of the service."""
+
+
 @cache
-def prepare(memory_megabytes: int, modules: tuple[str, ...]) -> None:
+def prepare(worker: Worker) -> None:
     """Make this process a worker, once: import the mathematics, make way, bound memory, leave signals to the parent.
 
     A signal to the whole process group must not stop work that the service is still draining; the service kills its
-    workers itself, and a worker whose service is gone reads the end of its input.
+    workers itself, and a worker does not outlive it.
     """
-    for module in modules:
+    end_with(worker.service)
+    for module in worker.modules:
         import_module(module)
-    os.nice(NICER)
+    os.nice(worker.nicer)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    wanted = memory_megabytes * 1_048_576
+    wanted = worker.memory_megabytes * 1_048_576
     limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def in_worker(computation: Computation, memory_megabytes: int, modules: tuple[str, ...]) -> Outcome:
+def end_with(service: int) -> None:
+    """Have this process killed as soon as the service is gone, even in the middle of a computation and by SIGKILL.
+
+    Linux does that. Elsewhere a worker whose service is gone reads the end of its input after its computation.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != service:  # it was gone before we asked
+            os._exit(1)
+
+
+def in_worker(computation: Computation, worker: Worker) -> Outcome:
     """Run a computation in a worker, which may be a fresh one."""
-    prepare(memory_megabytes, modules)
+    prepare(worker)
     return outcome_of(computation)
 
 
-def warm(memory_megabytes: int, modules: tuple[str, ...]) -> int:
+def warm(worker: Worker) -> int:
     """Import the mathematics ahead of the first request; answers the worker's process id."""
-    prepare(memory_megabytes, modules)
+    prepare(worker)
     return os.getpid()

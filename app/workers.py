@@ -13,10 +13,13 @@ from anyio import to_process
 
 from app.metrics import Metrics
 from app.settings import Settings
-from app.work import ONE_THREAD, Computation, Outcome, in_worker, warm
+from app.work import ONE_THREAD, Computation, Outcome, Worker, in_worker, warm
 
 REFRESH_SECONDS = 60.0
 """Workers idle for five minutes are dropped by anyio; they are used, or replaced, before."""
+
+NICER = 5
+"""How far behind the event loop computations are that somebody waits for."""
 
 Cause = Literal["crashed", "deadline", "abandoned"]
 T = TypeVar("T")
@@ -31,7 +34,9 @@ class Workers:
         self._settings = settings
         self._metrics = metrics
         self._log = structlog.get_logger()
-        self._arguments = (settings.worker_memory_megabytes, modules)
+        self._worker = Worker(
+            modules=modules, memory_megabytes=settings.worker_memory_megabytes, nicer=NICER, service=os.getpid()
+        )
         self._places = anyio.CapacityLimiter(settings.workers)
         self._wanting = anyio.Event()
 
@@ -46,7 +51,7 @@ class Workers:
         """
         async with self._places:
             started()
-            return await _in_process(partial(in_worker, computation, *self._arguments))
+            return await in_process(partial(in_worker, computation, self._worker))
 
     def lost(self, cause: Cause) -> None:
         """A worker has died; have it replaced before somebody needs it."""
@@ -73,13 +78,13 @@ class Workers:
     async def _warm_one(self) -> None:
         try:
             with anyio.CancelScope(shield=True):  # a process that is just starting is not safely cancelled
-                await _in_process(partial(warm, *self._arguments))
+                await in_process(partial(warm, self._worker))
             self.ready = True
         except Exception:  # noqa: BLE001 (the service lives on, unready, and tries again)
             self._log.exception("worker cannot start")
 
 
-async def _in_process(command: Callable[[], T]) -> T:
+async def in_process(command: Callable[[], T]) -> T:
     """Run a command in an idle worker, or in a new one; cancelling kills it."""
     # Places are ours to give, so that we know when work starts; anyio's own limit must not interfere.
     return await to_process.run_sync(command, cancellable=True, limiter=anyio.CapacityLimiter(1))

@@ -1,4 +1,7 @@
-"""The questions: calibrate, bound_risk, account, evaluate, simulate. Each takes plain Python values or the frozen request classes."""
+"""The questions: calibrate, bound_risk, account, evaluate, simulate.
+
+Each takes plain Python values or the frozen request classes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from accountants import account as accounting
 from accountants.account import Account
+from accountants.errors import InvalidInput
 from accountants.quantities import Observer, Relation, Unit
 from accountants.rule import Effort
 from accountants.specs import Spec
@@ -18,7 +22,7 @@ from calibrators.answer import Calibration
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
-from epsilond.parallel import Progress, run_blocks
+from epsilond.parallel import Progress, in_silence, run_blocks
 from epsilond.reading import named, read, read_value
 from witness import simulation
 from witness.presets import PRESETS, PresetSimulation
@@ -167,7 +171,7 @@ def simulate(
     repetitions: int | None = None,
     seed: int | None = None,
     workers: int = 1,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = in_silence,
 ) -> Any:
     """Run what a bound or a guarantee speaks of, and set the measurement beside it.
 

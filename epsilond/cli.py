@@ -203,7 +203,7 @@ def _print_body(answer: Any) -> None:
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
-def _request_fields(source: str | None, *, at: str = "/request") -> dict[str, Any]:
+def _request_fields(source: str | None) -> dict[str, Any]:
     if source is None:
         return {}
     try:

@@ -19,6 +19,11 @@ from witness import simulation
 Progress = Callable[[int, int], None]
 """Called with how many blocks are done, and of how many."""
 
+
+def in_silence(done: int, total: int) -> None:
+    """Progress that is not shown."""
+
+
 _prepared: list[simulation.Prepared] = []
 """In a worker: the one simulation it works on."""
 

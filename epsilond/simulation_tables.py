@@ -10,15 +10,18 @@ from rich.console import Group, RenderableType
 from calibrators.answer import as_json
 from epsilond.tables import bullets, new_table, pairs
 from witness.experiment import Preset
+from witness.presets import PresetSimulation
+from witness.simulation import plan as simulation_plan
 
 DIGITS = 4
 
 
 def presets(listed: Sequence[Preset]) -> RenderableType:
     """One row for each experiment."""
-    rows = new_table("Presets", "preset", "what it shows", "from")
+    rows = new_table("Presets", "preset", "what it shows", "from", "about, on one core")
     for preset in listed:
-        rows.add_row(preset.name, preset.summary, preset.source)
+        seconds = simulation_plan(PresetSimulation(preset=preset.name)).seconds  # type: ignore[arg-type]
+        rows.add_row(preset.name, preset.summary, preset.source, f"{seconds:.0f} s")
     return rows
 
 

@@ -26,7 +26,7 @@ from simulators.mb_sgd import MbSgdRun
 from simulators.mu2_sgd import Mu2SgdRun
 from simulators.norm_fedavg import NormFedavgRun
 from simulators.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
-from simulators.ppsgd import PpsgdRun
+from simulators.ppsgd_run import PpsgdRun
 from simulators.projected_sgd import ProjectedSgdRun
 from simulators.shuffled_mb_sgd import ShuffledMbSgdRun
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from scipy.special import digamma
 
 from accountants.errors import InvalidInput
 from accountants.quantities import NOISE_STD, PARTICIPANTS, STEP_SIZE, Quantity, Rounds, request
@@ -105,7 +106,7 @@ def fresh_noise_std(problem: Problem, run: Mu2SgdRun) -> float:
     if run.server == "trusted":
         alike = base / math.sqrt(max(run.rounds - 1, 1))
     else:
-        alike = base / math.sqrt(math.fsum(1.0 / count for count in range(1, run.most_reports + 1)))
+        alike = base / math.sqrt(float(digamma(run.most_reports + 1.0)) + np.euler_gamma)  # √H_K
     scale = problem.constants.lipschitz / report_norm(problem) if run.method == "noisy-sgd" else 1.0
     return alike * scale
 
@@ -294,7 +295,7 @@ def work_of(problem: Problem, run: Mu2SgdRun) -> Work:
     entries = float(run.reporting(clients)) * dimension
     chunk = min(chunk_size(clients, int(entries)), run.rounds)
     return Work(
-        operations=run.rounds * (15.0 * entries + 4.0 * clients),
+        operations=run.rounds * (4.0 * entries + 4.0 * clients),
         calls=float(NUMPY_CALLS) * run.rounds,
         bytes=8.0 * (clients * (dimension + 1.0) + 8.0 * dimension + 8.0 * entries + chunk * (3.0 * clients + entries)),
     )

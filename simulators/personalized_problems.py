@@ -229,7 +229,8 @@ class _Huber(_LinearProblem):
         predicted = (models - self.optima) @ self.vectors.T
         noise = self.spec.target_noise_std
         losses = 0.5 * (self.losses(predicted + noise) + self.losses(predicted - noise)) - self.losses(np.array(noise))
-        return np.maximum(np.asarray(np.einsum("...n,n->...", losses.mean(axis=-1), shares)), 0.0)
+        means: Floats = np.einsum("...n,n->...", losses.mean(axis=-1), shares)
+        return np.maximum(means, 0.0)
 
 
 def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:

@@ -83,18 +83,25 @@ def draw(
     counts = taking_part.sum(axis=2)
     ends = np.cumsum(counts.ravel()).reshape(counts.shape)
     starts = np.concatenate([(ends[:, 0] - counts[:, 0])[:, None], ends], axis=1)
-    by_round = np.argsort(np.concatenate([np.nonzero(mask)[0] for mask in masks]), kind="stable")
+    by_round = None
+    if rounds > 1 and len(masks) > 1:
+        by_round = np.argsort(np.concatenate([np.nonzero(mask)[0] for mask in masks]), kind="stable")
     return Rounds(
         starts=starts,
         repetition=repetition,
         client=client,
         records=Records(
-            np.concatenate([one.features for one in records])[by_round],
-            np.concatenate([one.targets for one in records])[by_round],
+            _joined([one.features for one in records], by_round),
+            _joined([one.targets for one in records], by_round),
         ),
         noise=np.stack(noise, axis=1),
         everyone=participants == problem.clients,
     )
+
+
+def _joined(parts: Sequence[Floats], order: Numbers | None) -> Floats:
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return whole if order is None else whole[order]
 
 
 def _taking_part(

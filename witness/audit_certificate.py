@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from accountants.account import account
 from accountants.specs import TruncatedDiscreteLaplace
-from calibrators.accounting import AccountProblem, Query, answer
 from calibrators.answer import Ends
 
 if TYPE_CHECKING:
@@ -20,18 +20,14 @@ def certified(asked: AuditSimulation) -> Ends:
     Raises:
         NoCertificate: no theorem covers the spec in this setting.
     """
-    query = Query(delta=asked.delta, log10_delta=asked.log10_delta)
     if asked.message is not None:
-        return of_message(asked.message, query)
-    assert asked.spec is not None
+        return of_message(asked.message, asked.log_delta)
     assert asked.relation is not None
-    problem = AccountProblem(
-        spec=asked.spec, relation=asked.relation, unit=asked.unit, observer=asked.observer, query=query
-    )
-    return answer(problem).guarantee.epsilon
+    accounted = account(asked.spec, relation=asked.relation, unit=asked.unit, observer=asked.observer)
+    return Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta))
 
 
-def of_message(message: QuantizedMessage, query: Query) -> Ends:
+def of_message(message: QuantizedMessage, log_delta: float) -> Ends:
     """ε of telling these two updates apart, 0 at least.
 
     Both are rounded by the same uniform numbers; then coordinate j differs by at most ⌈s|u_j − u′_j|⌉, and by joint
@@ -48,5 +44,5 @@ def of_message(message: QuantizedMessage, query: Query) -> Ends:
         linf_sensitivity=float(max(distances)),
         l2_sensitivity=math.nextafter(math.sqrt(sum(size * size for size in distances)), math.inf),
     )
-    problem = AccountProblem(spec=spec, relation="replace-one", query=query)
-    return Ends(0.0, answer(problem).guarantee.epsilon.upper)
+    known = account(spec, relation="replace-one").guarantee.curve.epsilon(log_delta)
+    return Ends(0.0, known.upper)

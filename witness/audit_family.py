@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from accountants.errors import InvalidInput
 from accountants.specs import TruncatedDiscreteLaplace
 from accountants.theorems.das_1 import PrintedInputs, theorem_1
 from calibrators.answer import Served
@@ -26,7 +27,13 @@ class FamilyAnswer:
 
 
 def jointly(asked: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
-    """The same audits, each at the confidence at which all their bounds on ε hold together with `confidence`."""
+    """The same audits, each at the confidence at which all their bounds on ε hold together with `confidence`.
+
+    Raises:
+        InvalidInput: there are none.
+    """
+    if not asked:
+        raise InvalidInput.at("/audits", "has too few entries", allowed="≥ 1")
     each = joint_confidence(len(asked), confidence)
     return tuple(replace(one, confidence=each) for one in asked)
 

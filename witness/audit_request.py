@@ -29,6 +29,8 @@ MOST_SAMPLES = 2_000_000
 LEAST_SAMPLES = 100
 MOST_NUMBERS = 2e11
 """Random numbers of a whole audit: hours."""
+MOST_WORK = 1e5
+"""Random numbers of one output: a block of a few hundred outputs takes seconds."""
 
 SAMPLES = Quantity(description="runs of the mechanism on each of the two data sets", ge=LEAST_SAMPLES, le=MOST_SAMPLES)
 CONFIDENCE = Quantity(description="probability with which the lower bounds hold, each by itself", gt=0, lt=1)
@@ -75,7 +77,11 @@ class AuditSimulation:
             raise InvalidInput.at("/spec", "give exactly one of spec and message")
         if (self.spec is None) != (self.relation is None):
             raise InvalidInput.at("/relation", "belongs to a spec, and is needed there")
-        most = int(MOST_NUMBERS / (2 * self.target().work))
+        work = self.target().work
+        if work > MOST_WORK:
+            message = f"takes {work:.3g} random numbers for one output; the attack mathematical draws no whole batches"
+            raise InvalidInput.at("/spec", message, allowed=f"≤ {MOST_WORK:g}")
+        most = int(MOST_NUMBERS / (2 * work))
         if self.samples > most:
             raise InvalidInput.at("/samples", "make the audit too long", allowed=f"≤ {most}")
 

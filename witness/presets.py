@@ -19,7 +19,6 @@ from witness.experiments import (
     qtdl_against_printed,
     tdl_as_printed_audit,
 )
-
 from witness.risk import KIND, REPETITIONS, SEED
 from witness.risk_answer import BoundAnswer, Measured, RiskAnswer
 from witness.simulation import Kind, Plan, Prepared, kind_of

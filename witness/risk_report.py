@@ -107,9 +107,7 @@ def _spread(values: Floats) -> Spread:
     return Spread(mean=float(held.mean()), least=float(held.min()), largest=float(held.max()))
 
 
-def _compared(
-    bound: Bound, final: Measured, measurement: Measurement, confidence: float, gap: float
-) -> BoundAnswer:
+def _compared(bound: Bound, final: Measured, measurement: Measurement, confidence: float, gap: float) -> BoundAnswer:
     """Beside the excess of the output, or beside the diagnostic that it speaks of."""
     if bound.quantity == "excess":
         return _bound(bound, final, gap)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ class Kind:
     answer: type | None = None
     """The dataclass that `assemble` makes; None: not told, any object."""
     size: str | None = None
-    """The field of the request, a count, that the work is proportional to: a request that is too large is told the
-    value of it that would fit. None: there is no such field."""
+    """The field of the request, a count, that the work is proportional to. A request that is too large is told which
+    value of it would fit. None: there is no such field."""
     example: Mapping[str, Any] = field(default_factory=dict)
     """A request to try, which takes a second or so."""
 

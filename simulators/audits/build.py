@@ -34,6 +34,9 @@ from simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRa
 from simulators.fast_mechanisms import MOST_NOISE_LEVELS
 
 MOST_CANDIDATES = 4096
+"""Sizes of a shift that are tried."""
+LARGEST_COUNTED = 500.0
+"""ε of reports that are attacked by their counts: beyond, lies have no probability that a double holds."""
 
 
 def target(spec: Any, setting: Setting) -> Target:
@@ -123,7 +126,7 @@ def _shuffled(spec: ShuffledSpec, setting: Setting) -> Attacked:
         raise InvalidInput.at("/relation", "the number of reports is seen", allowed="replace-one")
     if spec.clients == 1 or setting.observer in ("server", "other-clients"):
         return attacked(spec.mechanism, setting)
-    if spec.mechanism.kind == "randomized_response":
+    if spec.mechanism.kind == "randomized_response" and spec.mechanism.epsilon <= LARGEST_COUNTED:
         return ShuffledResponses(spec.mechanism.epsilon, spec.mechanism.categories, spec.clients)
     return Shuffled(attacked(spec.mechanism, setting), spec.clients)
 

@@ -17,14 +17,19 @@ from fastapi import FastAPI
 from app import serve
 from app.main import create_app
 from app.settings import Settings
-from tests.app import toys
+from tests.app import toy_simulations, toys
 
 
 @contextmanager
 def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Client]:
     """A client of a server of its own, ready to compute: of the toys, unless another application is given."""
     app = app or create_app(
-        calibrators=toys.CALIBRATORS, theorems=toys.THEOREMS, theorem_home="tests.app.toys", settings=settings
+        calibrators=toys.CALIBRATORS,
+        theorems=toys.THEOREMS,
+        theorem_home="tests.app.toys",
+        settings=settings,
+        kinds=toy_simulations.KINDS,
+        figures="tests.app.toy_simulations",
     )
     server = serve.server(app, settings)
     thread = threading.Thread(target=server.run, name="server")
@@ -58,7 +63,7 @@ def quiet() -> None:
 @pytest.fixture(scope="session")
 def client(quiet: None) -> Iterator[httpx.Client]:
     """A client of the shared server."""
-    with serving(Settings(workers=1, spare_workers=0, port=0, deadline_seconds=10.0)) as served:
+    with serving(Settings(workers=1, spare_workers=0, port=0, deadline_seconds=10.0, store_path=":memory:")) as served:
         yield served
 
 

@@ -31,6 +31,7 @@ def small() -> Iterator[httpx.Client]:
         body_seconds=0.2,
         worker_memory_megabytes=1024,
         cache_megabytes=0,
+        store_path=":memory:",
     )
     with serving(settings) as served:
         yield served

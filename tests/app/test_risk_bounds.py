@@ -20,7 +20,7 @@ from tests.app.documents import conforms, content
 @pytest.fixture(scope="module")
 def real() -> Iterator[httpx.Client]:
     """The service itself."""
-    settings = Settings(workers=1, spare_workers=0, port=0)
+    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
     with serving(settings, create_app(settings=settings)) as served:
         yield served
 

@@ -89,6 +89,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
         **os.environ,
         "EPSILOND_WORKERS": "1",
         "EPSILOND_SPARE_WORKERS": "0",
+        "EPSILOND_STORE_PATH": ":memory:",
         "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
     }
     script = ["-c", SERVE.format(port=port)]

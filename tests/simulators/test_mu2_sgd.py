@@ -219,6 +219,15 @@ def test_noisy_sgd_has_a_step_of_its_own():
     assert step_size(PROBLEM, run) == pytest.approx(wanted)
 
 
+def test_what_a_run_costs_is_told_at_once_however_long_it_is():
+    """H_T is ln T + γ to all digits there."""
+    endless = replace(RUNS["noisy-sgd"], rounds=10**15)
+    assert rounds_of(PROBLEM, endless) == 10**15
+    wanted = 0.7 / math.sqrt(math.log(10**15) + 0.5772156649015329)
+    fresh = fresh_noise_std(PROBLEM, replace(endless, method="independent-noise"))
+    assert fresh == pytest.approx(wanted, rel=1e-12)
+
+
 def test_work_grows_with_rounds():
     assert work_of(PROBLEM, replace(RUN, rounds=170)).operations == 10 * work_of(PROBLEM, RUN).operations
 

@@ -122,7 +122,7 @@ def test_gradients_are_slopes_of_the_loss(spec):
     loss = huber_loss if spec is HUBER else lambda r: 0.5 * r * r
 
     def total(row: int, model: np.ndarray) -> float:
-        each = zip(records.features[row], records.targets[row], weights[row])
+        each = zip(records.features[row], records.targets[row], weights[row], strict=True)
         return sum(weight * loss(float(x @ model) - y) for x, y, weight in each)
 
     for row, direction in itertools.product(range(3), np.eye(3)):

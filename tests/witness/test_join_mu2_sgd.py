@@ -82,6 +82,34 @@ def test_bounds_hold_on_larger_problems(name, epsilon):
         assert all(top <= value for value in compared(bounds(problem, run)).values())
 
 
+def test_the_bounds_are_the_calibrators_at_what_it_calibrated():
+    problem = LogisticProblem(**SPEC, own_share=0.5).build()
+    for name, theorem in (("untrusted", "epsilond.noise-cancellation-excess-risk"), ("trusted", "reshef.f.2")):
+        run, answer = calibrate(problem, RUNS[name], TARGET)
+        assert compared(bounds(problem, run))[theorem] == pytest.approx(answer.risk.upper.value, rel=1e-9)
+
+
+def test_the_bounds_by_hand():
+    """Linear losses, whose S is G: the displays before the step is picked, and R0 of fresh noise."""
+    problem = LinearProblem(**SPEC, own_share=0.5).build()
+    known, step, std, rounds = problem.constants, 2e-3, 0.8, 120
+    run = Mu2SgdRun(rounds=rounds, participants=4, step_size=step, noise_std=std)
+    d, steepest = known.diameter, known.lipschitz
+    spread = known.gradient_std**2 + known.heterogeneity**2
+    plain = 2 * d**2 / (step * rounds**2) + 4 * d * steepest / rounds + 4 * d * math.sqrt(spread / (4 * rounds))
+    found = compared(bounds(problem, run))["reshef.5.2"]
+    stated = plain + 2 * step * std**2 * 10 * 4 / 16 * (1 + 10 / (4 * rounds))
+    assert found == pytest.approx(stated, rel=1e-9)
+    trusted = compared(bounds(problem, replace(run, server="trusted")))["reshef.f.2"]
+    assert trusted == pytest.approx(plain + 2 * step * 4 * std**2 / rounds, rel=1e-9)
+    harmonic, roots = sum(1 / k for k in range(1, 121)), sum(math.sqrt(k) for k in range(1, 121))
+    shared = known.gradient_std**2 + 6 / 9 * known.heterogeneity**2
+    base = d**2 / (2 * step) + rounds * d * steepest + d * math.sqrt(shared / 4) * roots
+    noise = d * math.sqrt(std**2 / harmonic * 4 / 4) * roots
+    fresh = compared(bounds(problem, replace(run, method="independent-noise")))
+    assert fresh["epsilond.independent-noise-excess-risk"] == pytest.approx((base + noise) / (60 * 121), rel=1e-9)
+
+
 def test_a_run_without_noise_has_the_bound_of_one_with_hardly_any():
     problem = LogisticProblem(**SPEC).build()
     run, _ = calibrate(problem, RUN, TARGET)

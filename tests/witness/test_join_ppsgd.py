@@ -91,6 +91,27 @@ def test_the_squared_loss_keeps_its_bound_where_nothing_is_clipped():
     assert upper_end(measured(problem, run)) <= found["bietti.4.5.any-step"]
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_the_bound_is_the_calibrators_at_what_it_calibrated(name):
+    problem = HUBER.build()
+    run, answer = calibrate(problem, RUNS[name], TARGET)
+    found = compared(bounds(problem, run))["epsilond.personalized-sgd-excess-risk"]
+    assert found == pytest.approx(answer.risk.upper.value, rel=1e-12)
+
+
+def test_the_bound_by_hand():
+    """(7) with the corrected constants: W = 9 + 12, the largest message 4 gradients, q = 1/2, α = 1/10."""
+    problem = HUBER.build()
+    run, _ = calibrate(problem, RUNS["algorithm-2"], TARGET)
+    known, alpha, drawn = problem.constants, 0.1, 0.5 * 21.0
+    smooth = known.smoothness * max(alpha + alpha * 0.5 * 4.0 / drawn, 4.0 / drawn)
+    squared = 12.0 / (alpha * 12.0 + 1.0)
+    spread = known.shared_gradient_std**2
+    variance = (1.0 + alpha) * spread / drawn + alpha * 4.0 * run.noise_std**2
+    wanted = 4.0 * smooth * squared / 80.0 + 3.0 * math.sqrt(variance * squared / 80.0)
+    assert compared(bounds(problem, run))["epsilond.personalized-sgd-excess-risk"] == pytest.approx(wanted, rel=1e-12)
+
+
 def test_the_bounds_agree_where_they_are_one():
     """All clients, and the step of the theorem: 4.5 and ours are the same number, and (23) is below it."""
     problem = HUBER.build()
@@ -171,6 +192,14 @@ def test_what_the_run_leaves_open_is_chosen_and_the_rest_is_kept():
     assert replace(found, noise_std=None) == kept
     whole, _ = calibrate(problem, RUNS["algorithm-1-global"], TARGET)
     assert steps_of(problem, whole)[0] == 0.0
+
+
+def test_nothing_is_clipped_at_the_largest_gradient():
+    problem = HUBER.build()
+    run, _ = calibrate(problem, RUNS["algorithm-1"], TARGET)
+    found = simulate(problem, run, generators(0, range(10)), (80,)).diagnostics
+    assert np.all(found["clipped_share"] == 0.0)
+    assert found["largest_message"].max() == pytest.approx(run.clipping_norm, rel=1e-9)
 
 
 def test_delta_survives_as_its_logarithm():

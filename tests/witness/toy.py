@@ -47,7 +47,7 @@ class Built:
 
     @property
     def constants(self):
-        given = {name: 1.0 for name in Constants.__dataclass_fields__}
+        given = dict.fromkeys(Constants.__dataclass_fields__, 1.0)
         return Constants(**(given | {"optimum_gap": self.gap}))
 
     def facts(self):
@@ -82,6 +82,10 @@ def rounds_of(problem, run):
     return run.rounds
 
 
+def work_of(problem, run):
+    return Work(operations=run.operations, calls=1.0, bytes=8.0)
+
+
 ALGORITHM = Algorithm(
     name="toy",
     title="A toy",
@@ -89,7 +93,7 @@ ALGORITHM = Algorithm(
     problems=(ToyProblem,),
     simulate=simulate,
     rounds=rounds_of,
-    work=lambda problem, run: Work(operations=run.operations, calls=1.0, bytes=8.0),
+    work=work_of,
     alternatives=lambda run: {"non-private": replace(run, noise_std=0.0), "louder": replace(run, noise_std=2.0)},
     beside=("non-private", "louder"),
 )
@@ -120,5 +124,5 @@ def bound(value, *, constant="explicit", conditions=(HELD,)):
 def put(monkeypatch: pytest.MonkeyPatch, bounds=()):
     """Make the toy the one algorithm there is, with these bounds."""
     monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (ALGORITHM,))
-    join = Join(algorithm="toy", calibrate=calibrate, bounds=lambda problem, run: tuple(bounds))
+    join = Join(algorithm="toy", calibrate=calibrate, bounds=lambda _problem, _run: tuple(bounds))
     monkeypatch.setattr("witness.joins.JOINS", (join,))

@@ -118,6 +118,6 @@ def _short(value: float) -> str:
 def _title(answer: Mapping[str, Any]) -> str:
     relation = answer.get("relation", "two given updates")
     return (
-        f"Audit: {relation}, one {answer['unit']} against {answer['observer']}; {answer['samples']:,} runs on each data set,"
-        f" {answer['confidence']:.4g} confidence"
+        f"Audit: {relation}, one {answer['unit']} against {answer['observer']}; {answer['samples']:,} runs on each data"
+        f" set, {answer['confidence']:.4g} confidence"
     )

@@ -68,7 +68,7 @@ def grid(answer: Mapping[str, Any]) -> Figure:
                 end = _line(axes, scale.places(own, across["name"]), own, colour, looks)
                 words = NAMES[own[0]["kind"]] if lines is None else _word(value)
                 labels.append((end, words, colour))
-        axes.set_yscale("log")
+        style.logarithmic(axes)
         scale.dress(axes)
         axes.set_xlabel(across["title"])
         if axes is all_axes[-1]:
@@ -111,8 +111,16 @@ def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: s
     axes.plot(places, proved, color=colour, linewidth=2.0, marker="o", markersize=4)
     unlimited = all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells)
     if unlimited:
-        note = {"ha": "center", "va": "top", "fontsize": 9, "color": style.CERTIFIED}
-        axes.text(0.5, 0.97, "certified: no ε of use holds at this δ", transform=axes.transAxes, **note)
+        axes.text(
+            0.5,
+            0.97,
+            "certified: no ε of use holds at this δ",
+            transform=axes.transAxes,
+            color=style.CERTIFIED,
+            ha="center",
+            va="top",
+            fontsize=9,
+        )
     for name, end in ((CERTIFIED_UPPER, "upper"), (CERTIFIED_LOWER, "lower")):
         values = style.numbers(cell["epsilon"][end] for cell in cells)
         values = np.where(values < BEYOND_USE, values, np.nan)

@@ -50,7 +50,7 @@ def risk(answer: Mapping[str, Any]) -> Figure:
         axes.axhline(value, color=style.BOUND, linewidth=1.5, linestyle="-." if bound["compared"] else ":")
         labels.append((value, f"bound {bound['theorem']}\n({verdict})", style.BOUND))
         shown.append(value)
-    axes.set_yscale("log")
+    style.logarithmic(axes)
     if shown:
         axes.set_ylim(max(min(shown), top * LEAST_SHOWN) / 1.6, max(shown) * 1.6)
     last = max(series["rounds"][-1] for series in answer["series"])
@@ -67,7 +67,8 @@ def _title(answer: Mapping[str, Any]) -> str:
     privacy = "noise as given"
     if guarantee is not None:
         target = guarantee["target"]
-        privacy = f"ε = {target['epsilon']:g}, δ = {style.power_of_ten(target['log10_delta'])}, {guarantee['definition']}"
+        delta = style.power_of_ten(target["log10_delta"])
+        privacy = f"ε = {target['epsilon']:g}, δ = {delta}, {guarantee['definition']}"
     return (
         f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
         f"{privacy}; {answer['problem']['clients']} clients, {answer['problem']['samples_per_client']} records each,"

@@ -24,7 +24,7 @@ INCHES = (8.0, 4.8)
 LABEL_SPACING = 0.062
 """Of one line of a label, over the height of the axes."""
 DOTS_PER_INCH = 120
-SETTINGS = {
+SETTINGS: Any = {
     "svg.hashsalt": "epsilond",  # names inside the file do not change from run to run
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -71,6 +71,13 @@ def numbers(values: Iterable[Any]) -> npt.NDArray[np.float64]:
     """Numbers of an answer; those that cannot be drawn are left out."""
     held = np.array([number(value) for value in values], dtype=float)
     return np.where(np.isfinite(held), held, np.nan)
+
+
+def logarithmic(axes: Axes) -> None:
+    """Make the vertical axis logarithmic, also where nothing on it is positive."""
+    if not math.isfinite(axes.dataLim.minposy):
+        axes.set_ylim(0.1, 10.0)
+    axes.set_yscale("log")
 
 
 def headroom(axes: Axes, factor: float) -> None:

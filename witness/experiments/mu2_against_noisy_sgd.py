@@ -1,4 +1,4 @@
-"""Noise that is taken back against noise that stays, at the same privacy, over ρ and over how many report in a round."""
+"""Noise that is taken back against noise that stays, at the same privacy, over ρ and how many report in a round."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import math
 from functools import partial
 
 from simulators.personalized_problems import PersonalizedLeastSquares
-from simulators.ppsgd import PpsgdRun
+from simulators.ppsgd_run import PpsgdRun
 from witness.experiment import Axis, Cell, Preset
 from witness.risk import RiskSimulation
 

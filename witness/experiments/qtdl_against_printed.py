@@ -36,7 +36,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 PRESET = Preset(
     name="qtdl-against-printed",
     title="Certified integer noise against the printed one, at the same true ε",
-    summary="DP-NormFedAvg with the least certified noise, and with the printed decay and as many levels as make it true",
+    summary="DP-NormFedAvg with the least certified noise, and with the printed decay at levels that make it true",
     source="Das et al., Theorems 1 and 2",
     across=Axis(name="epsilon", title=f"ε of each client's data at δ = {DELTA:g}", scale="log"),
     repetitions=50,

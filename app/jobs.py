@@ -1,0 +1,335 @@
+"""The life of simulations in the service: taken in, queued, run block by block, stopped, ended, remembered.
+
+A simulation is told to be done only when its result is in the store. Blocks are decided by the request alone, so one
+whose worker died is run once more and gives the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from accountants import ENGINE_VERSION
+from accountants.errors import EpsilondError
+from app import simulation_work as work
+from app.job_limits import MEGABYTE, require_within_limits
+from app.job_workers import JobWorkers
+from app.live import Live, State
+from app.metrics import Metrics
+from app.problems import Problem, problem_of, text_of
+from app.records import End, Record, Status
+from app.render import render
+from app.settings import Settings
+from app.store import Store
+from app.work import Computation
+from witness.simulation import Kind
+
+ATTEMPTS = 2
+"""How often a step is run whose worker dies."""
+OVERRUN = 10
+"""A simulation that runs so many times longer than the limit on estimates is stopped."""
+SWEEP_SECONDS = 3600.0
+DAY = 86_400.0
+T = TypeVar("T")
+
+
+class Jobs:
+    """The simulations of one service, between entering and leaving `running()`."""
+
+    def __init__(self, settings: Settings, metrics: Metrics, kinds: tuple[Kind, ...]) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._kinds = kinds
+        modules = {kind.run_block.__module__ for kind in kinds}
+        self._workers = JobWorkers(settings, tuple(sorted(modules)))
+        self._places = anyio.CapacityLimiter(settings.job_workers)
+        self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._live: dict[str, Live] = {}
+        self._unstored: set[str] = set()
+        self._store: Store | None = None
+        self._accepting = False
+        self._log = structlog.get_logger()
+        for status in ("queued", "running"):
+            metrics.simulations_live.labels(status).set_function(partial(self._count, status))
+
+    def open(self) -> None:
+        """Open the store, if it is not open.
+
+        Raises:
+            StoreUnavailable: it cannot be used.
+        """
+        if self._store is None:
+            self._store = Store.open(self._settings)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Simulations are taken in and run; at the end those that have not ended are interrupted."""
+        await to_thread.run_sync(self.open)
+        assert self._store is not None
+        interrupted = await self._stored(self._store.interrupt, text_of(INTERRUPTED), time.time())
+        if interrupted:
+            self._log.warning("simulations were interrupted", count=interrupted)
+        with self._workers.running():
+            async with anyio.create_task_group() as self._tasks:
+                self._tasks.start_soon(self._sweep)
+                self._accepting = True
+                yield
+                self.stop()
+                for live in list(self._live.values()):
+                    await live.done.wait()
+                self._tasks.cancel_scope.cancel()
+        self._store.close()
+        self._store = None
+
+    def stop(self) -> None:
+        """Take in no more, and interrupt what has not ended: those who wait are told at once."""
+        self._accepting = False
+        for live in self._live.values():
+            live.stop("interrupted")
+
+    async def submit(self, request: Any, key: str | None) -> State:
+        """Take a simulation in, unless its idempotency key has brought it before.
+
+        Raises:
+            InvalidInput: what cannot be run.
+            BeyondBudget: its estimate is beyond the service's limits.
+            Problem: too many wait, the service is stopping, or the key came with another request.
+        """
+        rendered = render(request)
+        fingerprint = hashlib.sha256(rendered).hexdigest()
+        if not self._accepting:
+            raise Problem("unavailable", "The service is stopping.")
+        if key is not None and (earlier := await self._stored(self._opened.with_key, key)) is not None:
+            return self._again(earlier, fingerprint)
+        kind = next(kind for kind in self._kinds if isinstance(request, kind.request))
+        plan = kind.plan(request)
+        require_within_limits(kind, request, plan, self._settings)
+        self._require_room()
+        record = Record(
+            id=f"sim_{secrets.token_urlsafe(16)}",
+            kind=request.kind,
+            created=time.time(),
+            blocks=plan.blocks,
+            seconds=plan.seconds,
+            engine_version=ENGINE_VERSION,
+            idempotency_key=key,
+            fingerprint=fingerprint,
+            request=rendered,
+        )
+        hands = max(1, min(self._settings.job_workers, plan.blocks))
+        live = self._live[record.id] = Live(record=record, kind=kind, request=request, plan=plan, hands=hands)
+        try:
+            with anyio.CancelScope(shield=True):
+                kept = await self._stored(self._opened.add, record)
+        except BaseException:
+            self._forget(live)
+            raise
+        if kept.id != record.id:
+            self._forget(live)
+            return self._again(kept, fingerprint)
+        live.record = kept
+        self._tasks.start_soon(self._run, live)
+        return live.state
+
+    async def find(self, identifier: str) -> State:
+        """A simulation as it is now, with its result if it is done.
+
+        Raises:
+            Problem: there is none of this id.
+        """
+        record = await self._stored(self._opened.get, identifier)
+        if record is None:
+            raise Problem("not-found", "There is no simulation of this id; it may have been removed.")
+        return self._state(record)
+
+    async def page(self, status: Status | None, before: int | None, limit: int) -> Sequence[State]:
+        """The newest simulations, of this status and older than this place in the order of creation."""
+        return [self._state(record) for record in await self._stored(self._opened.page, status, before, limit)]
+
+    async def wait(self, identifier: str, seconds: float) -> None:
+        """Wait until a simulation has ended, or so long."""
+        live = self._live.get(identifier)
+        if live is not None:
+            with anyio.move_on_after(min(seconds, self._settings.job_wait_seconds)):
+                await live.done.wait()
+
+    async def states(self, identifier: str) -> AsyncIterator[State]:
+        """A simulation as it is now, and again whenever it has changed, until it has ended."""
+        while (live := self._live.get(identifier)) is not None:
+            changed = live.changed
+            yield live.state
+            await changed.wait()
+        record = await self._stored(self._opened.get, identifier)
+        if record is not None:
+            yield self._state(record)
+
+    async def remove(self, identifier: str) -> State | None:
+        """Cancel a simulation that has not ended, and answer it; forget one that has.
+
+        Raises:
+            Problem: there is none of this id.
+        """
+        live = self._live.get(identifier)
+        if live is not None:
+            live.stop("cancelled")
+            await live.done.wait()
+            return await self.find(identifier)
+        if not await self._stored(self._opened.remove, identifier):
+            raise Problem("not-found", "There is no simulation of this id; it may have been removed.")
+        return None
+
+    @property
+    def _opened(self) -> Store:
+        assert self._store is not None
+        return self._store
+
+    async def _stored(self, method: Callable[..., T], *arguments: Any) -> T:
+        """A method of the store, in a thread; one at a time, for in memory there is one connection."""
+        return await to_thread.run_sync(method, *arguments, limiter=self._one_at_a_time)
+
+    def _again(self, earlier: Record, fingerprint: str) -> State:
+        if earlier.fingerprint != fingerprint:
+            raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.")
+        return self._state(earlier)
+
+    def _state(self, record: Record) -> State:
+        """Of a record just read: what is live tells more of itself, and what could not be stored will never end."""
+        live = self._live.get(record.id)
+        if record.ended is None and live is not None:
+            return replace(live.state, record=record)
+        return State(record=record, status="interrupted") if record.id in self._unstored else State.of(record)
+
+    def _require_room(self) -> None:
+        if len(self._live) >= self._settings.job_workers + self._settings.job_queue:
+            soonest = min(live.seconds_left for live in self._live.values())
+            raise Problem(
+                "too-many-requests",
+                "Too many simulations are waiting.",
+                headers={"Retry-After": str(round(min(max(soonest, 1.0), 3600.0)))},
+            )
+
+    async def _run(self, live: Live) -> None:
+        """From the queue to the end, which is stored whatever happens."""
+        end: End | None = None
+        try:
+            with live.scope:
+                async with self._places:
+                    end = await self._end_of(live)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._finish(live, end or _stopped(live))
+
+    async def _end_of(self, live: Live) -> End:
+        try:
+            live.status, live.record = "running", replace(live.record, started=time.time())
+            await self._stored(self._opened.start, live.record.id, live.record.started)
+            live.tell()
+            with anyio.fail_after(OVERRUN * self._settings.job_seconds):
+                return End(status="done", blocks_done=live.plan.blocks, result=await self._result(live))
+        except TimeoutError:
+            problem = Problem("deadline-exceeded", "The simulation ran far longer than any may, and was stopped.")
+        except (EpsilondError, Problem) as refusal:
+            problem = problem_of(refusal)
+        except Exception:  # noqa: BLE001 (one that fails must not end the others)
+            self._log.exception("simulation failed", id=live.record.id)
+            problem = Problem("internal-error", "The simulation failed; the service's logs have it under its id.")
+        return End(status="failed", blocks_done=live.blocks_done, problem=text_of(problem))
+
+    async def _result(self, live: Live) -> bytes:
+        kind, request = live.kind, live.request
+        resolved = await self._step(partial(work.prepared, kind, request))
+        blocks = await self._blocks(live, resolved)
+        result = await self._step(partial(work.assembled, kind, request, resolved, blocks))
+        self._require_bounded(len(result))
+        return result
+
+    async def _blocks(self, live: Live, resolved: bytes) -> list[bytes]:
+        """Every block, as many side by side as there are hands; the first that fails stops the others."""
+        blocks = [b""] * live.plan.blocks
+        indices = iter(range(live.plan.blocks))
+        failures: list[Exception] = []
+
+        async def hand(scope: anyio.CancelScope) -> None:
+            try:
+                for index in indices:
+                    began = time.perf_counter()
+                    blocks[index] = await self._step(partial(work.block, live.kind, resolved, index))
+                    seconds = time.perf_counter() - began
+                    self._metrics.simulation_blocks.labels(live.record.kind).observe(seconds)
+                    live.measured(blocks[index], seconds)
+                    self._require_bounded(live.bytes_held)
+            except Exception as failure:  # noqa: BLE001 (a task group would wrap it)
+                failures.append(failure)
+                scope.cancel()
+
+        async with anyio.create_task_group() as hands:
+            for _ in range(live.hands):
+                hands.start_soon(hand, hands.cancel_scope)
+        if failures:
+            raise failures[0]
+        return blocks
+
+    async def _step(self, computation: Computation) -> bytes:
+        """What one step answers. It is run once more if its worker dies."""
+        for _ in range(ATTEMPTS):
+            try:
+                return (await self._workers.run(computation)).get().body
+            except anyio.BrokenWorkerProcess:
+                self._metrics.worker_deaths.labels("crashed").inc()
+                self._log.warning("worker of a simulation lost")
+        raise Problem("internal-error", f"Its worker died {ATTEMPTS} times at the same step; memory may be short.")
+
+    def _require_bounded(self, size: int) -> None:
+        limit = self._settings.job_megabytes
+        if size > limit * MEGABYTE:
+            raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")
+
+    async def _finish(self, live: Live, end: End) -> None:
+        try:
+            await self._stored(self._opened.end, live.record.id, end, time.time())
+        except Exception:  # noqa: BLE001 (the service lives on; after a restart it is interrupted too)
+            self._log.exception("simulation could not be stored", id=live.record.id)
+            self._unstored.add(live.record.id)
+        await self._prune()
+        self._metrics.simulations.labels(live.record.kind, end.status).inc()
+        self._log.info("simulation", id=live.record.id, kind=live.record.kind, status=end.status)
+        self._forget(live)
+
+    def _forget(self, live: Live) -> None:
+        self._live.pop(live.record.id, None)
+        live.done.set()
+        live.tell()
+
+    def _count(self, status: Status) -> int:
+        return sum(live.status == status for live in self._live.values())
+
+    async def _sweep(self) -> None:
+        while True:
+            await self._prune()
+            await anyio.sleep(SWEEP_SECONDS)
+
+    async def _prune(self) -> None:
+        chosen = self._settings
+        before, size = time.time() - chosen.store_days * DAY, chosen.store_megabytes * MEGABYTE
+        try:
+            await self._stored(partial(self._opened.prune, ended_before=before, jobs=chosen.store_jobs, size=size))
+        except Exception:  # noqa: BLE001 (the next one tries again)
+            self._log.exception("old simulations could not be removed")
+
+
+INTERRUPTED = Problem("interrupted", "The service stopped before the simulation ended. Post it again with its seed.")
+
+
+def _stopped(live: Live) -> End:
+    problem = text_of(INTERRUPTED) if live.stopped_as == "interrupted" else None
+    return End(status=live.stopped_as, blocks_done=live.blocks_done, problem=problem)

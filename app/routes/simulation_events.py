@@ -1,0 +1,82 @@
+"""GET /v1/simulations/{id}/events: how far it is, as it happens, until it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Header
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.live import State
+from app.render import render
+from app.simulation_documents import PATH, SimulationSummary
+
+
+class NothingMore(Exception):
+    """The client has seen the end. A browser that gets an answer without content does not connect again."""
+
+
+def add(app: FastAPI) -> None:
+    """Add the route."""
+    app.add_exception_handler(NothingMore, _no_content)
+    app.add_api_route(
+        f"{PATH}/{{id}}/events",
+        follow_simulation,
+        operation_id="follow_simulation",
+        summary="The progress of a simulation, as server-sent events",
+        response_class=EventSourceResponse,
+        response_description="`progress` now and after each block, then `done`, `failed`, `cancelled` or `interrupted`",
+        responses={204: {"description": "Last-Event-ID says that the client has seen the end"}},
+        tags=["simulations"],
+    )
+
+
+async def _states(
+    request: Request,
+    id: str,  # noqa: A002 (the name of the path parameter)
+    last_event_id: Annotated[
+        str | None,
+        Header(alias="Last-Event-ID", description="the last that was seen; it is not sent again", max_length=64),
+    ] = None,
+) -> AsyncIterator[State]:
+    """The states to be told, found to be there before the answer begins.
+
+    Raises:
+        Problem: there is no such simulation.
+        NothingMore: it has ended, and the client knows.
+    """
+    state: State = await request.app.state.jobs.find(id)
+    if state.ended and last_event_id == _id(state):
+        raise NothingMore
+    return _unseen(request.app.state.jobs.states(id), last_event_id)
+
+
+async def follow_simulation(
+    states: Annotated[AsyncIterator[State], Depends(_states)],
+) -> AsyncIterator[ServerSentEvent]:
+    """Each event holds the simulation without its request and result. A slow client misses steps, never the end."""
+    async for state in states:
+        yield ServerSentEvent(
+            event=state.status if state.ended else "progress",
+            id=_id(state),
+            raw_data=render(SimulationSummary.of(state)).decode(),
+        )
+
+
+async def _unseen(states: AsyncIterator[State], seen: str | None) -> AsyncIterator[State]:
+    async for state in states:
+        if _id(state) != seen:
+            yield state
+        seen = _id(state)
+
+
+def _id(state: State) -> str:
+    """Equal for equal states, in whichever process."""
+    return f"{state.status}-{state.progress.blocks_done if state.progress is not None else 0}"
+
+
+async def _no_content(_: Request, __: Exception) -> Response:
+    return Response(status_code=204)

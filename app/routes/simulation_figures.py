@@ -1,0 +1,83 @@
+"""GET /v1/simulations/{id}/figure: the result, drawn."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, get_args
+
+from fastapi import FastAPI, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.compute import Job
+from app.live import State
+from app.problems import Problem
+from app.routes.by_algorithm import Endpoint
+from app.simulation_documents import PATH
+from app.simulation_work import Format, drawn
+
+MEDIA_TYPES: dict[Format, str] = {"png": "image/png", "svg": "image/svg+xml"}
+HEADERS = {
+    "cache-control": "no-cache",
+    "vary": "Accept",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+}
+"""An SVG carries its styles with it."""
+
+
+def add(app: FastAPI, figures: str) -> None:
+    """Add the route; module `figures` draws, in a worker."""
+    image = {"schema": {"type": "string", "contentMediaType": "image/png"}}
+    text = {"schema": {"type": "string"}}
+    app.add_api_route(
+        f"{PATH}/{{id}}/figure",
+        _endpoint(figures),
+        operation_id="draw_simulation",
+        summary="A figure of the result of a simulation",
+        response_class=Response,
+        responses={200: {"description": "The figure", "content": {"image/png": image, "image/svg+xml": text}}},
+        openapi_extra={"x-problems": [406, 409, 429, 503]},
+        tags=["simulations"],
+    )
+
+
+def _endpoint(figures: str) -> Endpoint:
+    async def draw_simulation(
+        request: Request,
+        id: str,  # noqa: A002 (the name of the path parameter)
+        form: Annotated[Format | None, Query(alias="format", description="goes before Accept")] = None,
+    ) -> Response:
+        """Drawn in a worker when it is asked for: as `format` says, else as Accept does, PNG if it likes both alike."""
+        chosen = form or accepted(request.headers.get("accept", "*/*"))
+        state: State = await request.app.state.jobs.find(id)
+        if state.record.result is None:
+            raise Problem("no-result", f"There is nothing to draw: the simulation is {state.status}.")
+        job = Job("figure", state.record.kind, (id, chosen), partial(drawn, figures, state.record.result, chosen))
+        answer, _ = await request.app.state.compute.answer(job, request)
+        return Response(answer.body, media_type=MEDIA_TYPES[chosen], headers=HEADERS)
+
+    return draw_simulation
+
+
+def accepted(header: str) -> Format:
+    """The form that an Accept header likes best; of those it likes alike, PNG.
+
+    Raises:
+        Problem: it likes none.
+    """
+    liked = {form: _quality(header, MEDIA_TYPES[form]) for form in get_args(Format)}
+    best: Format = max(liked, key=lambda form: liked[form])
+    if liked[best] <= 0.0:
+        raise Problem("not-acceptable", f"A figure is {' or '.join(MEDIA_TYPES.values())}.")
+    return best
+
+
+def _quality(header: str, media_type: str) -> float:
+    """The weight of a media type, from the most specific range that holds it (RFC 9110, 12.5.1)."""
+    weights: dict[str, float] = {}
+    for item in header.split(","):
+        name, *parameters = (part.strip().lower() for part in item.split(";"))
+        given = next((value[2:] for value in parameters if value.startswith("q=")), "1")
+        weights[name] = float(given) if given.replace(".", "", 1).isdecimal() else 0.0
+    ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
+    return next((weights[each] for each in ranges if each in weights), 0.0)

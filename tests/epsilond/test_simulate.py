@@ -1,0 +1,235 @@
+"""The simulate command and the library's function: the same answer by any number of workers, and exit codes."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import epsilond
+from accountants.errors import Infeasible, InvalidInput
+from epsilond import ask, parallel
+from epsilond.cli import main
+from witness.presets import PRESETS, PresetSimulation
+from witness.risk import RiskSimulation
+
+ROOT = Path(__file__).parents[2]
+REQUEST = {
+    "kind": "risk",
+    "run": {"algorithm": "mb-sgd", "rounds": 6, "batch_size": 5, "step_size": 0.5, "noise_std": 0.1},
+    "problem": {"kind": "mean-estimation", "clients": 3, "samples_per_client": 30, "dimension": 2},
+    "repetitions": 4,
+    "points": 3,
+}
+AUDIT = {
+    "kind": "audit",
+    "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
+    "relation": "add-or-remove-one",
+    "delta": 1e-3,
+    "samples": 140_000,
+}
+"""Of three blocks."""
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(main, ["simulate", *map(str, arguments)], **options)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(REQUEST))
+    return path
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """The first preset with two small cells."""
+    cells = PRESETS[0].cells
+
+    def fewer(repetitions, seed):
+        return cells(repetitions, seed)[:2]
+
+    import dataclasses
+
+    first = dataclasses.replace(PRESETS[0], cells=fewer)
+    monkeypatch.setattr("witness.presets.PRESETS", (first, *PRESETS[1:]))
+    return first.name
+
+
+def test_two_workers_give_the_same_bits_as_one():
+    answers = [epsilond.as_json(epsilond.simulate(AUDIT, workers=workers)) for workers in (1, 2)]
+    assert answers[0] == answers[1]
+    assert multiprocessing.active_children() == []
+
+
+def test_progress_counts_every_block():
+    heard = []
+    epsilond.simulate(AUDIT, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_a_request_may_be_an_object_a_mapping_or_a_name(tiny):
+    request = ask.simulation_request(REQUEST)
+    assert isinstance(request, RiskSimulation)
+    assert epsilond.as_json(epsilond.simulate(request)) == epsilond.as_json(epsilond.simulate(REQUEST))
+    assert ask.simulation_request(tiny, repetitions=3) == PresetSimulation(preset=tiny, repetitions=3)
+    assert ask.simulation_request(request, seed=7).seed == 7
+    assert ask.simulation_request(REQUEST, seed=7).seed == 7
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        ("mb-sgd-bond", "/preset"),
+        (REQUEST | {"kind": "poem"}, "/kind"),
+        (REQUEST | {"run": {"algorithm": "sgd"}}, "/run/algorithm"),
+        (
+            REQUEST | {"problem": {"kind": "mean-estimation", "clients": 0, "samples_per_client": 30, "dimension": 2}},
+            "/problem/clients",
+        ),
+        (REQUEST | {"epsilon": 1.0, "delta": 1e-5}, "/run/noise_std"),
+        (REQUEST | {"problem": {"kind": "personalized-huber", "clients": 3, "dimension": 2}}, "/problem/kind"),
+        (REQUEST | {"repetition": 3}, "/repetition"),
+    ],
+)
+def test_faults_are_pointed_to(given, pointer):
+    with pytest.raises(InvalidInput) as caught:
+        epsilond.simulate(given)
+    assert caught.value.faults[0].pointer == pointer
+
+
+def test_workers_are_at_least_one():
+    with pytest.raises(InvalidInput) as caught:
+        epsilond.simulate(REQUEST, workers=0)
+    assert caught.value.faults[0].pointer == "/workers"
+
+
+def test_a_fault_in_a_worker_arrives_whole_and_ends_the_workers(monkeypatch):
+    prepared = ask.simulation.prepare(ask.simulation_request(AUDIT))
+    broken = ask.simulation.Prepared(prepared.request, prepared.plan, resolved=None)
+    with pytest.raises(AttributeError):
+        parallel.run_blocks(broken, 2, parallel.in_silence)
+    assert multiprocessing.active_children() == []
+
+
+# The command ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_request_is_run_drawn_and_told(file, tmp_path):
+    figure = tmp_path / "figure.svg"
+    ran = run(file, "--out", figure, "--workers", "1")
+    assert ran.exit_code == 0, ran.output
+    assert figure.read_bytes().startswith(b"<?xml")
+    for shown in (
+        "Run with",
+        "private",
+        "non-private",
+        "epsilond.mini-batch-sgd-excess-risk",
+        "95% band",
+        f"figure: {figure}",
+    ):
+        assert shown in ran.stdout
+
+
+def test_the_body_is_what_the_library_answers(file):
+    ran = run(file, "--json", "--workers", "1", "--seed", "5", "--repetitions", "3")
+    assert ran.exit_code == 0
+    body = json.loads(ran.stdout)
+    assert body == json.loads(json.dumps(epsilond.as_json(epsilond.simulate(REQUEST, seed=5, repetitions=3))))
+    assert (body["seed"], body["repetitions"]) == (5, 3)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_request_is_read_from_standard_input():
+    assert json.loads(run("-", "--json", "--workers", "1", input=json.dumps(REQUEST)).stdout)["kind"] == "risk"
+
+
+def test_a_preset_is_run_and_drawn_under_its_name(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run(tiny, "--repetitions", "3", "--workers", "1")
+    assert ran.exit_code == 0, ran.output
+    assert (tmp_path / f"{tiny}.png").read_bytes().startswith(b"\x89PNG")
+    assert "least bound" in ran.stdout
+    assert "true" in ran.stdout
+
+
+def test_an_audit_is_told_in_words(tmp_path):
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(AUDIT | {"samples": 2000, "claim": {"epsilon": 0.5}}))
+    ran = run(path, "--workers", "1", "--out", tmp_path / "audit.png")
+    assert ran.exit_code == 0, ran.output
+    assert "disproved" in ran.stdout
+    assert "ε ≥" in ran.stdout
+
+
+def test_presets_are_listed():
+    for arguments in (["--list"], []):
+        shown = run(*arguments).stdout
+        assert all(preset.name in shown for preset in PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["mb-sgd-bond"], "--preset there is no such preset; did you mean mb-sgd-bound"),
+        (["mb-sgd-bound", "--repetitions", "1"], "--repetitions"),
+        (["mb-sgd-bound", "--out", "figure.pdf"], "--out"),
+        (["mb-sgd-bound", "--out", "no/such/folder/figure.png"], "--out"),
+        (["nothing.json"], "--request"),
+    ],
+)
+def test_bad_input_exits_with_2_and_names_the_field(arguments, named):
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert named in ran.stderr
+
+
+def test_what_cannot_be_certified_exits_with_3(file, monkeypatch):
+    def refuse(*given, **more):
+        raise Infeasible("no noise is enough")
+
+    monkeypatch.setattr("epsilond.ask.simulate", refuse)
+    ran = run(file, "--workers", "1", "--json")
+    assert ran.exit_code == 3
+    assert "no noise is enough" in ran.stderr
+
+
+def test_an_interrupted_run_leaves_no_process(tmp_path):
+    path = tmp_path / "audit.json"
+    path.write_text(
+        json.dumps(
+            AUDIT | {"samples": 2_000_000, "spec": {"kind": "repeated", "times": 1000, "mechanism": AUDIT["spec"]}}
+        )
+    )
+    arguments = [sys.executable, "-m", "epsilond", "simulate", str(path), "--json", "--workers", "2"]
+    started = subprocess.Popen(
+        arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    while len(members(started.pid)) < 3 and started.poll() is None:
+        time.sleep(0.05)
+    os.killpg(started.pid, signal.SIGINT)
+    started.communicate(timeout=120)
+    assert started.returncode != 0
+    while members(started.pid):
+        time.sleep(0.05)
+
+
+def members(group):
+    """Processes of that group that are not ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                told = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(told[2]) == group and told[0] != "Z":
+                found.append(int(entry.name))
+    return found

@@ -1,0 +1,204 @@
+"""Figures: files that open, that say what they show, and that are the same for the same answer."""
+
+import io
+import json
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from accountants.errors import InvalidInput
+from calibrators.answer import as_json
+from tests.witness import toy
+from witness import simulation
+from witness.audit_request import AuditClaim, AuditSimulation
+from witness.drawings import style
+from witness.experiment import Axis, Cell, Preset
+from witness.figures import draw
+from witness.presets import PresetSimulation
+from witness.risk import RiskSimulation
+
+
+def answered(request):
+    prepared = simulation.prepare(request)
+    answer = simulation.assemble(
+        prepared, [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
+    )
+    return json.loads(json.dumps(as_json(answer), allow_nan=False))
+
+
+def risk_answer(monkeypatch, *bounds, **fields):
+    toy.put(monkeypatch, bounds)
+    run = toy.ToyRun(rounds=20, noise_std=0.1)
+    return answered(RiskSimulation(**({"run": run, "problem": toy.ToyProblem(), "repetitions": 5} | fields)))
+
+
+def preset_answer(monkeypatch, cells, **axes):
+    preset = Preset(
+        name="toys", title="Toys", summary="", source="", repetitions=5, cells=lambda *_: tuple(cells), **axes
+    )
+    monkeypatch.setattr("witness.presets.preset_of", lambda _request: preset)
+    return answered(PresetSimulation(preset="mb-sgd-bound"))
+
+
+def toy_cells(**names):
+    return [
+        Cell(
+            place={"epsilon": epsilon, "rounds": rounds, "problem": "toy"},
+            simulation=RiskSimulation(
+                run=toy.ToyRun(rounds=rounds), problem=toy.ToyProblem(), epsilon=epsilon, delta=1e-5, repetitions=5
+            ),
+        )
+        for rounds in (5, 50)
+        for epsilon in (1.0, 10.0)
+    ]
+
+
+def gaussian_audit(**fields):
+    spec = {"kind": "gaussian", "noise_multiplier": 1.0}
+    from accountants.specs import Gaussian
+
+    return AuditSimulation(
+        spec=Gaussian(noise_multiplier=spec["noise_multiplier"]),
+        relation="add-or-remove-one",
+        delta=1e-3,
+        samples=2000,
+        **fields,
+    )
+
+
+def words_of(svg):
+    """The text of the file: it is an XML document, and its words are text, not outlines."""
+    return " ".join("".join(ET.fromstring(svg).itertext()).split())
+
+
+def assert_draws(answer):
+    png = draw(answer, "png")
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    pixels = imread(io.BytesIO(png), format="png")
+    assert min(pixels.shape[:2]) > 300
+    assert np.std(pixels[..., :3]) > 0.01
+    return words_of(draw(answer, "svg"))
+
+
+def test_the_same_answer_gives_the_same_bytes_without_a_date(monkeypatch):
+    answer = risk_answer(monkeypatch, toy.bound(3.0))
+    svg = draw(answer, "svg")
+    assert svg == draw(answer, "svg")
+    assert draw(answer, "png") == draw(answer, "png")
+    assert b"dc:date" not in svg
+
+
+def test_a_measurement_is_drawn_with_its_bound_and_the_runs_beside_it(monkeypatch):
+    words = assert_draws(risk_answer(monkeypatch, toy.bound(3.0)))
+    for shown in (
+        "measured",
+        "bound toy.1",
+        "(holds)",
+        "without noise",
+        "louder",
+        "communication rounds",
+        "unit of the loss",
+    ):
+        assert shown in words, shown
+
+
+def test_a_broken_bound_is_called_so(monkeypatch):
+    assert "(BROKEN)" in assert_draws(risk_answer(monkeypatch, toy.bound(1e-3)))
+
+
+def test_an_order_is_not_drawn_as_a_bound(monkeypatch):
+    assert "toy.1" not in assert_draws(risk_answer(monkeypatch, toy.bound(3.0, constant="hidden")))
+
+
+def test_a_bound_whose_conditions_fail_says_so(monkeypatch):
+    assert "(not compared)" in assert_draws(risk_answer(monkeypatch, toy.bound(3.0, conditions=(toy.FAILS,))))
+
+
+def test_one_round_and_a_zero_excess_can_be_drawn(monkeypatch):
+    toy.put(monkeypatch)
+
+    def perfect(problem, run, generators, rounds):
+        return toy.Curves(rounds=rounds, excess=np.zeros((len(generators), len(rounds))))
+
+    monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=perfect),))
+    run = toy.ToyRun(rounds=1, noise_std=0.0)
+    answer = answered(RiskSimulation(run=run, problem=toy.ToyProblem(), repetitions=2, alternatives=()))
+    assert "measured" in assert_draws(answer)
+
+
+def test_a_run_that_diverged_can_be_drawn(monkeypatch):
+    answer = risk_answer(monkeypatch)
+    for series in answer["series"]:
+        series |= {name: ["unbounded"] * len(series["mean"]) for name in ("mean", "upper")}
+    assert "excess risk" in assert_draws(answer)
+
+
+@pytest.mark.parametrize("claim", [None, AuditClaim(epsilon=0.5), AuditClaim(epsilon=20.0)])
+def test_an_audit_is_drawn_beside_certificate_and_claim(claim):
+    words = assert_draws(answered(gaussian_audit(claim=claim)))
+    for shown in ("certified", "proved by the audit", "false positive rate", "at least"):
+        assert shown in words
+    expected = {None: "proved", 0.5: "at most 0.5: disproved", 20.0: "at most 20: certified"}[claim and claim.epsilon]
+    assert expected in words
+
+
+def test_a_grid_has_a_line_for_each_value_and_panels(monkeypatch):
+    toy.put(monkeypatch, [toy.bound(30.0)])
+    words = assert_draws(
+        preset_answer(
+            monkeypatch,
+            toy_cells(),
+            across=Axis(name="epsilon", title="ε (nats)", scale="log"),
+            lines=Axis(name="rounds", title="rounds of the run"),
+            panels=Axis(name="problem", title="problem"),
+        )
+    )
+    for shown in (
+        "measured, with its band",
+        "bound",
+        "louder",
+        "ε (nats)",
+        "rounds of the run",
+        "50",
+        "problem: toy",
+        "Toys",
+    ):
+        assert shown in words, shown
+
+
+def test_a_grid_of_categories_without_lines(monkeypatch):
+    toy.put(monkeypatch)
+    cells = [
+        Cell(place={"epsilon": str(cell.place["epsilon"])}, simulation=cell.simulation) for cell in toy_cells()[:2]
+    ]
+    assert "10.0" in assert_draws(preset_answer(monkeypatch, cells, across=Axis(name="epsilon", title="ε")))
+
+
+def test_a_grid_of_audits_shows_what_is_proved_certified_and_claimed(monkeypatch):
+    cells = [
+        Cell(place={"seed": seed}, simulation=gaussian_audit(seed=seed, claim=AuditClaim(epsilon=1.0)))
+        for seed in (0, 1)
+    ]
+    words = assert_draws(preset_answer(monkeypatch, cells, across=Axis(name="seed", title="seed")))
+    for shown in ("proved by the audit", "certified: at most", "claimed: at most"):
+        assert shown in words
+
+
+def test_what_has_no_figure_is_refused(monkeypatch):
+    answer = risk_answer(monkeypatch)
+    with pytest.raises(InvalidInput) as unknown:
+        draw({"kind": "poem"}, "png")
+    assert unknown.value.faults[0].pointer == "/kind"
+    with pytest.raises(InvalidInput) as drawn:
+        draw(answer, "pdf")
+    assert drawn.value.faults[0].pointer == "/format"
+
+
+def test_labels_do_not_overlap():
+    places = style._apart([0.5, 0.5, 0.51, 0.9], 0.06)
+    ordered = sorted(places)
+    assert all(high - low > 0.06 - 1e-6 for low, high in pairwise(ordered))
+    assert places[3] == 0.9
