@@ -40,7 +40,7 @@ from benchmarks.environments import ROOT
 PATH = "/v1/simulations"
 SEEDS = 6
 CLIENTS = 4
-SECONDS_OF_CALM, SECONDS_OF_LIFE = 1.5, 12.0
+SECONDS_OF_CALM, SECONDS_OF_LIFE = 3.0, 15.0
 """Mean times between two kills of a worker, and between two ends of the service."""
 SERVE = "import sys; from benchmarks.chaos import serve_home; serve_home(sys.argv[1])"
 ENDED = ("done", "failed", "cancelled", "interrupted")
