@@ -116,7 +116,9 @@ class LinearModelProblem:
 
     def records(self, clients: Indices, drawn: Indices) -> Records:
         """Records by client and by place in the client's population."""
-        return Records(self.population.features[clients, drawn], self.population.targets[clients, drawn])
+        features, targets = self.population.rows()
+        rows = drawn + clients * (self.population.targets.shape[1] if self.population.own else 0)
+        return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 
     def data(self, generator: np.random.Generator) -> Records:
         """One data set: features (N, n, d), targets (N, n)."""

@@ -31,6 +31,12 @@ class Population:
         """How many of the first records are those of every client."""
         return int(self.features.shape[1]) - self.own
 
+    def rows(self) -> tuple[Floats, Floats]:
+        """Features and targets of all clients one after another; of the first alone where all have the same."""
+        if self.own == 0:
+            return self.features[0], self.targets[0]
+        return self.features.reshape(-1, self.features.shape[-1]), self.targets.reshape(-1)
+
     def distinct(self) -> tuple[Floats, Floats, Floats]:
         """Every record once: features (Q, d), targets (Q), and its weight in the mean over clients and records (Q)."""
         clients, size, dimension = self.features.shape

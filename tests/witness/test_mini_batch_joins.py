@@ -20,6 +20,7 @@ from simulators.data_sets import DataSetProblem
 from simulators.linear_model import LinearModelProblem
 from simulators.mb_sgd import MbSgdRun
 from simulators.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
+from simulators.problem import Records
 from simulators.problems import (
     HuberProblem,
     LeastSquaresProblem,
@@ -39,6 +40,7 @@ from witness.joins import (
 from witness.joins import (
     one_pass_accelerated_mb_sgd as one_pass_join,
 )
+from witness.joins import settled
 from witness.joins import (
     shuffled_mb_sgd as shuffled_join,
 )
@@ -163,6 +165,22 @@ def test_the_bound_of_mean_estimation_in_closed_form() -> None:
     (bound,) = mb_sgd_join.JOIN.bounds(problem, run)
     variance = 4 * 0.3**2 / 8
     assert bound.value == pytest.approx((problem.constants.optimum_norm**2 + variance) / 2, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("own_share", [0.0, 0.5, 1.0])
+def test_statistics_of_the_data_at_hand_are_bounds(kind: type, own_share: float) -> None:
+    problem = kind(**SHAPE, own_share=own_share, objective="empirical").build()
+    records = Records(problem.population.features, problem.population.targets)
+    for model in problem.project(np.random.default_rng(0).standard_normal((50, 4))):
+        every = problem.gradients(model, records)
+        apart = every - np.mean(every, axis=(0, 1))
+        between = np.mean(every, axis=1) - np.mean(every, axis=(0, 1))
+        assert np.sqrt(np.mean(np.sum(np.square(apart), axis=-1))) <= settled.empirical_gradient_std(problem)
+        spread = np.sqrt(np.mean(np.sum(np.square(between), axis=-1)))
+        assert spread <= settled.empirical_heterogeneity(problem) + 1e-14
+    anew = kind(**SHAPE, own_share=own_share).build()
+    assert settled.empirical_gradient_std(anew) == settled.empirical_heterogeneity(anew) == anew.constants.lipschitz
 
 
 # Theorem 2.1 ----------------------------------------------------------------------------------------------------------
