@@ -19,7 +19,8 @@ from accountants.errors import InvalidInput
 from simulators.jumps import WORD, Ends, Integers, Inversion, Words, decay, powers, times
 from simulators.problem import Floats
 
-MOST_NOISE_LEVELS = 1 << 40
+MOST_NOISE_LEVELS = 1 << 34
+"""Tables grow as its root: a few megabytes."""
 MOST_QUANTIZATION_LEVELS = 1 << 40
 DIRECT = 1 << 12
 """Up to this m every level has its own jump; beyond, levels are drawn in blocks, then within the block."""
@@ -59,7 +60,7 @@ class NoiseTables:
     within_last: Inversion | None
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=8)
 def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     """For e^(−α|y|) on |y| ≤ m, m ≥ 1; α is taken as the fraction that the double is."""
     rate = Decimal(decay_rate)
@@ -97,7 +98,7 @@ def truncated_discrete_laplace(
 ) -> Integers:
     """Independent Y on −m, …, m with probabilities proportional to e^(−α|y|): (len(generators), *shape).
 
-    α is `decay_rate` > 0, 0 ≤ m ≤ 2^40 is `noise_levels`.
+    α is `decay_rate` > 0, 0 ≤ m ≤ 2^34 is `noise_levels`.
 
     Raises:
         InvalidInput: a parameter is outside its range.

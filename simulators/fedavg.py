@@ -14,7 +14,7 @@ import numpy as np
 from accountants.errors import InvalidInput
 from accountants.quantities import STEP_SIZE, LocalSteps, Participants, Quantity, Rounds, request
 from simulators.algorithm import Algorithm, Curves, Work
-from simulators.federation import UNCONSTRAINED, Federation, local_work
+from simulators.federation import UNCONSTRAINED, Federation, local_work, overflowed
 from simulators.problem import Problem
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
@@ -62,7 +62,7 @@ def simulate(
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
             models = models - updates.mean(axis=1)
             if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = problem.excess(models)
+                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
     return Curves(rounds, excess, {"least_squared_gradient_norm": least})
 
 

@@ -58,7 +58,12 @@ class Federation:
     def gradient_norms(self, models: Floats) -> Floats:
         """‖∇f‖ of the mean of all clients' losses on the data at hand: (repetitions, d) → (repetitions)."""
         gradients = self.problem.mean_gradient(models[:, None, :], self.data)
-        return np.asarray(np.linalg.norm(gradients.mean(axis=1), axis=-1))
+        return overflowed(np.linalg.norm(gradients.mean(axis=1), axis=-1))
+
+
+def overflowed(values: Floats) -> Floats:
+    """What is no number any more, as infinite."""
+    return np.where(np.isnan(values), np.inf, values)
 
 
 def local_work(problem: Problem, *, participants: int, rounds: int, local_steps: int) -> Work:

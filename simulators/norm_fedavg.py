@@ -33,7 +33,7 @@ from accountants.quantities import (
 )
 from simulators.algorithm import Algorithm, Curves, Work
 from simulators.fast_mechanisms import MOST_NOISE_LEVELS, MOST_QUANTIZATION_LEVELS, quantized_messages
-from simulators.federation import UNCONSTRAINED, Federation, local_work
+from simulators.federation import UNCONSTRAINED, Federation, local_work, overflowed
 from simulators.problem import Floats, Problem
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
@@ -163,7 +163,7 @@ def simulate(
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
             models = models - steps.server * messages(run, unit_vectors(updates), generators).mean(axis=1)
             if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = problem.excess(models)
+                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
     found = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
     return Curves(rounds, excess, found)
 

@@ -236,6 +236,20 @@ def test_more_noise_is_worse_and_none_is_best():
     assert means[0] < means[1] < means[2]
 
 
+def test_a_run_that_diverges_says_so_in_infinities():
+    problem = PROBLEMS["population"].build()
+    wild = FedavgRun(participants=2, rounds=400, local_steps=20, local_step_size=1e3)
+    found = fedavg.simulate(problem, wild, generators(0, range(3)), (1, 400))
+    assert np.isfinite(found.excess[:, 0]).all()
+    assert np.isposinf(found.excess[:, 1]).all()
+    assert np.isfinite(found.diagnostics["least_squared_gradient_norm"]).all()
+    # Updates of unit length cannot: what has no direction is sent as zeros.
+    found = norm_fedavg.simulate(
+        problem, replace(NOISY, local_steps=400, local_step_size=1e3), generators(0, range(3)), (5,)
+    )
+    assert np.isfinite(found.excess).all()
+
+
 def test_work_grows_with_every_part_of_it():
     problem = PROBLEMS["population"].build()
     whole = norm_fedavg.work(problem, NOISY)
