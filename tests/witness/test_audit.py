@@ -196,7 +196,7 @@ EXTREMES: tuple[tuple[Any, dict[str, Any]], ...] = (
         Shuffled(clients=3, mechanism=RandomizedResponse(epsilon=1e9, categories=10**15)),
         {"observer": "shuffled-server"},
     ),
-    (Shuffled(clients=3, mechanism=RandomizedResponse(epsilon=300.0, categories=3)), {"observer": "shuffled-server"}),
+    (Shuffled(clients=3, mechanism=RandomizedResponse(epsilon=40.0, categories=3)), {"observer": "shuffled-server"}),
     (
         Shuffled(clients=10**12, mechanism=RandomizedResponse(epsilon=5.0, categories=2)),
         {"observer": "shuffled-server"},
