@@ -110,6 +110,23 @@ def test_the_bounds_by_hand():
     assert fresh["epsilond.independent-noise-excess-risk"] == pytest.approx((base + noise) / (60 * 121), rel=1e-9)
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_one_client_is_a_federation_too(name):
+    problem = HuberProblem(**(SPEC | {"clients": 1, "dimension": 1})).build()
+    run, _ = calibrate(problem, replace(RUNS[name], participants=1), TARGET)
+    found = compared(bounds(problem, run))
+    assert found
+    assert all(upper_end(measured(problem, run)) <= value for value in found.values())
+
+
+def test_a_single_round_puts_out_the_start():
+    problem = LogisticProblem(**SPEC).build()
+    run, _ = calibrate(problem, replace(RUN, rounds=1), TARGET)
+    start = problem.excess(np.zeros(4))
+    assert np.all(measured(problem, run, seeds=3) == start)
+    assert all(start <= value for value in compared(bounds(problem, run)).values())
+
+
 def test_a_run_without_noise_has_the_bound_of_one_with_hardly_any():
     problem = LogisticProblem(**SPEC).build()
     run, _ = calibrate(problem, RUN, TARGET)

@@ -223,6 +223,29 @@ def test_what_no_bound_would_choose_is_asked_for(fields, pointer):
     assert caught.value.faults[0].pointer == pointer
 
 
+@pytest.mark.parametrize(("personalization", "name"), [(0.1, "step_size"), ("unbounded", "shared_step_size")])
+def test_where_the_optimum_is_the_start_the_step_is_asked_for(personalization, name):
+    problem = replace(HUBER, optimum_norm=0.0).build()
+    run = PpsgdRun(rounds=80, personalization=personalization)
+    with pytest.raises(InvalidInput) as caught:
+        calibrate(problem, run, TARGET)
+    assert caught.value.faults[0].pointer == f"/{name}"
+    given, _ = calibrate(problem, replace(run, **{name: 0.01}), TARGET)
+    found = compared(bounds(problem, given))
+    assert set(found) == {"bietti.4.5.any-step"}
+    assert upper_end(measured(problem, given)) <= found["bietti.4.5.any-step"]
+
+
+def test_one_client_of_one_coordinate_is_a_federation_too():
+    problem = PersonalizedHuber(clients=1, dimension=1, optimum_norm=2.0).build()
+    for sampling in ("full", "poisson", "without-replacement"):
+        rate = None if sampling == "full" else 1.0
+        run, _ = calibrate(problem, PpsgdRun(rounds=50, sampling=sampling, participation_rate=rate), TARGET)
+        found = compared(bounds(problem, run))
+        assert found
+        assert all(upper_end(measured(problem, run)) <= value for value in found.values())
+
+
 def test_local_learning_is_best_up_to_the_threshold_of_the_lemma():
     """At little noise sharing wins, at much noise it loses, as the bound says (E-B4)."""
     problem = HUBER.build()

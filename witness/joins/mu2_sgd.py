@@ -25,8 +25,9 @@ from calibrators.mu2_sgd_problem import Mu2SgdProblem
 from calibrators.problem import Target
 from simulators.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from simulators.problem import Problem
-from witness.conditions import at_step, settled
 from witness.join import Bound, Join
+from witness.joins.settled import settled, target_fields
+from witness.joins.steps import at_step
 
 NO_NOISE = 1e-30
 """Of a run without noise the bounds are taken at this share of S: they grow with the noise."""
@@ -42,12 +43,9 @@ def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdR
     if problem.objective != "population":
         message = "each record is to be used once: the data must be drawn from the population"
         raise InvalidInput.at("/problem/objective", message, allowed="population")
-    given = target.given_delta
     answer = solve(
         Mu2SgdProblem(
-            epsilon=target.epsilon,
-            delta=given,
-            log10_delta=None if given is not None else target.log10_delta,
+            **target_fields(target),
             server=run.server,
             participation=_participation(run),
             **federation_of(problem, run),
@@ -183,7 +181,7 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: Problem, run: 
         status=theorem.status,
         value=theorem.evaluate(inputs).outputs[value],
         constant="explicit",
-        conditions=settled(theorem, inputs, verdicts(problem, run)),
+        conditions=settled((one.at(inputs) for one in theorem.conditions), verdicts(problem, run)),
     )
 
 

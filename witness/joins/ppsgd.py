@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from accountants.errors import InvalidInput
-from accountants.theorem import ConditionResult, Theorem, Verdict
-from accountants.theorems.bietti_bound import ANY_STEP, THEOREM_4_5, AnyStepInputs, BoundInputs
+from accountants.theorem import Theorem, Verdict
+from accountants.theorems.bietti_bound import ANY_STEP, THEOREM_4_5, UNCLIPPED, AnyStepInputs, BoundInputs
 from accountants.theorems.bietti_federation import Federation, GroupOfUsers
 from accountants.theorems.bietti_personalization import Landscape, minimal_norm
 from accountants.theorems.bietti_sampled_bound import (
@@ -25,8 +25,9 @@ from calibrators.ppsgd_problem import PpsgdProblem
 from calibrators.problem import Target
 from simulators.personalized_problem import PersonalizedProblem
 from simulators.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
-from witness.conditions import at_step, settled
 from witness.join import Bound, Join
+from witness.joins.settled import settled, target_fields
+from witness.joins.steps import at_step
 
 ROUNDING = 1e-12
 
@@ -51,11 +52,11 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
     )
     if run.step_size is not None or run.shared_step_size is not None:
         return chosen, answer
-    if found.step_size is None:
-        raise InvalidInput.at("/step_size", "is needed: no bound on the excess risk applies that would choose it")
-    if found.personalization == "unbounded":
-        return replace(chosen, shared_step_size=found.shared_step_size), answer
-    return replace(chosen, step_size=found.step_size), answer
+    name = "shared_step_size" if found.personalization == "unbounded" else "step_size"
+    step = getattr(found, name)
+    if not step:  # nor is there one where the optimum is the start
+        raise InvalidInput.at(f"/{name}", "is needed: no bound on the excess risk chooses it")
+    return replace(chosen, **{name: step}), answer
 
 
 def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
@@ -69,11 +70,8 @@ def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> Pps
     if math.isinf(norm):
         message = "is needed: gradients of this problem have no bound"
         raise InvalidInput.at("/clipping_norm", message, allowed="> 0")
-    given = target.given_delta
     return PpsgdProblem(
-        epsilon=target.epsilon,
-        delta=given,
-        log10_delta=None if given is not None else target.log10_delta,
+        **target_fields(target),
         clients=problem.clients,
         rounds=run.rounds,
         sampling=run.sampling,
@@ -208,7 +206,7 @@ def _stated(theorem: Theorem, inputs: object, problem: PersonalizedProblem, run:
         value=outputs["excess_risk"],
         constant="explicit",
         conditions=(
-            *settled(theorem, inputs, verdicts(problem, run)),
+            *settled((one.at(inputs) for one in theorem.conditions), verdicts(problem, run)),
             at_step(step, outputs["step_size"]),
         ),
     )
@@ -224,11 +222,10 @@ def _any_step(
         rounds=run.rounds, step_size=step, smoothness=smoothness, optimum_norm=norm, gradient_std=gradient_std
     )
     outputs = ANY_STEP.evaluate(inputs).outputs
-    conditions: tuple[ConditionResult, ...] = settled(ANY_STEP, inputs, verdicts(problem, run))
+    conditions = settled((one.at(inputs) for one in ANY_STEP.conditions), verdicts(problem, run))
     values = [outputs["excess_risk"]]
     if next(one.holds for one in conditions if one.id == "step-below-quarter") is True:
         values.append(outputs["simple_excess_risk"])
-    unclipped = next(one for one in PERSONALIZED_RISK.conditions if one.id == "nothing-is-clipped")
     yield Bound(
         theorem=ANY_STEP.id,
         status=ANY_STEP.status,
@@ -236,7 +233,7 @@ def _any_step(
         constant="explicit",
         conditions=(
             *(one for one in conditions if one.id != "step-below-quarter"),
-            replace(unclipped.at(inputs), holds=verdicts(problem, run)[unclipped.id]),
+            *settled((UNCLIPPED.at(inputs),), verdicts(problem, run)),
         ),
     )
 
@@ -255,15 +252,13 @@ def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]
         dimension=problem.dimension,
     ).at(math.inf)
     step = steps_of(problem, run)[1]
-    conditions = tuple(one.at(None) for one in PERSONALIZED_RISK.conditions)
-    known_here = verdicts(problem, run)
     yield Bound(
         theorem=PERSONALIZED_RISK.id,
         status=PERSONALIZED_RISK.status,
         value=limit.total,
         constant="explicit",
         conditions=(
-            *(replace(one, holds=known_here.get(one.id, one.holds)) for one in conditions),
+            *settled((one.at(None) for one in PERSONALIZED_RISK.conditions), verdicts(problem, run)),
             at_step(step, limit.shared_step_size),
         ),
     )
