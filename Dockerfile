@@ -23,8 +23,11 @@ ENV PATH=/opt/epsilond/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     EPSILOND_HOST=0.0.0.0 \
-    EPSILOND_PORT=8000
-RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin epsilond
+    EPSILOND_PORT=8000 \
+    EPSILOND_STORE_PATH=/var/lib/epsilond/jobs.sqlite
+RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin epsilond \
+    && install --directory --owner=10001 --mode=700 /var/lib/epsilond
+VOLUME /var/lib/epsilond
 COPY --from=build /opt/epsilond /opt/epsilond
 USER 10001
 EXPOSE 8000

@@ -28,14 +28,16 @@ class JobWorkers:
 
     def __init__(self, settings: Settings, modules: tuple[str, ...]) -> None:
         os.environ.update(ONE_THREAD)  # workers inherit it
-        self._worker = Worker(
-            modules=modules, memory_megabytes=settings.worker_memory_megabytes, nicer=NICER, service=os.getpid()
-        )
+        self._modules = modules
+        self._memory_megabytes = settings.worker_memory_megabytes
         self._portal: BlockingPortal | None = None
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """The event loop turns; at the end its workers are killed."""
+        self._worker = Worker(
+            modules=self._modules, memory_megabytes=self._memory_megabytes, nicer=NICER, service=os.getpid()
+        )
         with start_blocking_portal(name="simulations") as self._portal:
             yield
         self._portal = None

@@ -1,7 +1,6 @@
-"""The life of simulations in the service: taken in, queued, run block by block, stopped, ended, remembered.
+"""The life of simulations in the service: taken in, queued, run, stopped, ended, remembered.
 
-A simulation is told to be done only when its result is in the store. Blocks are decided by the request alone, so one
-whose worker died is run once more and gives the same.
+A simulation is told to be done only when its result is in the store.
 """
 
 from __future__ import annotations
@@ -20,24 +19,17 @@ import structlog
 from anyio import to_thread
 
 from accountants import ENGINE_VERSION
-from accountants.errors import EpsilondError
-from app import simulation_work as work
+from app.job_course import Course
 from app.job_limits import MEGABYTE, require_within_limits
-from app.job_workers import JobWorkers
 from app.live import Live, State
 from app.metrics import Metrics
-from app.problems import Problem, problem_of, text_of
+from app.problems import Problem, text_of
 from app.records import End, Record, Status
 from app.render import render
 from app.settings import Settings
 from app.store import Store
-from app.work import Computation
 from witness.simulation import Kind
 
-ATTEMPTS = 2
-"""How often a step is run whose worker dies."""
-OVERRUN = 10
-"""A simulation that runs so many times longer than the limit on estimates is stopped."""
 SWEEP_SECONDS = 3600.0
 DAY = 86_400.0
 T = TypeVar("T")
@@ -50,8 +42,7 @@ class Jobs:
         self._settings = settings
         self._metrics = metrics
         self._kinds = kinds
-        modules = {kind.run_block.__module__ for kind in kinds}
-        self._workers = JobWorkers(settings, tuple(sorted(modules)))
+        self._course = Course(settings, metrics, kinds)
         self._places = anyio.CapacityLimiter(settings.job_workers)
         self._one_at_a_time = anyio.CapacityLimiter(1)
         self._live: dict[str, Live] = {}
@@ -79,7 +70,7 @@ class Jobs:
         interrupted = await self._stored(self._store.interrupt, text_of(INTERRUPTED), time.time())
         if interrupted:
             self._log.warning("simulations were interrupted", count=interrupted)
-        with self._workers.running():
+        with self._course.running():
             async with anyio.create_task_group() as self._tasks:
                 self._tasks.start_soon(self._sweep)
                 self._accepting = True
@@ -224,75 +215,19 @@ class Jobs:
         try:
             with live.scope:
                 async with self._places:
-                    end = await self._end_of(live)
+                    await self._begin(live)
+                    end = await self._course.end_of(live)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._finish(live, end or _stopped(live))
 
-    async def _end_of(self, live: Live) -> End:
+    async def _begin(self, live: Live) -> None:
+        live.status, live.record = "running", replace(live.record, started=time.time())
         try:
-            live.status, live.record = "running", replace(live.record, started=time.time())
             await self._stored(self._opened.start, live.record.id, live.record.started)
-            live.tell()
-            with anyio.fail_after(OVERRUN * self._settings.job_seconds):
-                return End(status="done", blocks_done=live.plan.blocks, result=await self._result(live))
-        except TimeoutError:
-            problem = Problem("deadline-exceeded", "The simulation ran far longer than any may, and was stopped.")
-        except (EpsilondError, Problem) as refusal:
-            problem = problem_of(refusal)
-        except Exception:  # noqa: BLE001 (one that fails must not end the others)
-            self._log.exception("simulation failed", id=live.record.id)
-            problem = Problem("internal-error", "The simulation failed; the service's logs have it under its id.")
-        return End(status="failed", blocks_done=live.blocks_done, problem=text_of(problem))
-
-    async def _result(self, live: Live) -> bytes:
-        kind, request = live.kind, live.request
-        resolved = await self._step(partial(work.prepared, kind, request))
-        blocks = await self._blocks(live, resolved)
-        result = await self._step(partial(work.assembled, kind, request, resolved, blocks))
-        self._require_bounded(len(result))
-        return result
-
-    async def _blocks(self, live: Live, resolved: bytes) -> list[bytes]:
-        """Every block, as many side by side as there are hands; the first that fails stops the others."""
-        blocks = [b""] * live.plan.blocks
-        indices = iter(range(live.plan.blocks))
-        failures: list[Exception] = []
-
-        async def hand(scope: anyio.CancelScope) -> None:
-            try:
-                for index in indices:
-                    began = time.perf_counter()
-                    blocks[index] = await self._step(partial(work.block, live.kind, resolved, index))
-                    seconds = time.perf_counter() - began
-                    self._metrics.simulation_blocks.labels(live.record.kind).observe(seconds)
-                    live.measured(blocks[index], seconds)
-                    self._require_bounded(live.bytes_held)
-            except Exception as failure:  # noqa: BLE001 (a task group would wrap it)
-                failures.append(failure)
-                scope.cancel()
-
-        async with anyio.create_task_group() as hands:
-            for _ in range(live.hands):
-                hands.start_soon(hand, hands.cancel_scope)
-        if failures:
-            raise failures[0]
-        return blocks
-
-    async def _step(self, computation: Computation) -> bytes:
-        """What one step answers. It is run once more if its worker dies."""
-        for _ in range(ATTEMPTS):
-            try:
-                return (await self._workers.run(computation)).get().body
-            except anyio.BrokenWorkerProcess:
-                self._metrics.worker_deaths.labels("crashed").inc()
-                self._log.warning("worker of a simulation lost")
-        raise Problem("internal-error", f"Its worker died {ATTEMPTS} times at the same step; memory may be short.")
-
-    def _require_bounded(self, size: int) -> None:
-        limit = self._settings.job_megabytes
-        if size > limit * MEGABYTE:
-            raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")
+        except Exception:  # noqa: BLE001 (how it ends is what matters)
+            self._log.exception("the start of a simulation could not be stored", id=live.record.id)
+        live.tell()
 
     async def _finish(self, live: Live, end: End) -> None:
         try:

@@ -85,6 +85,13 @@ class Workers:
 
 
 async def in_process(command: Callable[[], T]) -> T:
-    """Run a command in an idle worker, or in a new one; cancelling kills it."""
-    # Places are ours to give, so that we know when work starts; anyio's own limit must not interfere.
-    return await to_process.run_sync(command, cancellable=True, limiter=anyio.CapacityLimiter(1))
+    """Run a command in an idle worker, or in a new one; cancelling kills it.
+
+    Raises:
+        BrokenWorkerProcess: the worker died.
+    """
+    try:
+        # Places are ours to give, so that we know when work starts; anyio's own limit must not interfere.
+        return await to_process.run_sync(command, cancellable=True, limiter=anyio.CapacityLimiter(1))
+    except ProcessLookupError as error:  # it died while it was starting, and anyio wanted to kill it
+        raise anyio.BrokenWorkerProcess from error

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from tests.app.conftest import wait_until
+from app.serve import serve
+from app.settings import Settings
+from app.store import Store
+from tests.app.conftest import serving, wait_until
 from tests.app.test_service import ROOT
 from tests.app.test_simulations import LONG, PATH, WAIT, events, gone, process_of, running
+from tests.app.toy_simulations import KINDS
 
 SERVE = """
 from app.serve import serve
@@ -40,98 +45,95 @@ class Served:
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         return [int(child) for task in tasks for child in task.read_text().split()]
 
-    def end(self, name: signal.Signals) -> list[int]:
-        """Send it a signal and wait for its end; answers the workers it had."""
-        children = self.children()
-        self.process.send_signal(name)
-        self.process.wait(timeout=20)
-        self.client.close()
-        return children
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Of services that follow one another over one file."""
+    return Settings(workers=1, spare_workers=0, port=0, store_path=str(tmp_path / "jobs.sqlite"))
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], Served]]:
-    """Starts a service over one store, again and again."""
-    made: list[Served] = []
-
-    def started() -> Served:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        environ = {
-            **os.environ,
-            "EPSILOND_WORKERS": "1",
-            "EPSILOND_SPARE_WORKERS": "0",
-            "EPSILOND_STORE_PATH": str(tmp_path / "jobs.sqlite"),
-            "EPSILOND_LOG_LEVEL": "error",
-            "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
-        }
-        script = SERVE.format(port=port)
-        process = subprocess.Popen([sys.executable, "-c", script], env=environ, cwd=ROOT, text=True)
-        served = Served(process, httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30.0))
-        made.append(served)
+def apart(settings: Settings) -> Iterator[Served]:
+    """The service as `serve` starts it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environ = {
+        **os.environ,
+        "EPSILOND_WORKERS": "1",
+        "EPSILOND_SPARE_WORKERS": "0",
+        "EPSILOND_STORE_PATH": settings.store_path,
+        "EPSILOND_LOG_LEVEL": "error",
+        "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
+    }
+    process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environ, cwd=ROOT, text=True)
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30.0) as client:
 
         def ready() -> bool:
             try:
-                return served.client.get("/readyz").status_code == 200
+                return client.get("/readyz").status_code == 200
             except httpx.TransportError:
                 return False
 
-        wait_until(ready)
-        return served
-
-    yield started
-    for served in made:
-        served.process.kill()
-        served.process.wait()
-        served.client.close()
+        try:
+            wait_until(ready, seconds=60.0)
+            yield Served(process, client)
+        finally:
+            process.kill()
+            process.wait()
 
 
-@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGKILL])
-def test_a_restart_loses_no_result_and_leaves_no_process(
-    start: Callable[[], Served], name: signal.Signals, tmp_path: Path
-) -> None:
-    first = start()
+def require_kept(client: httpx.Client, done: dict[str, Any], *left: str) -> None:
+    """Fail unless what was done is as it was, and what was left is interrupted."""
     key = {"idempotency-key": "k"}
-    done = first.client.post(PATH, json={"kind": "dice", "seed": 3}, headers=WAIT | key).json()
-    assert done["status"] == "done"
-    spinning = running(first.client, LONG, tmp_path / "diary")
-    queued = first.client.post(PATH, json={"kind": "coin", "seed": 4}).headers["location"]
-    worker = process_of(tmp_path / "diary")
-    children = first.end(name)
-    assert worker in children
-    wait_until(lambda: all(map(gone, children)), seconds=10.0)
-
-    second = start()
-    assert second.client.get(done["links"]["self"]).json() == done
-    assert second.client.post(PATH, json={"kind": "dice", "seed": 3}, headers=key).json() == done
-    for left in (spinning, queued):
-        document = second.client.get(left).json()
+    assert client.get(done["links"]["self"]).json() == done
+    assert client.post(PATH, json={"kind": "dice", "seed": 3}, headers=key).json() == done
+    for each in left:
+        document = client.get(each).json()
         assert document["status"] == "interrupted"
         assert document["problem"]["type"] == "/problems/interrupted"
-        assert [event for event, _, _ in events(second.client.get(f"{left}/events"))] == ["interrupted"]
-    statuses = [each["status"] for each in second.client.get(PATH).json()["simulations"]]
-    assert statuses == ["interrupted", "interrupted", "done"]
-    wait_until(lambda: all(map(gone, second.end(signal.SIGTERM))))
+        assert [event for event, _, _ in events(client.get(f"{each}/events"))] == ["interrupted"]
+    statuses = [each["status"] for each in client.get(PATH).json()["simulations"]]
+    assert statuses == [*["interrupted"] * len(left), "done"]
 
 
-def test_those_who_wait_are_told_when_the_service_stops(start: Callable[[], Served], tmp_path: Path) -> None:
-    served = start()
-    location = running(served.client, LONG, tmp_path / "diary")
-    with served.client.stream("GET", f"{location}/events") as stream:
-        lines = stream.iter_lines()
-        assert next(lines) == "event: progress"
-        served.process.send_signal(signal.SIGTERM)
-        assert [line for line in lines if line.startswith("event")] == ["event: interrupted"]
-    served.process.wait(timeout=20)
-    wait_until(lambda: gone(process_of(tmp_path / "diary")))
+def begun(client: httpx.Client, diary: Path) -> tuple[dict[str, Any], str, str]:
+    """One simulation that is done, one that runs and one that waits."""
+    done = client.post(PATH, json={"kind": "dice", "seed": 3}, headers=WAIT | {"idempotency-key": "k"}).json()
+    assert done["status"] == "done"
+    spinning = running(client, LONG, diary)
+    return done, spinning, client.post(PATH, json={"kind": "coin", "seed": 4}).headers["location"]
 
 
-def test_a_store_that_is_taken_is_told_at_start(start: Callable[[], Served], tmp_path: Path) -> None:
-    start()
-    environ = {**os.environ, "EPSILOND_STORE_PATH": str(tmp_path / "jobs.sqlite"), "PYTHONPATH": str(ROOT)}
-    second = subprocess.run(
-        [sys.executable, "-c", SERVE.format(port=0)], env=environ, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert second.returncode == 1
-    assert "EPSILOND_STORE_PATH: another service keeps its simulations in" in second.stderr
+def test_a_stop_interrupts_and_loses_no_result(settings: Settings, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool, serving(settings) as client:
+        done, spinning, queued = begun(client, tmp_path / "diary")
+        url = str(client.base_url)
+        following = pool.submit(httpx.get, f"{url}{spinning}/events", timeout=30.0)
+        body, headers = {"kind": "coin", "seed": 5}, {"prefer": "wait=30"}
+        waiting = pool.submit(httpx.post, f"{url}{PATH}", json=body, headers=headers, timeout=40.0)
+        wait_until(lambda: len(client.get(PATH, params={"status": "queued"}).json()["simulations"]) == 2)
+    assert gone(process_of(tmp_path / "diary"))
+    assert [event for event, _, _ in events(following.result())] == ["progress", "interrupted"]
+    assert (waiting.result().status_code, waiting.result().json()["status"]) == (200, "interrupted")
+    with serving(settings) as client:
+        require_kept(client, done, spinning, queued, waiting.result().json()["links"]["self"])
+
+
+def test_a_kill_loses_no_result_and_leaves_no_process(apart: Served, settings: Settings, tmp_path: Path) -> None:
+    done, spinning, queued = begun(apart.client, tmp_path / "diary")
+    children = apart.children()
+    assert process_of(tmp_path / "diary") in children
+    apart.process.kill()
+    apart.process.wait()
+    wait_until(lambda: all(map(gone, children)), seconds=10.0)
+    with serving(settings) as client:
+        require_kept(client, done, spinning, queued)
+
+
+def test_a_file_that_is_taken_is_told_at_start(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.logs.configure", lambda _: None)
+    taken = Store.open(settings)
+    with pytest.raises(ValueError, match="EPSILOND_STORE_PATH: another service keeps its simulations in"):
+        serve(settings=settings, kinds=KINDS)
+    taken.close()

@@ -25,6 +25,12 @@ def test_from_environment() -> None:
         ("DEADLINE_SECONDS", "nan"),
         ("DEADLINE_SECONDS", "0"),
         ("LOG_LEVEL", "loud"),
+        ("JOB_WORKERS", "0"),
+        ("JOB_SECONDS", "-1"),
+        ("JOB_QUEUE", "-1"),
+        ("STORE_DAYS", "0"),
+        ("STORE_PATH", ""),
+        ("STORE_MEGABYTES", "1"),
     ],
 )
 def test_what_cannot_be_read_is_named(name: str, text: str) -> None:

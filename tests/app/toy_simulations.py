@@ -129,7 +129,7 @@ DICE = Kind(
     assemble=sum_up,
     answer=Throws,
     size="blocks",
-    example={"kind": "dice", "seed": 1, "blocks": 4},
+    example={"kind": "dice", "seed": 1, "blocks": 4, "seconds": 0.1},
 )
 COIN = Kind(
     request=Coin,
