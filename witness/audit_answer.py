@@ -11,6 +11,7 @@ from simulators.audits.worlds import Attack
 
 Violated = bool | Literal["undecidable"]
 Verdict = Literal["consistent", "contradicted"]
+Evidence = Literal["test", "escape"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,9 @@ class Escape:
 
     probability_lower: Annotated[float, Served("lower bound on their probability: δ is at least that at every ε")]
     observed: Annotated[int, Served("among all runs on both data sets")]
+    epsilon_lower: Annotated[
+        Number, Served("unbounded where that probability is above δ, so that no ε holds; else 0", may_be_unbounded=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +66,9 @@ class ClaimChecked:
     epsilon: float
     violated: Annotated[Violated, Served("true: the samples disprove it; false: it is certified; undecidable: neither")]
     delta_lower: Annotated[float, Served("lower bound on the true δ at the claimed ε, from the samples")]
-    ratio: Annotated[float, Served("lower bound on ε over the claimed ε: above 1 is a violation")]
+    ratio: Annotated[
+        float, Served("lower bound on ε over the claimed ε: above 1 is a violation", may_be_unbounded=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +94,10 @@ class AuditAnswer:
     epsilon: EpsilonBound
     gaussian: GaussianBound
     escape: Escape
+    evidence: Annotated[
+        Evidence,
+        Served("what verdicts rest on: the test, or impossible outputs; chosen by the samples that count for neither"),
+    ]
     certified: Annotated[Ends, Served("what is certified of ε at the same δ, without any sample")]
     verdict: Annotated[Verdict, Served("whether the lower bound stays below the certified upper end")]
     ratio: Annotated[float | None, Served("lower bound over certified upper end; absent where that is unbounded or 0")]

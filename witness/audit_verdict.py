@@ -15,6 +15,7 @@ from simulators.audits.attack import (
     delta_score,
     epsilon_score,
     escape_probability,
+    escape_promises,
     gaussian_epsilon,
     mu_score,
     roc,
@@ -24,6 +25,7 @@ from witness.audit_answer import (
     ClaimChecked,
     EpsilonBound,
     Escape,
+    Evidence,
     GaussianBound,
     RocPoint,
     RuleAnswer,
@@ -44,7 +46,11 @@ def audited(asked: AuditSimulation, certified: Ends, first: Floats, second: Floa
     delta = math.exp(asked.log_delta)
     epsilon = best(halves, epsilon_score(delta), error)
     mu = best(halves, mu_score, error)
-    contradicted = epsilon.value > certified.upper
+    escaping = escape_probability(halves, error)
+    impossible = math.inf if escaping > delta else 0.0
+    evidence: Evidence = "escape" if escape_promises(halves, delta, error) else "test"
+    lower = impossible if evidence == "escape" else epsilon.value
+    contradicted = lower > certified.upper
     verdict: Verdict = "contradicted" if contradicted else "consistent"
     comparable = 0.0 < certified.upper < math.inf
     return AuditAnswer(
@@ -60,14 +66,16 @@ def audited(asked: AuditSimulation, certified: Ends, first: Floats, second: Floa
             mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, asked.log_delta)
         ),
         escape=Escape(
-            probability_lower=escape_probability(halves, error),
+            probability_lower=escaping,
+            epsilon_lower=impossible,
             observed=int(np.isinf(first).sum() + np.isinf(second).sum()),
         ),
+        evidence=evidence,
         certified=certified,
         verdict=verdict,
         ratio=epsilon.value / certified.upper if comparable else None,
-        claim=_claim(asked.claim.epsilon, epsilon.value, certified, halves, error) if asked.claim else None,
-        meaning=_meaning(asked, epsilon.value, certified, verdict),
+        claim=_claim(asked.claim.epsilon, lower, certified, halves, error) if asked.claim else None,
+        meaning=_meaning(asked, lower, certified, verdict),
         roc=tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second)),
         samples=asked.samples,
         seed=asked.seed,
@@ -101,7 +109,8 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: Halves, error:
 def _meaning(asked: AuditSimulation, lower: float, certified: Ends, verdict: Verdict) -> str:
     """The bounds in a sentence or three."""
     delta = f"10^{asked.log_delta / math.log(10.0):.6g}"
-    sentences = [f"With {asked.confidence:.6g} confidence no ε below {lower:.4g} holds at δ = {delta}."]
+    disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"
+    sentences = [f"With {asked.confidence:.6g} confidence {disproved} at δ = {delta}."]
     upper = f"{certified.upper:.4g}" if math.isfinite(certified.upper) else "no finite ε"
     if verdict == "contradicted":
         sentences.append(f"That contradicts the certified upper end, {upper}: one of the two is wrong.")

@@ -144,11 +144,16 @@ def escape_probability(halves: Halves, error: float) -> float:
 
     Impossible by the support of the law that was drawn from, which the attacker knows.
     """
-    shares = [
-        float(lower_rate([int(np.isinf(halves.count[0]).sum())], halves.trials, error / 2)[0]),
-        float(lower_rate([int(np.isinf(halves.count[1]).sum())], halves.trials, error / 2)[0]),
-    ]
-    return max(shares)
+    return _most_escaping(halves.count, error)
+
+
+def escape_promises(halves: Halves, delta: float, error: float) -> bool:
+    """Whether the first halves suggest that impossible outputs alone have more than δ, so that no ε holds."""
+    return _most_escaping(halves.choose, error) > delta
+
+
+def _most_escaping(samples: tuple[Floats, Floats], error: float) -> float:
+    return max(float(lower_rate([int(np.isinf(one).sum())], one.size, error / 2)[0]) for one in samples)
 
 
 def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, float]]:

@@ -139,7 +139,25 @@ def test_the_printed_noise_is_disproved() -> None:
     assert answer.escape.probability_lower > 0.99
     assert answer.certified.upper == math.inf
     assert answer.verdict == "consistent"
+    assert answer.evidence == "escape"
+    assert answer.escape.epsilon_lower == math.inf
     assert "disproved" in answer.meaning
+    assert as_json(answer)["claim"]["ratio"] == "unbounded"
+
+
+def test_impossible_outputs_disprove_what_samples_alone_cannot() -> None:
+    """At ε = 10 a test would need more than e^10 runs, but one output that betrays its data is enough."""
+    answer = run(
+        printed_truncated_discrete_laplace(
+            epsilon=10.0, dimension=40, l1_sensitivity=60.0, linf_sensitivity=2.0, samples=20_000
+        )
+    )
+    assert answer.epsilon.lower < 10.0
+    assert answer.claim is not None
+    assert answer.claim.violated is True
+    rare = run(audit(replace(TRUNCATED, noise_levels=60), delta=1e-2, samples=20_000))
+    assert rare.escape.epsilon_lower == 0.0
+    assert rare.evidence == "test"
 
 
 def test_too_little_noise_is_caught_and_enough_is_not_accused() -> None:
