@@ -63,8 +63,11 @@ def tiny(monkeypatch):
     return first.name
 
 
-def test_two_workers_give_the_same_bits_as_one():
-    answers = [epsilond.as_json(epsilond.simulate(AUDIT, workers=workers)) for workers in (1, 2)]
+@pytest.mark.parametrize("request_", [REQUEST, AUDIT], ids=["risk", "audit"])
+def test_two_workers_give_the_same_bits_as_one(request_, monkeypatch):
+    monkeypatch.setattr("witness.risk.OPERATIONS_A_SECOND", 1.0)
+    assert ask.simulation.plan(ask.simulation_request(request_)).blocks > 2
+    answers = [epsilond.as_json(epsilond.simulate(request_, workers=workers)) for workers in (1, 2)]
     assert answers[0] == answers[1]
     assert multiprocessing.active_children() == []
 

@@ -3,6 +3,7 @@
 import json
 import pickle
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -18,6 +19,7 @@ from witness.presets import PRESETS, PresetName, PresetSimulation
 from witness.requests import SimulationRequest
 from witness.risk import RiskSimulation
 
+GUIDE = (Path(__file__).parents[2] / "docs" / "simulations.md").read_text(encoding="utf-8")
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
 PROBLEM = {"kind": "least-squares", "clients": 4, "samples_per_client": 6, "dimension": 2}
 ONE_RECORD = PROBLEM | {"samples_per_client": 1, "clients": 8}
@@ -121,12 +123,24 @@ def test_a_request_reads_the_same_here_and_over_http(name):
     assert isinstance(read_value(SimulationRequest, body, at=""), RiskSimulation)
 
 
+def test_the_guide_names_every_algorithm_run_beside_it_and_problem():
+    known = {algorithm.name for algorithm in ALGORITHMS}
+    known |= {name for algorithm in ALGORITHMS for name in algorithm.beside}
+    known |= {problem.kind for algorithm in ALGORITHMS for problem in algorithm.problems}
+    assert {name for name in known if f"`{name}`" not in GUIDE} == set()
+
+
 # Experiments ---------------------------------------------------------------------------------------------------------
 PRESET = pytest.mark.parametrize("preset", PRESETS, ids=lambda each: each.name)
 
 
 def test_every_preset_can_be_named():
     assert [preset.name for preset in PRESETS] == list(get_args(PresetName))
+
+
+@PRESET
+def test_the_guide_has_the_command_of_a_preset(preset):
+    assert f"| `epsilond simulate {preset.name}` |" in GUIDE
 
 
 @PRESET
