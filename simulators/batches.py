@@ -1,4 +1,4 @@
-"""Who takes part in a round: batches as every simulation draws them, many rounds at once."""
+"""Who takes part in a round: batches as every simulation draws them, and as audits of sampling attack them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import numpy as np
 import numpy.typing as npt
 
 Bools = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.int64]
+
+
+def subsets(generator: np.random.Generator, shape: tuple[int, ...], population: int, size: int) -> Indices:
+    """Independent uniform subsets of `size` of `population`, each in no particular order: (*shape, size).
+
+    Those with the smallest of independent keys. All of them need no draw, and stand in their own order.
+    """
+    if size == population:
+        return np.broadcast_to(np.arange(population), (*shape, population))
+    return np.argpartition(generator.random((*shape, population)), size - 1, axis=-1)[..., :size]
 
 
 def without_replacement_batches(generator: np.random.Generator, rounds: int, population: int, batch_size: int) -> Bools:
-    """Uniform subsets of `batch_size` of `population`, independent over rounds: (rounds, population), True is drawn.
-
-    Each row shuffles a row of batch_size ones, by Generator.permuted.
-    """
-    rows = np.zeros((rounds, population), dtype=np.bool_)
-    rows[:, :batch_size] = True
-    return generator.permuted(rows, axis=1, out=rows)
+    """Uniform subsets of `batch_size` of `population`, independent over rounds: (rounds, population), True is drawn."""
+    drawn = np.zeros((rounds, population), dtype=np.bool_)
+    np.put_along_axis(drawn, subsets(generator, (rounds,), population, batch_size), True, axis=1)
+    return drawn
 
 
-def poisson_batches(generator: np.random.Generator, rounds: int, population: int, rate: float) -> Bools:
-    """Everyone independently with probability `rate`: (rounds, population), True is drawn."""
-    return np.asarray(generator.random((rounds, population)) < rate)
+def poisson_batches(generator: np.random.Generator, shape: tuple[int, ...], rate: float) -> Bools:
+    """Everyone independently with probability `rate`: of that shape, True is drawn."""
+    return np.asarray(generator.random(shape) < rate)

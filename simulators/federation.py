@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulators.algorithm import Work
+from simulators.batches import subsets
 from simulators.data_sets import DataSetProblem
 from simulators.problem import Floats, Problem, Records
 from simulators.problems import HuberProblem, LeastSquaresProblem, LogisticProblem, MeanEstimationProblem
@@ -43,7 +44,7 @@ class Federation:
         clients = self.problem.clients
         if count == clients:
             return self.data
-        drawn = np.stack([generator.permutation(clients)[:count] for generator in self.generators])
+        drawn = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
         rows = np.arange(len(self.generators))[:, None] if len(self.data.targets) > 1 else 0
         return Records(self.data.features[rows, drawn], self.data.targets[rows, drawn])
 

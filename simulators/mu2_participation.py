@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import CLIENTS, Quantity, Rounds, request
+from simulators.batches import subsets
 from simulators.problem import Floats, Indices, Problem
 
 REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
@@ -148,5 +149,4 @@ def _reporting(
     everyone = np.ones((rounds, participants), dtype=np.bool_)
     if participants == clients:
         return np.broadcast_to(np.arange(clients), (rounds, clients)), everyone
-    keys = generator.random((rounds, clients))
-    return np.sort(np.argpartition(keys, participants - 1, axis=1)[:, :participants], axis=1), everyone
+    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), everyone

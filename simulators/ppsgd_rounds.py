@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from simulators.batches import poisson_batches, without_replacement_batches
 from simulators.personalized_problem import Numbers, PersonalizedProblem
 from simulators.problem import Floats, Records
 
@@ -110,9 +111,6 @@ def _taking_part(
     """(rounds, N): everyone, a uniform set of a fixed size, or each client by itself."""
     if participants == clients:
         return np.ones((rounds, clients), dtype=np.bool_)
-    keys = generator.random((rounds, clients))
     if participants is None:
-        return keys < rate
-    mask = np.zeros((rounds, clients), dtype=np.bool_)
-    np.put_along_axis(mask, np.argpartition(keys, participants - 1, axis=1)[:, :participants], True, axis=1)
-    return mask
+        return poisson_batches(generator, (rounds, clients), rate)
+    return without_replacement_batches(generator, rounds, clients, participants)

@@ -31,6 +31,7 @@ from accountants.quantities import (
 )
 from accountants.specs import Schedule, first_step_of_suffix
 from simulators.algorithm import Algorithm, Curves, Work
+from simulators.batches import subsets
 from simulators.problem import Floats, Indices, Problem
 from simulators.problems import PROBLEMS
 
@@ -127,7 +128,7 @@ class BatchOrder:
     def at(self, step: int, generators: Sequence[np.random.Generator]) -> Indices:
         """The batch of step 1, 2, …: (repetitions, m)."""
         if self.partition is None:
-            return np.stack([one.permutation(self.clients)[: self.run.participants] for one in generators])
+            return np.stack([subsets(one, (), self.clients, self.run.participants) for one in generators])
         batch = self.partition[:, (step - 1) % self.partition.shape[1]]
         return np.broadcast_to(batch, (len(generators), batch.shape[1]))
 

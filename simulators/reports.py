@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import Sampling
+from simulators.batches import poisson_batches, subsets
 from simulators.problem import Floats, Indices, Problem, Records
 
 CHUNK = 40_000
@@ -158,17 +159,17 @@ def _drawn(
 ) -> _Drawn:
     """Clients, then batches, then noise."""
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
-    clients = _subsets(generator, (rounds,), problem.clients, m)
+    clients = subsets(generator, (rounds,), problem.clients, m)
     counted = None
     if reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
         places = data[clients]
     elif reporting.sampling == "poisson":
-        counted = generator.random((rounds, m, n)) < k / n
+        counted = poisson_batches(generator, (rounds, m, n), k / n)
         places = data[clients]
     elif reporting.sampling == "with-replacement":
         places = data[clients[..., None], generator.integers(n, size=(rounds, m, k))]
     else:
-        places = data[clients[..., None], _subsets(generator, (rounds, m), n, k)]
+        places = data[clients[..., None], subsets(generator, (rounds, m), n, k)]
     return _Drawn(clients, places, counted, generator.standard_normal((rounds, m, problem.dimension)))
 
 
@@ -176,14 +177,7 @@ def _dealt(
     problem: Problem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
 ) -> _Drawn:
     m, k = reporting.participants, reporting.batch_size
-    clients = _subsets(generator, (len(wanted),), problem.clients, m)
+    clients = subsets(generator, (len(wanted),), problem.clients, m)
     batches = np.asarray(wanted)[:, None] * k + np.arange(k)
     normal = generator.standard_normal((len(wanted), m, problem.dimension))
     return _Drawn(clients, data[clients[..., None], batches[:, None, :]], None, normal)
-
-
-def _subsets(generator: np.random.Generator, shape: tuple[int, ...], population: int, size: int) -> Indices:
-    """Uniform subsets without replacement: those with the smallest of independent keys. (*shape, size)."""
-    if size == population:
-        return np.broadcast_to(np.arange(population), (*shape, population))
-    return np.argpartition(generator.random((*shape, population)), size - 1, axis=-1)[..., :size]

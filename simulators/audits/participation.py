@@ -38,5 +38,5 @@ class Participation:
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
         assert self.population is not None
         if self.batch_size is None:
-            return poisson_batches(generator, rows, self.population, self.rate)
+            return poisson_batches(generator, (rows, self.population), self.rate)
         return without_replacement_batches(generator, rows, self.population, self.batch_size)

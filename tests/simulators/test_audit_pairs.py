@@ -410,7 +410,7 @@ def test_batches_are_of_the_size_said_and_fair() -> None:
     assert (drawn.sum(axis=1) == 3).all()
     for pair in itertools.combinations(range(7), 2):
         assert agrees(int(drawn[:, pair].all(axis=1).sum()), 1 / 7, 30_000)
-    poisson = poisson_batches(generator, 30_000, 5, 0.2)
+    poisson = poisson_batches(generator, (30_000, 5), 0.2)
     assert all(agrees(int(poisson[:, place].sum()), 0.2, 30_000) for place in range(5))
     assert agrees(int((poisson.sum(axis=1) == 0).sum()), 0.8**5, 30_000)
 

@@ -12,6 +12,7 @@ import pytest
 
 from accountants.errors import InvalidInput
 from simulators import fedavg, norm_fedavg
+from simulators.batches import subsets
 from simulators.fedavg import FedavgRun
 from simulators.norm_fedavg import NormFedavgRun, compression, noise_variance, step_sizes, unit_vectors
 from simulators.problem import Records
@@ -77,7 +78,7 @@ def literal_norm_fedavg(problem, run, generator, rounds):
         norms.append(math.hypot(*mean))
         drawn = range(problem.clients)
         if run.participants < problem.clients:
-            drawn = generator.permutation(problem.clients)[: run.participants]
+            drawn = subsets(generator, (), problem.clients, run.participants)
         units = []
         for client in drawn:
             local = model.copy()
@@ -129,7 +130,7 @@ def literal_fedavg(problem, run, generator, rounds):
         squares.append(float(mean @ mean))
         drawn = range(problem.clients)
         if run.participants < problem.clients:
-            drawn = generator.permutation(problem.clients)[: run.participants]
+            drawn = subsets(generator, (), problem.clients, run.participants)
         locals_ = []
         for client in drawn:
             local = model.copy()

@@ -11,6 +11,7 @@ import pytest
 from accountants.errors import InvalidInput
 from accountants.schedules import Constant, Explicit, InverseTime
 from simulators import projected_sgd
+from simulators.batches import subsets
 from simulators.problem import Records
 from simulators.problems import LeastSquaresProblem, LinearProblem, MeanEstimationProblem
 from simulators.projected_sgd import ProjectedSgdRun, stopping_steps
@@ -37,7 +38,7 @@ def literal(problem, run, generator, rounds):
     largest = 0.0
     for t in range(1, steps + 1):
         if order is None:
-            batch = generator.permutation(problem.clients)[:size]
+            batch = subsets(generator, (), problem.clients, size)
         else:
             place = (t - 1) % (problem.clients // size)
             batch = order[place * size : (place + 1) * size]
