@@ -61,7 +61,7 @@ def service() -> Iterator[int]:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
     command = [sys.executable, "-m", "epsilond", "serve", "--port", str(port)]
-    environ = {**os.environ, "EPSILOND_LOG_LEVEL": "warning"}
+    environ = {**os.environ, "EPSILOND_LOG_LEVEL": "warning", "EPSILOND_STORE_PATH": ":memory:"}
     process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until = time.monotonic() + START_SECONDS

@@ -103,7 +103,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
             return False
 
     try:
-        wait_until(ready)
+        wait_until(ready, seconds=60.0)
         yield process, url
     finally:
         process.kill()
