@@ -12,7 +12,9 @@ from witness.presets import PresetSimulation
 
 def answered(request):
     prepared = simulation.prepare(request)
-    return simulation.assemble(prepared, [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)])
+    return simulation.assemble(
+        prepared, [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
+    )
 
 
 def test_a_cell_keeps_what_its_simulation_answers():
