@@ -65,7 +65,7 @@ def _bounds(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
 
 def _audit(body: Mapping[str, Any]) -> RenderableType:
     rows = {
-        "proved by the audit": f"ε ≥ {_short(body['epsilon']['lower'])}",
+        "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
         "certified": f"ε in {_ends(body['certified'])}",
         "at δ": f"10^{body['log10_delta']:.6g}",
         "confidence": f"{body['confidence']:.6g}",
@@ -80,12 +80,19 @@ def _audit(body: Mapping[str, Any]) -> RenderableType:
 def _audit_grid(body: Mapping[str, Any]) -> RenderableType:
     axes = [body[name] for name in ("panels", "lines", "across") if name in body]
     rows = new_table(
-        body["title"], *(axis["name"] for axis in axes), "proved at least", "certified", "claimed", "disproved"
+        body["title"],
+        *(axis["name"] for axis in axes),
+        "by its test",
+        "proved at least",
+        "certified",
+        "claimed",
+        "disproved",
     )
     for cell in body["cells"]:
         claim = cell.get("claim")
         rows.add_row(
             *(_short(cell["place"][axis["name"]]) for axis in axes),
+            _short(cell["test_epsilon_lower"]),
             _short(cell["epsilon_lower"]),
             _ends(cell["epsilon"]),
             "" if claim is None else _short(claim["epsilon"]),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from accountants import ENGINE_VERSION
 from accountants.quantities import Quantity, request
-from calibrators.answer import Ends, GuaranteeAnswer, Served, Warning_
+from calibrators.answer import Ends, GuaranteeAnswer, Number, Served, Warning_
 from witness.audit_answer import AuditAnswer, ClaimChecked
 from witness.experiment import Axis, Cell, Place, Preset
 from witness.experiments import (
@@ -66,7 +66,8 @@ class CellAnswer:
     final_excess: Annotated[Measured | None, Served("of the private run's output")] = None
     beside: Annotated[Mapping[str, Measured] | None, Served("final excess of the runs set beside it")] = None
     bounds: Annotated[tuple[BoundAnswer, ...] | None, Served("on the final excess")] = None
-    epsilon_lower: Annotated[float | None, Served("that an audit proves, with its confidence")] = None
+    epsilon_lower: Annotated[Number | None, Served("that an audit proves, with its confidence")] = None
+    test_epsilon_lower: Annotated[float | None, Served("what its test proves, without impossible outputs")] = None
     claim: Annotated[ClaimChecked | None, Served("that an audit checks")] = None
     parameters: Annotated[Any, Served("what it was run with")] = None
 
@@ -178,7 +179,8 @@ def _audit_cell(place: Place, answer: AuditAnswer) -> CellAnswer:
         place=place,
         kind="audit",
         epsilon=answer.certified,
-        epsilon_lower=answer.epsilon.lower,
+        epsilon_lower=answer.escape.epsilon_lower if answer.evidence == "escape" else answer.epsilon.lower,
+        test_epsilon_lower=answer.epsilon.lower,
         claim=answer.claim,
     )
 

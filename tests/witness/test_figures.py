@@ -139,7 +139,7 @@ def test_a_run_that_diverged_can_be_drawn(monkeypatch):
 @pytest.mark.parametrize("claim", [None, AuditClaim(epsilon=0.5), AuditClaim(epsilon=20.0)])
 def test_an_audit_is_drawn_beside_certificate_and_claim(claim):
     words = assert_draws(answered(gaussian_audit(claim=claim)))
-    for shown in ("certified", "proved by the audit", "false positive rate", "at least"):
+    for shown in ("certified", "proved by its test", "false positive rate", "at least"):
         assert shown in words
     expected = {None: "proved", 0.5: "at most 0.5: disproved", 20.0: "at most 20: certified"}[claim and claim.epsilon]
     assert expected in words
@@ -183,7 +183,7 @@ def test_a_grid_of_audits_shows_what_is_proved_certified_and_claimed(monkeypatch
         for seed in (0, 1)
     ]
     words = assert_draws(preset_answer(monkeypatch, cells, across=Axis(name="seed", title="seed")))
-    for shown in ("proved by the audit", "certified: at most", "claimed: at most"):
+    for shown in ("proved by its test", "certified: at most", "claimed: at most"):
         assert shown in words
 
 

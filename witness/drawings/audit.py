@@ -61,7 +61,7 @@ def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
         if value and math.isfinite(value)
     ]
     most = 1.25 * max(shown, default=1.0)
-    rows = ["certified", "proved by the audit", "if it were Gaussian"] + (["claimed"] if claim else [])
+    rows = ["certified", "proved by its test", "if it were Gaussian"] + (["claimed"] if claim else [])
     end = upper if math.isfinite(upper) else most
     axes.barh(0, max(end - lower, 0.004 * most), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85)
     axes.text(
@@ -73,6 +73,9 @@ def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
         fontsize=9,
     )
     _at_least(axes, 1, proved, most, style.MEASURED)
+    if answer["evidence"] == "escape":
+        words = "no ε: outputs that the other data set cannot give"
+        axes.text(0.02 * most, 0.72, words, color=style.MEASURED, fontsize=9, va="center")
     _at_least(axes, 2, gaussian, most, "#56B4E9")
     if claim is not None:
         axes.plot((claim["epsilon"],) * 2, (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")

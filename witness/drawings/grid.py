@@ -15,8 +15,10 @@ from matplotlib.lines import Line2D
 from witness.drawings import style
 
 MEASURED, BOUND = "measured, with its band", "bound"
-PROVED, CLAIMED = "proved by the audit: at least", "claimed: at most"
+PROVED, CLAIMED = "proved by its test: at least", "claimed: at most"
 CERTIFIED_UPPER, CERTIFIED_LOWER = "certified: at most", "certified: at least"
+IMPOSSIBLE = "proved: no ε holds at this δ, by outputs that the other data set cannot give"
+USELESS = "certified: no ε of use holds at this δ"
 BEYOND_USE = 1e6
 """An ε that says nothing, and would only stretch the axis."""
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
@@ -114,21 +116,20 @@ def _line(
 
 def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> Labels:
     """What audits prove, between what is certified and what was claimed."""
-    proved = style.numbers(cell["epsilon_lower"] for cell in cells)
+    proved = style.numbers(cell["test_epsilon_lower"] for cell in cells)
     looks.setdefault(PROVED, ("-", "o"))
     axes.plot(places, proved, color=colour, linewidth=2.0, marker="o", markersize=4)
     labels = [(float(proved[-1]), "proved", colour)]
-    if all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells):
-        axes.text(
-            0.5,
-            0.97,
-            "certified: no ε of use holds at this δ",
-            transform=axes.transAxes,
-            color=style.CERTIFIED,
-            ha="center",
-            va="top",
-            fontsize=9,
+    notes = [
+        words
+        for words, true in (
+            (IMPOSSIBLE, all(style.number(cell["epsilon_lower"]) == np.inf for cell in cells)),
+            (USELESS, all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells)),
         )
+        if true
+    ]
+    place = {"transform": axes.transAxes, "ha": "center", "va": "top"}
+    axes.text(0.5, 0.98, "\n".join(notes), color=style.CERTIFIED, fontsize=9, **place)  # type: ignore[arg-type]
     for name, end in ((CERTIFIED_UPPER, "upper"), (CERTIFIED_LOWER, "lower")):
         values = style.numbers(cell["epsilon"][end] for cell in cells)
         values = np.where(values < BEYOND_USE, values, np.nan)
@@ -140,6 +141,7 @@ def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: s
         looks.setdefault(CLAIMED, (style.DASHES[3], None))
         axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
         labels.append((float(claimed[-1]), "claimed", style.BOUND))
+        style.logarithmic(axes)  # before its limits are read
         style.headroom(axes, 1.8)
     return labels
 

@@ -1,0 +1,54 @@
+"""What the tables of experiments keep of the simulations in them, and the printed claim that is disproved."""
+
+import math
+
+import pytest
+
+from calibrators.answer import as_json
+from witness import simulation
+from witness.audit_family import printed_truncated_discrete_laplace
+from witness.presets import PresetSimulation
+
+
+def answered(request):
+    prepared = simulation.prepare(request)
+    return simulation.assemble(
+        prepared, [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
+    )
+
+
+def test_a_cell_keeps_what_its_simulation_answers():
+    request = PresetSimulation(preset="mb-sgd-bound", repetitions=2, seed=4)
+    table = answered(request)
+    prepared = simulation.prepare(request)
+    alone = answered(prepared.resolved[1].request)
+    cell = table.cells[1]
+    assert cell.place == {"epsilon": 1.0}
+    assert cell.final_excess == alone.final_excess
+    assert cell.bounds == alone.bounds
+    assert cell.epsilon == alone.guarantee.epsilon
+    assert cell.beside == {"non-private": alone.series[1].final}
+    assert cell.parameters == alone.parameters
+    assert (table.repetitions, table.seed, alone.seed) == (2, 4, 4)
+
+
+def test_the_printed_claim_is_disproved_in_every_cell():
+    table = answered(PresetSimulation(preset="tdl-as-printed-audit", repetitions=5))
+    for cell in table.cells:
+        assert cell.claim.epsilon == cell.place["epsilon"]
+        assert cell.claim.violated is True
+        assert cell.test_epsilon_lower > cell.claim.epsilon
+        assert cell.epsilon_lower >= cell.test_epsilon_lower or math.isinf(cell.epsilon_lower)
+        assert cell.epsilon.upper == math.inf
+    assert as_json(table)["cells"][0]["epsilon"]["upper"] == "unbounded"
+
+
+def test_blocks_beyond_the_last_are_refused():
+    prepared = simulation.prepare(PresetSimulation(preset="tdl-as-printed-audit", repetitions=2))
+    with pytest.raises(IndexError):
+        simulation.run_block(prepared, prepared.plan.blocks)
+
+
+def test_audits_of_a_preset_have_its_samples_and_seed():
+    (first, *_) = simulation.prepare(PresetSimulation(preset="tdl-as-printed-audit", repetitions=2, seed=9)).resolved
+    assert first.request == printed_truncated_discrete_laplace(epsilon=0.5, samples=4000, seed=9)
