@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import Annotated, Literal
 
 import numpy as np
@@ -93,10 +92,8 @@ def _built(asked: DataSetProblem) -> LinearModelProblem:
 @functools.cache
 def _read(name: DataSet) -> tuple[Floats, Floats]:
     """Features of norm at most 1, and the class of each record."""
-    try:
-        sets = importlib.import_module("sklearn.datasets")
-    except ImportError as missing:
-        raise InvalidInput.at("/data_set", "needs scikit-learn, which is not installed") from missing
+    from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
+
     load = sets.load_breast_cancer if name == "breast-cancer" else sets.load_digits
     features, classes = load(return_X_y=True)
     spread = np.std(features, axis=0)
