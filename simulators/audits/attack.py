@@ -20,6 +20,9 @@ from simulators.audits.worlds import Floats
 
 RANKS = 200
 """Thresholds tried from each end of each sample."""
+CHOOSING_ERROR = 1e-5
+"""Of either rate where tests compete. More than a thousand do: at the error of the bound itself, one that was merely
+lucky far out in a tail would win, and prove nothing on the other half."""
 LEAST_ESCAPE = 1e-300
 
 
@@ -74,8 +77,9 @@ class Bounded:
 def best(halves: Halves, score: Score, error: float) -> Bounded:
     """The score of the test that scores best on the first halves, on the second halves, wrong with probability `error`.
 
-    Half of the error goes to each of the two rates.
+    Half of the error goes to each of the two rates. Among the first halves tests compete at `CHOOSING_ERROR`.
     """
+    choosing = min(error / 2, CHOOSING_ERROR)
     chosen: tuple[float, float, bool, bool] | None = None
     thresholds = _thresholds(halves.choose)
     trials = halves.choose[0].size
@@ -83,7 +87,7 @@ def best(halves: Halves, score: Score, error: float) -> Bounded:
         counts = [_hits(sample, thresholds, above=above) for sample in halves.choose]
         for first_is_positive in (True, False):
             positives, negatives = counts if first_is_positive else counts[::-1]
-            scores = score(lower_rate(positives, trials, error / 2), upper_rate(negatives, trials, error / 2))
+            scores = score(lower_rate(positives, trials, choosing), upper_rate(negatives, trials, choosing))
             place = int(np.argmax(scores))
             if chosen is None or scores[place] > chosen[0]:
                 chosen = (float(scores[place]), float(thresholds[place]), above, first_is_positive)
