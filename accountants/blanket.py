@@ -37,6 +37,8 @@ _PIECE_REACH = 30.0
 """Largest |z|ℓ/2 at which 40 nodes integrate e^{zx} over a piece within e^−46 of its value at t = 0."""
 _MOST_EXPONENT = 600.0
 _MOST_NODES = 6000
+_LARGEST_PLACE = 1e100
+"""Squares of places, over any count, are doubles below this."""
 _NEGLIGIBLE = 30.0
 _SMOOTHEST = 1.0 / 160.0
 _FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
@@ -47,6 +49,11 @@ class Ends(NamedTuple):
 
     lower: float
     upper: float
+
+    def widened(self, accuracy: float) -> Ends:
+        """Both ends moved outward by that much per unit of 1 + |end|; an end at −inf stays."""
+        low, high = (0.0 if math.isinf(end) else accuracy * (1.0 + abs(end)) for end in self)
+        return Ends(self.lower - low, self.upper + high)
 
 
 class Pieces(NamedTuple):
@@ -90,6 +97,19 @@ class StepLaw:
     def most(self) -> float:
         """The largest place, or 0."""
         return max(0.0, float(self.nodes.places.max(initial=0.0)), float(self.pieces.high.max(initial=0.0)))
+
+    @property
+    def widest(self) -> float:
+        """The largest modulus of a place."""
+        return max(float(np.abs(each).max(initial=0.0)) for each in (self.nodes.places, *self.pieces[:2]))
+
+    def halved(self, times: int) -> StepLaw:
+        """The law of the variable over 2^times. It is exact where nothing underflows, and what does is charged."""
+        scale = math.ldexp(1.0, -times)
+        errors = scale * self.atoms.place_errors + math.ulp(0.0)
+        atoms = self.atoms._replace(places=scale * self.atoms.places, place_errors=errors)
+        low, high, mass = self.pieces
+        return StepLaw(atoms, Pieces(scale * low, scale * high, mass))
 
 
 @dataclass(frozen=True)
@@ -165,6 +185,10 @@ class CompoundSum:
         """log E[S₊]. Guarantees: lower ≤ truth ≤ upper, honest whatever the width; the upper end is finite or −inf."""
         if self.law.most == 0.0:
             return Ends(-math.inf, -math.inf)
+        if (widest := self.law.widest) > _LARGEST_PLACE:
+            exponent = math.frexp(widest)[1]
+            found = CompoundSum(self.law.halved(exponent), self.count).log_positive_part()
+            return Ends(*(end + exponent * math.log(2.0) for end in found)).widened(8 * UNIT_ROUNDOFF)
         here = self._saddle
         chernoff = here.log_transform + here.error - 1.0 - math.log(here.tilt)
         period, log_alias, steepest = self._period()

@@ -29,6 +29,8 @@ Outcomes = tuple[tuple[float, float, float], ...]
 """Of one pair of inputs: each outcome's weight in the blanket, and its probabilities on either input."""
 
 _CHARGE_ACCURACY = 16 * UNIT_ROUNDOFF
+_LEAST_WEIGHT = 1e-290
+"""A blanket may be taken smaller than it is: an outcome that weighs less in it is charged whole, at no cost."""
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
@@ -82,7 +84,7 @@ class FiniteBlanketBound(ScaledBound):
         common, p, q = table
         gain = p - math.exp(min(epsilon, 700.0)) * q
         size = p + math.exp(min(epsilon, 700.0)) * q
-        hidden = common > 0.0
+        hidden = common > _LEAST_WEIGHT
         places = gain[hidden] / common[hidden]
         errors = 8 * UNIT_ROUNDOFF * size[hidden] / common[hidden]
         atoms = Nodes(places, common[hidden], errors, 8 * UNIT_ROUNDOFF * common[hidden])
@@ -126,7 +128,8 @@ class CountProfile:
         gap = high - low - growth * low
         needed = (not_low - not_high) + growth * not_low
         # k favours it iff k (1 − base) gap > (others + 1 − k) base · needed.
-        ratio = np.where(gap > 0.0, needed / np.where(gap > 0.0, gap, 1.0) * (self.base[0] / self.base[1]), np.inf)
+        with np.errstate(over="ignore"):  # a ratio past every double leaves the largest count alone
+            ratio = np.where(gap > 0.0, needed / np.where(gap > 0.0, gap, 1.0) * (self.base[0] / self.base[1]), np.inf)
         size = self.others + 1.0
         rest = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
         least = np.where(gap > 0.0, size - rest, size + 1.0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from accountants.account import account
+from accountants.blanket import CompoundSum, Nodes, StepLaw
 from accountants.curve import Pair
 from accountants.errors import ConditionViolated, InvalidInput
 from accountants.quantities import Observer, Relation, Unit
@@ -446,3 +447,25 @@ def test_pairs_are_symmetric() -> None:
     assert isinstance(pair, Pair)
     assert pair.symmetric
     assert hash(pair) == hash(scaled_pair(response_bound(100, 1.0, 2)))
+
+
+@pytest.mark.parametrize("local", [200.0, 355.0, 400.0, 709.0, 720.0, 744.0, 1e5])
+@pytest.mark.parametrize("categories", [2, 3])
+def test_reports_that_hide_next_to_nothing(local: float, categories: int) -> None:
+    """Ratios past every double overflow nowhere: shuffling 3 reports without noise gains nothing to speak of."""
+    spec = Shuffled(clients=3, mechanism=RandomizedResponse(epsilon=local, categories=categories))
+    found = account(spec, relation="replace-one", observer="shuffled-server").guarantee.curve.epsilon(math.log(0.01))
+    assert 0.0 <= found.lower <= found.upper <= local * (1.0 + 1e-9)
+    assert found.upper > local - 5.0
+
+
+@pytest.mark.parametrize("scale", [1e120, 2.0**900])
+def test_a_sum_is_as_large_as_its_unit(scale: float) -> None:
+    """E[(cS)₊] = c E[S₊], on either side of where places are scaled down."""
+
+    def sum_of(unit: float) -> CompoundSum:
+        places = unit * np.asarray([1.0, -0.75, 0.25])
+        return CompoundSum(StepLaw(Nodes(places, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), np.zeros(3))), 40)
+
+    small, large = sum_of(1.0).log_positive_part(), sum_of(scale).log_positive_part()
+    assert large == pytest.approx([end + math.log(scale) for end in small], abs=1e-9)
