@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypeAliasType
 
-from accountants.errors import InvalidInput
+from accountants.errors import Fault, InvalidInput
 from accountants.quantities import (
     BATCH_SIZE,
     BATCHES,
@@ -179,14 +179,27 @@ class Subsampled:
 
     def _check_levels(self) -> None:
         """A batch of records holds no clients to draw, and a batch of it is drawn from as many records as it has."""
-        inner = self.mechanism
-        if self.level != "records" or not isinstance(inner, Subsampled):
-            return
-        if inner.level == "clients":
-            raise InvalidInput.at("/mechanism/level", "clients are drawn before their records", allowed="records")
-        if None not in (self.batch_size, inner.population) and inner.population != self.batch_size:
-            message = "a batch of a batch is drawn from as many records as that has"
-            raise InvalidInput.at("/mechanism/population", message, allowed=f"{self.batch_size}")
+        if self.level == "records" and (fault := self._fault_of_records()):
+            raise InvalidInput(fault)
+
+    @property
+    def may_be_of_records(self) -> bool:
+        """Whether what is drawn from its batch can be drawn from a batch of records."""
+        return self._fault_of_records() is None
+
+    def _fault_of_records(self) -> Fault | None:
+        """What below it contradicts a batch of records. A full batch of a batch is that batch."""
+        inner, pointer = self.mechanism, "/mechanism"
+        while isinstance(inner, Subsampled):
+            if inner.level == "clients":
+                return Fault(f"{pointer}/level", "clients are drawn before their records", allowed="records")
+            if None not in (self.batch_size, inner.population) and inner.population != self.batch_size:
+                message = "a batch of a batch is drawn from as many records as that has"
+                return Fault(f"{pointer}/population", message, allowed=f"{self.batch_size}")
+            if inner.sampling != "full":
+                return None
+            inner, pointer = inner.mechanism, f"{pointer}/mechanism"
+        return None
 
     def _check_shuffled(self) -> None:
         """Before shuffling, clients are drawn, and as many as report."""

@@ -71,9 +71,13 @@ def drawn_level(spec: Subsampled, unit: Unit) -> Level:
 
 
 def within_clients(spec: Any) -> Any:
-    """The same mechanism once clients have been drawn: what it leaves open is drawn among a client's records."""
+    """The same mechanism once clients have been drawn: what it leaves open is drawn among a client's records.
+
+    What cannot be a batch of records, by what is drawn from it, stays open, and is then read as one of clients.
+    """
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(within_clients, spec.mechanisms)))
     if isinstance(spec, Subsampled):
-        return replace(spec, level=spec.level or "records", mechanism=within_clients(spec.mechanism))
+        known = replace(spec, mechanism=within_clients(spec.mechanism))
+        return replace(known, level="records") if known.level is None and known.may_be_of_records else known
     return replace(spec, mechanism=within_clients(spec.mechanism)) if inner(spec) else spec

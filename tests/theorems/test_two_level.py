@@ -11,7 +11,7 @@ import pytest
 
 from accountants.account import account
 from accountants.errors import ConditionViolated, InvalidInput
-from accountants.quantities import Level, Observer
+from accountants.quantities import Level, Observer, Unit
 from accountants.specs import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Subsampled
 from accountants.theorems.two_level import FRESH_SELECTION
 from tests.oracles.enclosure import log_of
@@ -180,4 +180,36 @@ def test_clients_drawn_with_replacement_are_refused() -> None:
 def test_batches_of_batches_that_no_run_can_have(inner: Any, pointer: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         drawn(10, 100, inner, level="records")
+    assert caught.value.faults[0].pointer == pointer
+
+
+def full(mechanism: Any) -> Any:
+    return Subsampled(sampling="full", mechanism=mechanism)
+
+
+@pytest.mark.parametrize("unit", ["record", "client"])
+def test_a_full_batch_between_two_draws_of_clients_changes_nothing(unit: Unit) -> None:
+    inner = drawn(5, 10, LOCAL, level="clients")
+    plain, between = (drawn(10, 20, each, level="clients") for each in (inner, full(inner)))
+    setting = {"unit": unit, "observer": "released-models"}
+    assert log_delta(between, 0.3, **setting) == log_delta(plain, 0.3, **setting)
+
+
+@pytest.mark.parametrize("between", [lambda spec: spec, full])
+def test_what_cannot_be_a_batch_of_records_is_one_of_clients(between: Any) -> None:
+    """Five records of 50 are not drawn from a batch of 10 of 20; nor are clients from a batch of records."""
+    for inner in (LOCAL, drawn(5, 50, LOCAL.mechanism, level="records")):
+        left_open = drawn(20, 30, between(drawn(10, 20, between(inner))), level="clients")
+        said = drawn(20, 30, drawn(10, 20, LOCAL, level="clients"), level="clients")
+        assert log_delta(left_open, 0.3).upper == log_delta(said, 0.3).upper
+        assert math.isfinite(log_delta(full(left_open), 0.3, unit="client").upper)
+
+
+@pytest.mark.parametrize(
+    ("inner", "pointer"),
+    [(LOCAL, "/mechanism/mechanism/population"), (drawn(5, 10, GAUSSIAN, "clients"), "/mechanism/mechanism/level")],
+)
+def test_a_full_batch_hides_no_contradiction(inner: Any, pointer: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        drawn(10, 20, full(inner), level="records")
     assert caught.value.faults[0].pointer == pointer
