@@ -66,6 +66,10 @@ def _bounds(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
 def _audit(body: Mapping[str, Any]) -> RenderableType:
     rows = {
         "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
+        "proved of μ": f"μ ≥ {_short(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
+        f" (ε ≥ {_short(body['gaussian']['epsilon_if_gaussian'])} if it is Gaussian)",
+        "impossible outputs": _escape(body["escape"]),
+        "verdicts rest on": {"test": "the test", "escape": "impossible outputs"}[body["evidence"]],
         "certified": f"ε in {_ends(body['certified'])}",
         "at δ": f"10^{body['log10_delta']:.6g}",
         "confidence": f"{body['confidence']:.6g}",
@@ -74,7 +78,16 @@ def _audit(body: Mapping[str, Any]) -> RenderableType:
     if "claim" in body:
         verdict = {True: "disproved", False: "certified"}.get(body["claim"]["violated"], "undecidable")
         rows["claimed"] = f"ε ≤ {_short(body['claim']['epsilon'])}: {verdict}"
+        rows["proved at the claimed ε"] = f"δ ≥ {_short(body['claim']['delta_lower'])}"
     return Group(pairs("Audit", rows), *bullets("That is", [body["meaning"]]))
+
+
+def _escape(escape: Mapping[str, Any]) -> str:
+    """What outputs that the other data set cannot give prove."""
+    if not escape["observed"]:
+        return "none seen"
+    proved = "so that no ε holds" if escape["epsilon_lower"] == "unbounded" else "not above δ"
+    return f"{escape['observed']} seen: probability ≥ {_short(escape['probability_lower'])}, {proved}"
 
 
 def _audit_grid(body: Mapping[str, Any]) -> RenderableType:
@@ -87,6 +100,7 @@ def _audit_grid(body: Mapping[str, Any]) -> RenderableType:
         "certified",
         "claimed",
         "disproved",
+        "δ there at least",
     )
     for cell in body["cells"]:
         claim = cell.get("claim")
@@ -97,6 +111,7 @@ def _audit_grid(body: Mapping[str, Any]) -> RenderableType:
             _ends(cell["epsilon"]),
             "" if claim is None else _short(claim["epsilon"]),
             "" if claim is None else str(claim["violated"]).lower(),
+            "" if claim is None else _short(claim["delta_lower"]),
         )
     return rows
 

@@ -1,5 +1,6 @@
 """The simulate command and the library's function: the same answer by any number of workers, and exit codes."""
 
+import io
 import json
 import multiprocessing
 import os
@@ -10,11 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import epsilond
 from accountants.errors import Infeasible, InvalidInput
-from epsilond import ask, parallel
+from epsilond import ask, parallel, simulation_tables
 from epsilond.cli import main
 from witness.presets import PRESETS, PresetSimulation
 from witness.risk import RiskSimulation
@@ -170,6 +172,29 @@ def test_an_audit_is_told_in_words(tmp_path):
     assert ran.exit_code == 0, ran.output
     assert "disproved" in ran.stdout
     assert "ε ≥" in ran.stdout
+
+
+def test_an_audit_tells_of_mu_and_of_impossible_outputs():
+    spec = {
+        "kind": "truncated_discrete_laplace",
+        "noise_levels": 20,
+        "decay_rate": 0.2,
+        "dimension": 2,
+        "l1_sensitivity": 4,
+        "linf_sensitivity": 2,
+    }
+    asked = AUDIT | {"spec": spec, "relation": "replace-one", "samples": 5000, "claim": {"epsilon": 1.0}}
+    answer = epsilond.as_json(epsilond.simulate(asked))
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(simulation_tables.simulation(epsilond.simulate(asked)))
+    told = console.export_text()
+    assert f"μ ≥ {answer['gaussian']['mu_lower']:.4g}" in told
+    assert f"{answer['escape']['observed']} seen: probability ≥ {answer['escape']['probability_lower']:.4g}" in told
+    assert "so that no ε holds" in told
+    assert f"δ ≥ {answer['claim']['delta_lower']:.4g}" in told
+    plain = epsilond.simulate(AUDIT | {"samples": 2000})
+    console.print(simulation_tables.simulation(plain))
+    assert "none seen" in console.export_text()
 
 
 def test_presets_are_listed():

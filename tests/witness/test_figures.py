@@ -15,6 +15,8 @@ from tests.witness import toy
 from witness import simulation
 from witness.audit_request import AuditClaim, AuditSimulation
 from witness.drawings import style
+from witness.drawings.audit import audit as audit_figure
+from witness.drawings.grid import grid
 from witness.experiment import Axis, Cell, Preset
 from witness.figures import draw
 from witness.presets import PresetSimulation
@@ -143,6 +145,34 @@ def test_an_audit_is_drawn_beside_certificate_and_claim(claim):
         assert shown in words
     expected = {None: "proved", 0.5: "at most 0.5: disproved", 20.0: "at most 20: certified"}[claim and claim.epsilon]
     assert expected in words
+
+
+def test_what_is_certified_far_away_leaves_the_rest_readable():
+    """A certified lower end of 1e15, as where no ε of use holds, once stretched the axis so far that all else was 0."""
+    answer = answered(gaussian_audit(claim=AuditClaim(epsilon=1.0)))
+    answer["certified"] = {"lower": 1e15, "upper": "unbounded"}
+    words = assert_draws(answer)
+    assert "off scale" in words
+    assert "dashed" not in words
+    assert audit_figure(answer).axes[1].get_xlim()[1] < 20.0
+    answer["certified"] = {"lower": 1.5, "upper": 2.5}
+    near = assert_draws(answer)
+    assert "off scale" not in near
+    assert "dashed" in near
+
+
+def test_a_grid_of_audits_ends_where_its_values_do(monkeypatch):
+    cells = [
+        Cell(place={"seed": seed}, simulation=gaussian_audit(seed=seed, claim=AuditClaim(epsilon=0.5)))
+        for seed in (0, 1)
+    ]
+    answer = preset_answer(monkeypatch, cells, across=Axis(name="seed", title="seed"))
+    proved = [cell["test_epsilon_lower"] for cell in answer["cells"]]
+    low, high = grid(answer).axes[0].get_ylim()
+    assert min(0.5, *proved) / 2 < low < min(0.5, *proved)
+    assert high > max(style.number(cell["epsilon"]["upper"]) for cell in answer["cells"])
+    words = assert_draws(answer)
+    assert all(f"δ ≥ {cell['claim']['delta_lower']:.3g}" in words for cell in answer["cells"])
 
 
 def test_a_grid_has_a_line_for_each_value_and_panels(monkeypatch):

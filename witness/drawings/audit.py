@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from witness.drawings import style
 
 INCHES = (10.0, 4.6)
+FAR = 10.0
+"""Certified ends this many times beyond what was proved and claimed would leave nothing else to see."""
 
 
 def audit(answer: Mapping[str, Any]) -> Figure:
@@ -43,11 +45,12 @@ def _rates(axes: Axes, answer: Mapping[str, Any]) -> None:
             1.0, np.minimum(math.exp(min(upper, 700.0)) * grid + delta, 1 - (1 - delta - grid) * math.exp(-upper))
         )
         axes.plot(grid, most, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
+    dashed = " (dashed: most that is certified)" if math.isfinite(upper) else ""
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
     axes.set_ylabel("true positive rate")
-    axes.set_title("attacker's error rates (dashed: most that is certified)", fontsize=10)
+    axes.set_title(f"attacker's error rates{dashed}", fontsize=10)
 
 
 def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
@@ -55,27 +58,14 @@ def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]
     claim = answer.get("claim")
-    shown = [
-        value
-        for value in (lower, upper, proved, gaussian, claim and claim["epsilon"])
-        if value and math.isfinite(value)
-    ]
-    most = 1.25 * max(shown, default=1.0)
+    most = 1.25 * _scale(lower, upper, (proved, gaussian, claim["epsilon"] if claim else 0.0))
     rows = ["certified", "proved by its test", "if it were Gaussian"] + (["claimed"] if claim else [])
-    end = upper if math.isfinite(upper) else most
-    axes.barh(0, max(end - lower, 0.004 * most), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85)
-    axes.text(
-        end,
-        0.32,
-        f"[{_short(lower)}, {_short(upper)}]",
-        ha="right" if end > 0.5 * most else "left",
-        color=style.CERTIFIED,
-        fontsize=9,
-    )
+    _certified(axes, lower, upper, most)
     _at_least(axes, 1, proved, most, style.MEASURED)
     if answer["evidence"] == "escape":
         words = "no ε: outputs that the other data set cannot give"
-        axes.text(0.02 * most, 0.72, words, color=style.MEASURED, fontsize=9, va="center")
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+        axes.text(0.02 * most, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
     _at_least(axes, 2, gaussian, most, "#56B4E9")
     if claim is not None:
         axes.plot((claim["epsilon"],) * 2, (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
@@ -93,6 +83,27 @@ def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
     axes.set_xlim(0.0, most)
     axes.set_xlabel(f"ε at δ = {style.power_of_ten(answer['log10_delta'])} (nats)")
     axes.set_title(f"the audit and the certificate: {answer['verdict']}", fontsize=10)
+
+
+def _scale(lower: float, upper: float, told: tuple[float, ...]) -> float:
+    """The largest value that is drawn: what is certified far beyond all that was proved and claimed is not."""
+    near = max((value for value in told if math.isfinite(value)), default=0.0)
+    ends = [end for end in (lower, upper) if 0.0 < end < math.inf]
+    return max([near, *(end for end in ends if end <= FAR * near)]) or min(ends, default=1.0)
+
+
+def _certified(axes: Axes, lower: float, upper: float, most: float) -> None:
+    """The certified interval, or in words where it is if it starts past the axis."""
+    words = f"[{_short(lower)}, {_short(upper)}]"
+    if lower > most:
+        axes.text(0.98 * most, 0, f"{words}, off scale →", ha="right", va="center", color=style.CERTIFIED, fontsize=9)
+        return
+    end = min(upper, most)
+    axes.barh(0, max(end - lower, 0.004 * most), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85)
+    if upper > most:
+        words += ", upper end off scale →"
+    place = "right" if end > 0.5 * most else "left"
+    axes.text(end, 0.32, words, ha=place, va="center", color=style.CERTIFIED, fontsize=9)
 
 
 def _at_least(axes: Axes, row: float, value: float, most: float, colour: str) -> None:

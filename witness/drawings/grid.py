@@ -21,6 +21,8 @@ IMPOSSIBLE = "proved: no ε holds at this δ, by outputs that the other data set
 USELESS = "certified: no ε of use holds at this δ"
 BEYOND_USE = 1e6
 """An ε that says nothing, and would only stretch the axis."""
+MARGIN = 1.5
+"""Between the end of the axis and the values nearest to it."""
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 
 Cells = Sequence[Mapping[str, Any]]
@@ -138,12 +140,32 @@ def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: s
             axes.plot(places, values, color=style.CERTIFIED, linewidth=1.3, linestyle=looks[name][0])
     claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in cells)
     if np.isfinite(claimed).any():
+        _deltas(axes, places, proved, cells, colour)
         looks.setdefault(CLAIMED, (style.DASHES[3], None))
         axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
         labels.append((float(claimed[-1]), "claimed", style.BOUND))
-        style.logarithmic(axes)  # before its limits are read
-        style.headroom(axes, 1.8)
+    style.logarithmic(axes)
+    drawn = [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), dtype=float) if value > 0.0]
+    if drawn:
+        axes.set_ylim(min(drawn) / MARGIN, max(drawn) * (MARGIN if not notes else MARGIN**2))
     return labels
+
+
+def _deltas(axes: Axes, places: npt.NDArray[np.float64], proved: Any, cells: Cells, colour: str) -> None:
+    """What is proved of δ at the claimed ε, written at each point: often it tells more than ε does."""
+    for place, height, cell in zip(places, proved, cells, strict=True):
+        words = f"δ ≥ {cell['claim']['delta_lower']:.3g}\nat the\nclaimed ε"
+        if height > 0.0 and cell["claim"]["delta_lower"] > 0.0:
+            axes.annotate(
+                words,
+                (place, height),
+                (0, -7),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                color=colour,
+                fontsize=8,
+            )
 
 
 def _least_bound(cell: Mapping[str, Any]) -> float:
