@@ -14,6 +14,7 @@ from epsilond.reading import read_value
 from simulators.algorithms import ALGORITHMS, Run
 from simulators.problem_specs import AnyProblem
 from witness import KINDS, simulation
+from witness.figures import draw
 from witness.joins import JOINS, join_of
 from witness.presets import PRESETS, PresetName, PresetSimulation
 from witness.requests import SimulationRequest
@@ -90,6 +91,20 @@ def test_a_prepared_simulation_crosses_a_process_boundary_without_a_change(name,
     json.dumps(found, allow_nan=False)
     assert found["series"][0]["name"] == "private"
     assert found["rounds"] == found["series"][0]["rounds"][-1]
+
+
+@EACH
+def test_the_answer_of_every_algorithm_can_be_drawn(algorithm, prepared):
+    if algorithm.name == "fedavg":
+        run = {"algorithm": "fedavg", "participants": 4, "rounds": 6, "local_steps": 2}
+        body = {"kind": "risk", "run": run, "problem": PROBLEM, "repetitions": 3}
+        ready = simulation.prepare(read_value(SimulationRequest, body, at=""))
+    else:
+        ready = prepared[algorithm.name]
+    answer = as_json(simulation.assemble(ready, [simulation.run_block(ready, i) for i in range(ready.plan.blocks)]))
+    drawn = draw(answer, "svg").decode()
+    assert algorithm.name in drawn
+    assert ("fresh records" in drawn) == ("samples_per_client" not in answer["problem"])
 
 
 @OPEN

@@ -69,8 +69,10 @@ def _title(answer: Mapping[str, Any]) -> str:
         target = guarantee["target"]
         delta = style.power_of_ten(target["log10_delta"])
         privacy = f"ε = {target['epsilon']:g}, δ = {delta}, {guarantee['definition']}"
+    problem = answer["problem"]
+    held = problem.get("samples_per_client")
+    records = "fresh records" if held is None else f"{held} records each"
     return (
         f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
-        f"{privacy}; {answer['problem']['clients']} clients, {answer['problem']['samples_per_client']} records each,"
-        f" {answer['problem']['dimension']} coordinates"
+        f"{privacy}; {problem['clients']} clients, {records}, {problem['dimension']} coordinates"
     )
