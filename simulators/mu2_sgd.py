@@ -321,4 +321,5 @@ ALGORITHM = Algorithm(
     work=work_of,
     alternatives=alternatives,
     beside=("non-private", "cancelled-noise", "independent-noise", "noisy-sgd"),
+    planned=alternatives,
 )
