@@ -80,7 +80,11 @@ class BoundAnswer:
     compared: bool
     reason: Annotated[str | None, Served("why it is not compared")] = None
     ratio: Annotated[
-        Number | None, Served("bound over measured mean; absent where nothing is compared", may_be_unbounded=True)
+        Number | None,
+        Served(
+            "bound over measured mean; absent where nothing is compared, and where both are below optimum_gap",
+            may_be_unbounded=True,
+        ),
     ] = None
     holds: Annotated[
         Holds | None,

@@ -121,6 +121,8 @@ def _compared(bound: Bound, final: Measured, measurement: Measurement, confidenc
 def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
     reason = why_not_compared(bound)
     compared = reason is None
+    # Below the gap both are the gap's own size, and their ratio says nothing.
+    telling = compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
     return BoundAnswer(
         theorem=bound.theorem,
         status=bound.status,
@@ -130,7 +132,7 @@ def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
         conditions=tuple(bound.conditions),
         compared=compared,
         reason=reason,
-        ratio=bound.value / measured.mean if compared and 0.0 < measured.mean < math.inf else None,
+        ratio=bound.value / measured.mean if telling else None,
         holds=holds(bound.value, measured.lower, measured.upper, gap) if compared else None,
     )
 
