@@ -56,6 +56,8 @@ class Algorithm:
     work: Callable[[Problem, Any], Work]
     alternatives: Callable[[Any], Mapping[str, Any]]
     beside: tuple[str, ...] = ("non-private",)
+    titles: Mapping[str, str] = field(default_factory=lambda: {"non-private": "same steps, without noise"})
+    """What each of them is, in a few words."""
     planned: Callable[[Any], Mapping[str, Any]] | None = None
     """Stand-ins for `alternatives(run)` that cost what these will, also of a run whose noise is open: for the plan.
 

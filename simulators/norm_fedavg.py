@@ -234,4 +234,9 @@ ALGORITHM = Algorithm(
     alternatives=alternatives,
     beside=("non-private", "as-printed", "as-printed-raised"),
     planned=planned,
+    titles={
+        "non-private": "without noise and grid",
+        "as-printed": "noise as printed, not private",
+        "as-printed-raised": "as printed, levels raised until certified",
+    },
 )

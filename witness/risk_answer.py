@@ -55,6 +55,7 @@ class SeriesAnswer:
     """Excess risk of one run after some of its rounds, over all repetitions. In the unit of the loss."""
 
     name: str
+    title: Annotated[str, Served("what was run, in a few words")]
     role: Role
     algorithm: str
     parameters: Annotated[Any, Served("what it was run with")]

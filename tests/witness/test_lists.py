@@ -65,6 +65,7 @@ def test_an_algorithm_is_named_by_its_run_and_its_noise_is_a_field_of_it(algorit
     known = {field.name: field.default for field in fields(algorithm.run)}
     assert known["algorithm"] == algorithm.name
     assert {*join_of(algorithm.name).noise} <= {*known}
+    assert {*algorithm.titles} == {*algorithm.beside}
 
 
 @OPEN
