@@ -118,11 +118,12 @@ def simulate(
         stem = asked if preset else Path(asked).stem
         target = simulating.figure_file(out if out is not None or as_body else f"{stem}.png")
         answer = simulating.with_progress(request, workers)
+        # First the answer: whatever a figure may run into, minutes of work are not lost with it.
+        _print_body(answer) if as_body else tables.show(simulation_tables.simulation(answer))
         if target is not None:
             simulating.write_figure(answer, target)
-        _print_body(answer) if as_body else tables.show(simulation_tables.simulation(answer))
-        if target is not None and not as_body:
-            typer.echo(f"\nfigure: {target}")
+            if not as_body:
+                typer.echo(f"\nfigure: {target}")
 
 
 @main.command()

@@ -56,3 +56,16 @@ class Algorithm:
     work: Callable[[Problem, Any], Work]
     alternatives: Callable[[Any], Mapping[str, Any]]
     beside: tuple[str, ...] = ("non-private",)
+    titles: Mapping[str, str] = field(default_factory=lambda: {"non-private": "same steps, without noise"})
+    """What each of them is, in a few words."""
+    planned: Callable[[Any], Mapping[str, Any]] | None = None
+    """Stand-ins for `alternatives(run)` that cost what these will, also of a run whose noise is open: for the plan.
+
+    None: there is one for every name, and each costs what the run costs."""
+
+    def costs(self, problem: Problem, run: Any, wanted: Sequence[str]) -> tuple[Work, ...]:
+        """Work of the run, and of each run that there will be beside it of those wanted."""
+        work = self.work(problem, run)
+        if self.planned is None:
+            return (work,) * (1 + len(wanted))
+        return (work, *(self.work(problem, other) for name, other in self.planned(run).items() if name in wanted))

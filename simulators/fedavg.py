@@ -98,4 +98,5 @@ ALGORITHM = Algorithm(
     work=work,
     alternatives=alternatives,
     beside=(),
+    titles={},
 )

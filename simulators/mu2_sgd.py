@@ -321,4 +321,11 @@ ALGORITHM = Algorithm(
     work=work_of,
     alternatives=alternatives,
     beside=("non-private", "cancelled-noise", "independent-noise", "noisy-sgd"),
+    planned=alternatives,
+    titles={
+        "non-private": "same steps, without noise",
+        "cancelled-noise": "cancelled noise, same step",
+        "independent-noise": "independent noise, same step",
+        "noisy-sgd": "noisy SGD, its own step",
+    },
 )

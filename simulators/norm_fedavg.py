@@ -188,8 +188,10 @@ def rounds_of(problem: Problem, run: NormFedavgRun) -> int:
 
 
 def work(problem: Problem, run: NormFedavgRun) -> Work:
-    """Gradients, and about thirty operations for every noisy coordinate."""
+    """Gradients, and about thirty operations for every coordinate that is rounded and given noise."""
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+    if run.quantization_levels is None:
+        return gradients
     coordinates = float(run.participants * problem.dimension)
     return Work(
         operations=gradients.operations + run.rounds * (30.0 * coordinates + 300.0),
@@ -214,6 +216,13 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
     return found
 
 
+def planned(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
+    """Where noise is open, with printed noise of any size: it costs the same at every size."""
+    if run.noise_levels is None:
+        run = replace(run, printed_noise_levels=1, printed_decay_rate=1.0, raised_noise_levels=1, raised_decay_rate=1.0)
+    return alternatives(run)
+
+
 ALGORITHM = Algorithm(
     name="norm-fedavg",
     title="DP-NormFedAvg: normalised, quantised, noisy client updates",
@@ -224,4 +233,10 @@ ALGORITHM = Algorithm(
     work=work,
     alternatives=alternatives,
     beside=("non-private", "as-printed", "as-printed-raised"),
+    planned=planned,
+    titles={
+        "non-private": "without noise and grid",
+        "as-printed": "noise as printed, not private",
+        "as-printed-raised": "as printed, levels raised until certified",
+    },
 )

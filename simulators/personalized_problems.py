@@ -18,6 +18,7 @@ from accountants.errors import InvalidInput
 from accountants.quantities import CLIENTS, DIMENSION, OPTIMUM_NORM, OPTIMUM_SPREAD, Quantity, request
 from simulators.personalized_problem import Numbers, PersonalizedConstants, PersonalizedProblem
 from simulators.problem import Floats, Objective, Records
+from simulators.seeds import population_generator
 
 Features = Literal["sign", "gaussian"]
 
@@ -66,7 +67,7 @@ class _Linear:
 
     def draw_optima(self) -> Floats:
         """(N, d): of exactly this mean norm and spread, in directions that the seed decides."""
-        generator = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0,)))
+        generator = population_generator(self.seed, 0)
         mean = generator.standard_normal(self.dimension)
         mean *= self.optimum_norm / np.linalg.norm(mean)
         apart = np.zeros((self.clients, self.dimension))
@@ -208,7 +209,7 @@ class _Huber(_LinearProblem):
     @functools.cached_property
     def vectors(self) -> Floats:
         """(feature_vectors, d): the support of the features."""
-        generator = np.random.default_rng(np.random.SeedSequence(self.spec.seed, spawn_key=(1,)))
+        generator = population_generator(self.spec.seed, 1)
         return _signs(generator, (self.spec.feature_vectors, self.dimension)) * np.sqrt(self.spec.variances)
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulators.problem import Floats
+from simulators.seeds import population_generator
 
 Draw = Callable[[np.random.Generator, int, Floats], tuple[Floats, Floats]]
 """(generator, records, model that they follow) → features (records, d) and targets (records)."""
@@ -51,8 +52,7 @@ def made(draw: Draw, *, clients: int, size: int, own: int, dimension: int, model
 
     Models are random directions times `model_norm`. A client's records do not depend on how many clients there are.
     """
-    roots = np.random.SeedSequence(seed)
-    common = np.random.default_rng(np.random.SeedSequence(roots.entropy, spawn_key=(0,)))
+    common = population_generator(seed, 0)
     shared = draw(common, size - own, _direction(common, dimension) * model_norm)
     if own == 0:
         features = np.broadcast_to(shared[0], (clients, size, dimension))
@@ -61,7 +61,7 @@ def made(draw: Draw, *, clients: int, size: int, own: int, dimension: int, model
     targets = np.empty((clients, size))
     features[:, : size - own], targets[:, : size - own] = shared
     for client in range(clients):
-        mine = np.random.default_rng(np.random.SeedSequence(roots.entropy, spawn_key=(1, client)))
+        mine = population_generator(seed, 1, client)
         features[client, size - own :], targets[client, size - own :] = draw(
             mine, own, _direction(mine, dimension) * model_norm
         )

@@ -208,4 +208,9 @@ ALGORITHM = Algorithm(
     work=work_of,  # type: ignore[arg-type]
     alternatives=alternatives,
     beside=("non-private", "local-only", "global-only"),
+    titles={
+        "non-private": "same steps, without noise",
+        "local-only": "nothing shared",
+        "global-only": "all shared",
+    },
 )

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+POPULATION = 2**32 - 1
+"""First part of the keys of what a problem draws."""
+
 
 def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generator]:
     """One independent generator for each repetition, named by its number.
@@ -14,3 +17,12 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
     cut into blocks and handed out in any way.
     """
     return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))) for number in repetitions]
+
+
+def population_generator(seed: int, *part: int) -> np.random.Generator:
+    """That of a part of a problem's population, named by one number or more.
+
+    Its key begins with `POPULATION` and has at least two numbers; a repetition's has one. So a problem and repetitions
+    of the same seed never share a stream.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(POPULATION, *part)))

@@ -27,6 +27,18 @@ class Bound:
     """Checked at the problem's exact constants; a bound is only compared where all hold."""
 
 
+@dataclass(frozen=True)
+class Allowance:
+    """Seconds that a calibration may take on one core: at an ordinary δ, and more for each decade of δ below 1."""
+
+    seconds: float
+    a_decade: float = 0.0
+
+    def of(self, target: Target) -> float:
+        """For this target."""
+        return self.seconds - self.a_decade * target.log10_delta
+
+
 @dataclass(frozen=True, kw_only=True)
 class Join:
     """One algorithm's: `algorithm` is its name in both lists."""
@@ -39,5 +51,7 @@ class Join:
 
     Raises `InvalidInput` or `NoCertificate` as the calibrator does.
     """
+    allowance: Allowance = Allowance(0.05)
+    """What `calibrate` may take, for the plan."""
     bounds: Callable[[Any, Any], tuple[Bound, ...]]
     """(problem, run with noise) → every bound that is known of what is measured of it."""

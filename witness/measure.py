@@ -13,7 +13,7 @@ from witness.join import Holds
 
 BAND = (
     "Student's t over repetitions, at each round by itself: the mean of infinitely many repetitions lies in it with "
-    "this confidence, up to how far a mean of this many is from a normal law"
+    "this confidence, up to how far a mean of this many is from a normal law. It ends at 0, below which no excess is"
 )
 
 
@@ -28,7 +28,7 @@ class Band:
 
 
 def band(values: Floats, confidence: float) -> Band:
-    """Of the columns of `values`, (repetitions ≥ 2, columns). A run that diverged makes its columns infinite."""
+    """Of the columns of `values` ≥ 0, (repetitions ≥ 2, columns). A run that diverged makes its columns infinite."""
     repetitions = len(values)
     held = np.where(np.isnan(values), np.inf, values)
     diverged = ~np.isfinite(held).all(axis=0)
@@ -38,9 +38,10 @@ def band(values: Floats, confidence: float) -> Band:
     mean = (finite / scale).mean(axis=0) * scale
     error = (finite / scale).std(axis=0, ddof=1) * scale / math.sqrt(repetitions)
     reach = float(student_t.ppf(0.5 + confidence / 2.0, repetitions - 1)) * error
+    # No excess is below 0, but that rounding may put one there.
     return Band(
         mean=np.where(diverged, np.inf, mean),
-        lower=np.where(diverged, 0.0, mean - reach),
+        lower=np.where(diverged, 0.0, np.maximum(mean - reach, np.minimum(mean, 0.0))),
         upper=np.where(diverged, np.inf, mean + reach),
         standard_error=np.where(diverged, np.inf, error),
     )

@@ -85,6 +85,7 @@ class PresetAnswer:
     lines: Annotated[Axis | None, Served("absent if there is one line")] = None
     panels: Annotated[Axis | None, Served("absent if there is one panel")] = None
     repetitions: int
+    beside: Annotated[Mapping[str, str], Served("what the runs set beside are, in a few words, by name")]
     cells: tuple[CellAnswer, ...]
     warnings: tuple[Warning_, ...]
     seed: int
@@ -147,6 +148,7 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         lines=preset.lines,
         panels=preset.panels,
         repetitions=request.repetitions or preset.repetitions,
+        beside={each.name: each.title for answer in answers for each in getattr(answer, "series", ())[1:]},
         cells=tuple(TABLED[answer.kind](cell.place, answer) for cell, answer in placed),
         warnings=tuple(_placed(cell, each) for cell, answer in placed for each in getattr(answer, "warnings", ())),
         seed=request.seed,

@@ -114,17 +114,23 @@ class Resolved:
 
 
 def plan(request: RiskSimulation) -> Plan:
-    """Work of the run as the algorithm tells it, for it and for each run beside it."""
-    work, runs, block = _sizes(request, build(request.problem))
+    """Work of the run and of each run beside it, as the algorithm tells it, and the calibration's allowance."""
+    costs, block = _sizes(request, build(request.problem))
     blocks = math.ceil(request.repetitions / block)
-    seconds = blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
-    return Plan(blocks=blocks, seconds=runs * seconds, bytes=math.ceil(block * work.bytes))
+    seconds = sum(
+        blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
+        for work in costs
+    )
+    target = request.target
+    calibrating = 0.0 if target is None else join_of(request.run.algorithm).allowance.of(target)
+    largest = max(work.bytes for work in costs)
+    return Plan(blocks=blocks, seconds=calibrating + seconds, bytes=math.ceil(block * largest))
 
 
 def prepare(request: RiskSimulation) -> Resolved:
     """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
     problem = build(request.problem)
-    _, _, block = _sizes(request, problem)
+    _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
         with inside(request):
@@ -180,21 +186,20 @@ def build(spec: Any) -> Problem:
     return built
 
 
-def _sizes(request: RiskSimulation, problem: Problem) -> tuple[Work, int, int]:
-    """Work of one run of one repetition, how many runs, and repetitions side by side: from the request alone.
+def _sizes(request: RiskSimulation, problem: Problem) -> tuple[tuple[Work, ...], int]:
+    """Work of one repetition of every run, and repetitions side by side: from the request alone.
 
     As many side by side as fit the time and memory of a block.
     """
     algorithm: Algorithm = algorithm_of(request.run)
     with inside(request):
         algorithm.rounds(problem, request.run)
-        work = algorithm.work(problem, request.run)
-    runs = 1 + len(_wanted(request))
-    shared = work.calls / CALLS_A_SECOND
-    seconds = max(BLOCK_SECONDS / runs - shared, shared)
-    in_time = seconds * OPERATIONS_A_SECOND / max(work.operations, 1.0)
-    in_memory = BLOCK_BYTES / max(work.bytes, 1.0)
-    return work, runs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
+        costs = algorithm.costs(problem, request.run, _wanted(request))
+    shared = sum(work.calls for work in costs) / CALLS_A_SECOND
+    seconds = max(BLOCK_SECONDS - shared, shared)
+    in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
+    in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
+    return costs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
 
 
 def _wanted(request: RiskSimulation) -> tuple[str, ...]:

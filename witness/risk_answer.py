@@ -55,6 +55,7 @@ class SeriesAnswer:
     """Excess risk of one run after some of its rounds, over all repetitions. In the unit of the loss."""
 
     name: str
+    title: Annotated[str, Served("what was run, in a few words")]
     role: Role
     algorithm: str
     parameters: Annotated[Any, Served("what it was run with")]
@@ -80,7 +81,11 @@ class BoundAnswer:
     compared: bool
     reason: Annotated[str | None, Served("why it is not compared")] = None
     ratio: Annotated[
-        Number | None, Served("bound over measured mean; absent where nothing is compared", may_be_unbounded=True)
+        Number | None,
+        Served(
+            "bound over measured mean; absent where nothing is compared, and where both are below optimum_gap",
+            may_be_unbounded=True,
+        ),
     ] = None
     holds: Annotated[
         Holds | None,

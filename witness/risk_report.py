@@ -42,8 +42,10 @@ def report(
     bounds: Sequence[Bound],
 ) -> RiskAnswer:
     """The answer. The first measurement is the private run."""
-    series = tuple(_series(each, request.confidence) for each in measurements)
-    private, algorithm = series[0], algorithm_of(measurements[0].run)
+    algorithm = algorithm_of(measurements[0].run)
+    titles = {"private": algorithm.title, **algorithm.titles}
+    series = tuple(_series(each, request.confidence, titles) for each in measurements)
+    private = series[0]
     constants: Any = problem.constants
     # Personalised problems have exact optima, and data without end.
     gap = getattr(constants, "optimum_gap", 0.0)
@@ -74,7 +76,7 @@ def report(
     )
 
 
-def _series(measurement: Measurement, confidence: float) -> SeriesAnswer:
+def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
     found = band(np.concatenate([excess for excess, _ in measurement.blocks]), confidence)
     mean, lower, upper, error = (
         tuple(float(each) for each in part) for part in (found.mean, found.lower, found.upper, found.standard_error)
@@ -82,6 +84,7 @@ def _series(measurement: Measurement, confidence: float) -> SeriesAnswer:
     names = measurement.blocks[0][1]
     return SeriesAnswer(
         name=measurement.name,
+        title=titles[measurement.name],
         role=_role(measurement.name),
         algorithm=measurement.run.algorithm,
         parameters=measurement.run,
@@ -121,6 +124,8 @@ def _compared(bound: Bound, final: Measured, measurement: Measurement, confidenc
 def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
     reason = why_not_compared(bound)
     compared = reason is None
+    # Below the gap both are the gap's own size, and their ratio says nothing.
+    telling = compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
     return BoundAnswer(
         theorem=bound.theorem,
         status=bound.status,
@@ -130,7 +135,7 @@ def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
         conditions=tuple(bound.conditions),
         compared=compared,
         reason=reason,
-        ratio=bound.value / measured.mean if compared and 0.0 < measured.mean < math.inf else None,
+        ratio=bound.value / measured.mean if telling else None,
         holds=holds(bound.value, measured.lower, measured.upper, gap) if compared else None,
     )
 

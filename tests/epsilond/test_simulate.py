@@ -143,6 +143,16 @@ def test_a_request_is_run_drawn_and_told(file, tmp_path):
         assert shown in ran.stdout
 
 
+def test_an_answer_is_told_before_its_figure_is_drawn(file, tmp_path, monkeypatch):
+    def broken(_answer, _path):
+        raise KeyError("no figure")
+
+    monkeypatch.setattr("epsilond.simulating.write_figure", broken)
+    ran = run(file, "--out", tmp_path / "figure.svg", "--workers", "1")
+    assert isinstance(ran.exception, KeyError)
+    assert "Excess risk" in ran.stdout
+
+
 def test_the_body_is_what_the_library_answers(file):
     ran = run(file, "--json", "--workers", "1", "--seed", "5", "--repetitions", "3")
     assert ran.exit_code == 0

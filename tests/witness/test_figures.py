@@ -17,6 +17,7 @@ from witness.audit_request import AuditClaim, AuditSimulation
 from witness.drawings import style
 from witness.drawings.audit import audit as audit_figure
 from witness.drawings.grid import grid
+from witness.drawings.risk import risk
 from witness.experiment import Axis, Cell, Preset
 from witness.figures import draw
 from witness.presets import PresetSimulation
@@ -97,14 +98,32 @@ def test_a_measurement_is_drawn_with_its_bound_and_the_runs_beside_it(monkeypatc
     words = assert_draws(risk_answer(monkeypatch, toy.bound(3.0)))
     for shown in (
         "measured",
-        "bound toy.1",
-        "(holds)",
-        "without noise",
+        "bound 1: toy.1, on the output after round 20 (holds)",
+        "same steps, without",
         "louder",
         "communication rounds",
         "unit of the loss",
     ):
         assert shown in words, shown
+
+
+def test_a_bound_on_the_output_is_marked_at_the_last_rounds_only(monkeypatch):
+    answer = risk_answer(monkeypatch, toy.bound(3.0))
+    (axes,) = risk(answer).axes
+    marks = [line for line in axes.lines if list(line.get_ydata()) == [3.0, 3.0]]
+    assert [list(mark.get_xdata()) for mark in marks] == [[pytest.approx(17.6), 20]]
+
+
+def test_a_long_name_of_a_theorem_takes_no_width_from_the_curves(monkeypatch):
+    def width(answer):
+        figure = risk(answer)
+        figure.canvas.draw()
+        return figure.axes[0].get_position().width
+
+    answer = risk_answer(monkeypatch, toy.bound(3.0))
+    usual = width(answer)
+    answer["bounds"][0]["theorem"] = "epsilond.a-name-that-is-as-long-as-names-get"
+    assert width(answer) == pytest.approx(usual)
 
 
 def test_a_broken_bound_is_called_so(monkeypatch):

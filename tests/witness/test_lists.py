@@ -11,9 +11,10 @@ from pydantic import TypeAdapter
 
 from calibrators.answer import as_json
 from epsilond.reading import read_value
-from simulators.algorithms import ALGORITHMS, Run
+from simulators.algorithms import ALGORITHMS, Run, algorithm_of
 from simulators.problem_specs import AnyProblem
 from witness import KINDS, simulation
+from witness.figures import draw
 from witness.joins import JOINS, join_of
 from witness.presets import PRESETS, PresetName, PresetSimulation
 from witness.requests import SimulationRequest
@@ -64,6 +65,7 @@ def test_an_algorithm_is_named_by_its_run_and_its_noise_is_a_field_of_it(algorit
     known = {field.name: field.default for field in fields(algorithm.run)}
     assert known["algorithm"] == algorithm.name
     assert {*join_of(algorithm.name).noise} <= {*known}
+    assert {*algorithm.titles} == {*algorithm.beside}
 
 
 @OPEN
@@ -90,6 +92,56 @@ def test_a_prepared_simulation_crosses_a_process_boundary_without_a_change(name,
     json.dumps(found, allow_nan=False)
     assert found["series"][0]["name"] == "private"
     assert found["rounds"] == found["series"][0]["rounds"][-1]
+
+
+@EACH
+def test_the_answer_of_every_algorithm_can_be_drawn(algorithm, prepared):
+    if algorithm.name == "fedavg":
+        run = {"algorithm": "fedavg", "participants": 4, "rounds": 6, "local_steps": 2}
+        body = {"kind": "risk", "run": run, "problem": PROBLEM, "repetitions": 3}
+        ready = simulation.prepare(read_value(SimulationRequest, body, at=""))
+    else:
+        ready = prepared[algorithm.name]
+    answer = as_json(simulation.assemble(ready, [simulation.run_block(ready, i) for i in range(ready.plan.blocks)]))
+    drawn = draw(answer, "svg").decode()
+    assert algorithm.name in drawn
+    assert ("fresh records" in drawn) == ("samples_per_client" not in answer["problem"])
+
+
+@OPEN
+def test_a_plan_counts_the_runs_that_will_be_made_and_the_calibration(name, prepared):
+    request = asked(name)
+    algorithm, problem = algorithm_of(request.run), request.problem.build()
+    costs = algorithm.costs(problem, request.run, algorithm.beside)
+    runs = prepared[name].resolved.runs
+    assert costs == tuple(algorithm.work(problem, run) for run in runs.values())
+    per_block = simulation.plan(request).seconds - join_of(name).allowance.of(request.target)
+    assert per_block == pytest.approx(sum(work.calls / 2e5 + 3 * work.operations / 1e8 for work in costs))
+    assert join_of(name).allowance.of(request.target) > 0.0
+
+
+def test_noise_cancellation_counts_no_run_that_noisy_sgd_has_not():
+    run = {"algorithm": "mu2-sgd", "method": "noisy-sgd", "rounds": 6}
+    body = {"kind": "risk", "run": run, "problem": PROBLEM, "epsilon": 8.0, "delta": 1e-3}
+    request = read_value(SimulationRequest, body, at="")
+    algorithm = algorithm_of(request.run)
+    assert len(algorithm.costs(request.problem.build(), request.run, algorithm.beside)) == 2
+
+
+def test_normalised_updates_without_a_grid_cost_no_noise():
+    run = {"participants": 4, "rounds": 6, "local_steps": 2}
+    quiet = {"algorithm": "norm-fedavg", "noise_levels": 0}
+    plans = [
+        simulation.plan(read_value(SimulationRequest, {"kind": "risk", "run": run | told, "problem": PROBLEM}, at=""))
+        for told in ({"algorithm": "fedavg"}, quiet, quiet | {"quantization_levels": 8})
+    ]
+    assert 2.0 * plans[0].seconds == pytest.approx(plans[1].seconds)
+    assert plans[1].seconds < plans[2].seconds
+
+
+def test_a_smaller_delta_is_given_more_time():
+    small, ordinary = (simulation.plan(asked("mb-sgd", delta=None, log10_delta=log)).seconds for log in (-300.0, -5.0))
+    assert small > ordinary + 5.0
 
 
 @OPEN

@@ -29,6 +29,7 @@ def test_a_cell_keeps_what_its_simulation_answers():
     assert cell.epsilon == alone.guarantee.epsilon
     assert cell.beside == {"non-private": alone.series[1].final}
     assert cell.parameters == alone.parameters
+    assert table.beside == {"non-private": "same steps, without noise"} == {"non-private": alone.series[1].title}
     assert (table.repetitions, table.seed, alone.seed) == (2, 4, 4)
 
 

@@ -12,6 +12,7 @@ from accountants.errors import Infeasible, InvalidInput
 from calibrators.answer import as_json
 from tests.witness import toy
 from witness import simulation
+from witness.measure import BAND, band
 from witness.risk import RiskSimulation
 
 RUN = toy.ToyRun(rounds=8, noise_std=1.0)
@@ -178,6 +179,21 @@ def test_the_gap_of_the_optimum_widens_the_band(monkeypatch):
     monkeypatch.setattr(toy.Built, "gap", 0.002)
     monkeypatch.setattr(toy.ToyProblem, "build", lambda self: toy.Built(self.clients, gap=0.002))
     assert [bound.holds for bound in verdict(monkeypatch, *bounds).bounds] == ["undecidable"] * 2
+
+
+def test_below_the_gap_of_the_optimum_no_ratio_is_told(monkeypatch):
+    bounds = [toy.bound(0.5 * MEAN), toy.bound(40.0)]
+    for gap, told in ((1e-9, [True, True]), (20.0, [False, True])):
+        monkeypatch.setattr(toy.ToyProblem, "build", lambda self, gap=gap: toy.Built(self.clients, gap=gap))
+        assert [bound.ratio is not None for bound in verdict(monkeypatch, *bounds).bounds] == told
+
+
+def test_a_band_ends_at_zero_and_says_so():
+    found = band(np.array([[0.0, 4.0], [1e-3, 5.0], [9.0, 6.0]]), 0.95)
+    assert found.lower[0] == 0.0 < found.mean[0] < found.upper[0]
+    low, _ = stats.t.interval(0.95, 2, loc=5.0, scale=stats.sem([4.0, 5.0, 6.0]))
+    assert found.lower[1] == pytest.approx(low)
+    assert "ends at 0" in BAND
 
 
 def test_a_large_gap_is_warned_of(monkeypatch):

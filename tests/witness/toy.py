@@ -96,6 +96,7 @@ ALGORITHM = Algorithm(
     work=work_of,
     alternatives=lambda run: {"non-private": replace(run, noise_std=0.0), "louder": replace(run, noise_std=2.0)},
     beside=("non-private", "louder"),
+    titles={"non-private": "same steps, without noise", "louder": "louder"},
 )
 
 

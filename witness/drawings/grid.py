@@ -69,7 +69,7 @@ def grid(answer: Mapping[str, Any]) -> Figure:
             own = _at(cells, lines, value)
             if own:
                 colour = None if lines is None else style.COLOURS[place % len(style.COLOURS)]
-                ends = _line(axes, scale.places(own, across["name"]), own, colour, looks)
+                ends = _line(axes, scale.places(own, across["name"]), own, colour, looks, answer.get("beside", {}))
                 labels += ends if lines is None else [(ends[0][0], _word(value), str(colour))]
         style.logarithmic(axes)
         scale.dress(axes)
@@ -80,13 +80,18 @@ def grid(answer: Mapping[str, Any]) -> Figure:
     proxies = [
         Line2D([], [], color="#333333", linestyle=dash, marker=mark, markersize=4) for dash, mark in looks.values()
     ]
-    figure.legend(proxies, list(looks), loc="outside lower center", ncols=min(len(looks), 4), frameon=False)
+    figure.legend(proxies, list(looks), loc="outside lower center", ncols=min(len(looks), 3), frameon=False)
     figure.suptitle(answer["title"], x=0.01, ha="left", fontsize=12)
     return figure
 
 
 def _line(
-    axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str | None, looks: dict[str, Any]
+    axes: Axes,
+    places: npt.NDArray[np.float64],
+    cells: Cells,
+    colour: str | None,
+    looks: dict[str, Any],
+    titles: Mapping[str, str],
 ) -> Labels:
     """Everything of one line, with the labels of its ends, what was measured first; `colour` None: each its own."""
     order = np.argsort(places)
@@ -109,10 +114,11 @@ def _line(
         labels.append((float(bounds[-1]), "bound", inked))
     for number, name in enumerate(cells[0].get("beside", {})):
         values = style.numbers(cell["beside"][name]["mean"] for cell in cells)
-        look = looks.setdefault(style.words(name), (style.DASHES[2 + number % 3], None))
+        told = titles.get(name, style.words(name))
+        look = looks.setdefault(told, (style.DASHES[2 + number % 3], None))
         inked = colour or (style.NON_PRIVATE if name == "non-private" else next(own))
         axes.plot(places, values, color=inked, linewidth=1.3, linestyle=look[0])
-        labels.append((float(values[-1]), style.words(name), inked))
+        labels.append((float(values[-1]), style.wrapped(told), inked))
     return labels
 
 

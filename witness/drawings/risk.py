@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from witness.drawings import style
 
@@ -14,6 +15,8 @@ VERDICTS = {"true": "holds", "false": "BROKEN", "undecidable": "undecidable"}
 LEAST_SHOWN = 1e-4
 """Of the largest measured mean: what lies below is cut off, since a logarithmic axis has no end."""
 DECADES_ABOVE = 3
+MARK = 0.12
+"""Length of the mark of a bound, of the axis across."""
 
 
 def risk(answer: Mapping[str, Any]) -> Figure:
@@ -38,28 +41,40 @@ def risk(answer: Mapping[str, Any]) -> Figure:
             linestyle="-" if private else "--",
             marker=marker,
         )
-        labels.append((mean[-1], "measured" if private else style.words(series["name"]), colour))
+        labels.append((mean[-1], "measured" if private else style.wrapped(_told(series)), colour))
         shown += [float(each) for each in mean if each > 0.0]
     top = max(shown, default=1.0)
+    last = answer["series"][0]["rounds"][-1]
+    reach = MARK * max(series["rounds"][-1] for series in answer["series"])
+    marks: dict[str, Line2D] = {}
     for bound in answer["bounds"]:
         value = style.number(bound["value"])
         hidden = bound["constant"] == "hidden"
         if hidden or bound["quantity"] != "excess" or not 0.0 < value <= top * 10**DECADES_ABOVE:
             continue
         verdict = VERDICTS[bound["holds"]] if bound["compared"] else "not compared"
-        axes.axhline(value, color=style.BOUND, linewidth=1.5, linestyle="-." if bound["compared"] else ":")
-        labels.append((value, f"bound {bound['theorem']}\n({verdict})", style.BOUND))
+        # Of the output alone: no line over rounds after which nothing is promised.
+        dash = "-" if bound["compared"] else ":"
+        (mark,) = axes.plot((last - reach, last), (value, value), color=style.BOUND, linewidth=2.5, linestyle=dash)
+        marks[f"bound {len(marks) + 1}: {bound['theorem']}, on the output after round {last} ({verdict})"] = mark
+        labels.append((value, f"bound {len(marks)}\n({verdict})", style.BOUND))
         shown.append(value)
     style.logarithmic(axes)
     if shown:
         axes.set_ylim(max(min(shown), top * LEAST_SHOWN) / 1.6, max(shown) * 1.6)
-    last = max(series["rounds"][-1] for series in answer["series"])
-    axes.set_xlim(0, last)
+    axes.set_xlim(0, max(series["rounds"][-1] for series in answer["series"]))
     axes.set_xlabel("communication rounds")
     axes.set_ylabel("excess risk (unit of the loss)")
     axes.set_title(_title(answer))
+    if marks:
+        figure.legend(marks.values(), marks, loc="outside lower left", frameon=False, fontsize=9)
     style.label_ends(axes, labels)
     return figure
+
+
+def _told(series: Mapping[str, Any]) -> str:
+    """What the run is, in words."""
+    return str(series.get("title") or style.words(series["name"]))
 
 
 def _title(answer: Mapping[str, Any]) -> str:
@@ -69,8 +84,10 @@ def _title(answer: Mapping[str, Any]) -> str:
         target = guarantee["target"]
         delta = style.power_of_ten(target["log10_delta"])
         privacy = f"ε = {target['epsilon']:g}, δ = {delta}, {guarantee['definition']}"
+    problem = answer["problem"]
+    held = problem.get("samples_per_client")
+    records = "fresh records" if held is None else f"{held} records each"
     return (
         f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
-        f"{privacy}; {answer['problem']['clients']} clients, {answer['problem']['samples_per_client']} records each,"
-        f" {answer['problem']['dimension']} coordinates"
+        f"{privacy}; {problem['clients']} clients, {records}, {problem['dimension']} coordinates"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Literal
@@ -24,6 +25,8 @@ DASHES = ("-", (0, (9, 2.5)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (3, 1.2, 1, 
 INCHES = (8.0, 4.8)
 LABEL_SPACING = 0.062
 """Of one line of a label, over the height of the axes."""
+LABEL_CHARACTERS = 20
+"""Of one line of a label."""
 DOTS_PER_INCH = 120
 SETTINGS: Any = {
     "svg.hashsalt": "epsilond",  # names inside the file do not change from run to run
@@ -95,6 +98,11 @@ def power_of_ten(exponent: float) -> str:
 def words(name: str) -> str:
     """A run's name as it is read."""
     return {"non-private": "without noise", "noisy-sgd": "noisy SGD"}.get(name, name.replace("-", " "))
+
+
+def wrapped(words: str) -> str:
+    """In lines short enough to stand beside the axes."""
+    return "\n".join(textwrap.wrap(words, LABEL_CHARACTERS))
 
 
 def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading: str | None = None) -> None:

@@ -20,7 +20,7 @@ from calibrators.problem import Target
 from simulators.accelerated_mb_sgd import AcceleratedMbSgdRun, AcceleratedShape, convexity_of
 from simulators.acceleration import StageRequest
 from simulators.problem import Problem
-from witness.join import Bound, Join
+from witness.join import Allowance, Bound, Join
 from witness.joins.settled import (
     LEAST_NOISE,
     empirical_gradient_std,
@@ -127,4 +127,4 @@ def of_stages(
     )
 
 
-JOIN = Join(algorithm="accelerated-mb-sgd", calibrate=calibrate, bounds=bounds)
+JOIN = Join(algorithm="accelerated-mb-sgd", calibrate=calibrate, bounds=bounds, allowance=Allowance(0.8, 0.025))

@@ -16,7 +16,7 @@ from calibrators.mb_sgd_problem import MbSgdProblem
 from calibrators.problem import Target
 from simulators.mb_sgd import MbSgdRun, MbSgdShape, fading
 from simulators.problem import Problem
-from witness.join import Bound, Join
+from witness.join import Allowance, Bound, Join
 from witness.joins.settled import (
     LEAST_NOISE,
     empirical_gradient_std,
@@ -148,4 +148,4 @@ def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
     )
 
 
-JOIN = Join(algorithm="mb-sgd", calibrate=calibrate, bounds=bounds)
+JOIN = Join(algorithm="mb-sgd", calibrate=calibrate, bounds=bounds, allowance=Allowance(0.8, 0.025))

@@ -32,7 +32,7 @@ from calibrators.norm_fedavg_problem import NormFedavgProblem
 from calibrators.problem import Target
 from simulators.norm_fedavg import NormFedavgRun, compression, step_sizes
 from simulators.problem import Problem
-from witness.join import Bound, Join
+from witness.join import Allowance, Bound, Join
 from witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
@@ -191,4 +191,5 @@ JOIN = Join(
     noise=("noise_levels", "decay_rate"),
     calibrate=calibrate,
     bounds=bounds,
+    allowance=Allowance(2.5),
 )

@@ -20,7 +20,7 @@ from calibrators.problem import Target
 from calibrators.projected_sgd_problem import ProjectedSgdProblem
 from simulators.problem import Problem
 from simulators.projected_sgd import ProjectedSgdRun, steps_of
-from witness.join import Bound, Join
+from witness.join import Allowance, Bound, Join
 
 SAME = 1e-12
 """Relative difference of steps that are the same."""
@@ -158,4 +158,6 @@ def _of_the_mean(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
     return (found,)
 
 
-JOIN = Join(algorithm="projected-sgd", noise=("noise_std",), calibrate=calibrate, bounds=bounds)
+JOIN = Join(
+    algorithm="projected-sgd", noise=("noise_std",), calibrate=calibrate, bounds=bounds, allowance=Allowance(0.4)
+)

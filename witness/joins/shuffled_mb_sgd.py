@@ -9,7 +9,7 @@ from calibrators.shuffled_mb_sgd import CALIBRATOR
 from calibrators.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
 from simulators.problem import Problem
 from simulators.shuffled_mb_sgd import ShuffledMbSgdRun
-from witness.join import Join
+from witness.join import Allowance, Join
 from witness.joins.mb_sgd import bounds, with_parameters
 from witness.joins.settled import shape_of, target_fields
 
@@ -34,4 +34,4 @@ def calibrate(problem: Problem, run: ShuffledMbSgdRun, target: Target) -> tuple[
     return calibrated, answer
 
 
-JOIN = Join(algorithm="shuffled-mb-sgd", calibrate=calibrate, bounds=bounds)
+JOIN = Join(algorithm="shuffled-mb-sgd", calibrate=calibrate, bounds=bounds, allowance=Allowance(7.0, 0.01))
