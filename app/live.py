@@ -20,7 +20,8 @@ class Progress:
     blocks_done: int
     blocks: Annotated[int, Served("blocks in all; a repetition is never split, so that one of many rounds takes long")]
     seconds_left: Annotated[
-        float | None, Served("estimate of its own work, without its wait: of the plan at first, then from the blocks measured")
+        float | None,
+        Served("estimate of its own work, without its wait: of the plan at first, then from the blocks measured"),
     ] = None
 
 
