@@ -75,10 +75,17 @@ class Store:
         self._held.close()
 
     def add(self, record: Record) -> Record:
-        """Keep a new simulation; answers it as kept, or else the earlier one with the same idempotency key."""
+        """Keep a new simulation; answers it as kept, or else the earlier one with the same idempotency key.
+
+        An earlier one that was interrupted lets go of its key to an equal request, so that it can be posted again.
+        """
         values = {name: getattr(record, name) for name in NAMES if name != "sequence"}
         try:
             with self._engine.begin() as connection:
+                if record.idempotency_key is not None:
+                    of_it = (IT.idempotency_key == record.idempotency_key) & (IT.fingerprint == record.fingerprint)
+                    let_go = update(TABLE).where(of_it, IT.status == "interrupted")
+                    connection.execute(let_go.values(idempotency_key=None))
                 made = connection.execute(insert(TABLE).values(**values, size=len(record.request)))
                 assert made.inserted_primary_key is not None
                 return Record(sequence=made.inserted_primary_key[0], **values)
