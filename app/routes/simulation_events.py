@@ -28,7 +28,8 @@ def add(app: FastAPI) -> None:
         operation_id="follow_simulation",
         summary="The progress of a simulation, as server-sent events",
         response_class=EventSourceResponse,
-        response_description="`progress` now, every few seconds and after each block, then `done`, `failed`, `cancelled` or `interrupted`",
+        response_description="`progress` now, every few seconds and after each block,"
+        " then `done`, `failed`, `cancelled` or `interrupted`",
         responses={204: {"description": "Last-Event-ID says that the client has seen the end"}},
         tags=["simulations"],
     )

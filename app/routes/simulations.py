@@ -32,8 +32,8 @@ Key = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="names this request: posting it again answers the same simulation while that is kept, and a new one if it was"
-        " interrupted",
+        description="names this request: posting it again answers the same simulation while that is kept, and a new"
+        " one if it was interrupted",
         min_length=1,
         max_length=255,
         pattern=r"^[\x21-\x7e]+$",

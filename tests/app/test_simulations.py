@@ -16,11 +16,11 @@ import anyio
 import httpx
 import pytest
 
+from accountants.errors import BeyondBudget
 from app.job_limits import require_within_limits
 from app.live import Live
 from app.main import create_app
 from app.records import Record
-from accountants.errors import BeyondBudget
 from app.render import render
 from app.settings import Settings
 from epsilond.ask import simulation_request

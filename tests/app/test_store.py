@@ -166,7 +166,7 @@ def test_one_service_a_file_whatever_it_is_called(settings: Settings, tmp_path: 
 def test_a_file_that_cannot_be_told_by_its_name_is_refused(settings: Settings, tmp_path: Path) -> None:
     Store.open(settings).close()
     for uri in (f"file:{settings.store_path}?uri=true", f"{settings.store_path}?uri=true", "file::memory:?uri=true"):
-        with pytest.raises(StoreUnavailable, match="EPSILOND_STORE_URL: .*a file: URI is not taken"):
+        with pytest.raises(StoreUnavailable, match=r"EPSILOND_STORE_URL: .*a file: URI is not taken"):
             Store.open(Settings(store_url=f"sqlite:///{uri}"))
     (tmp_path / "hard.sqlite").hardlink_to(settings.store_path)
     with pytest.raises(StoreUnavailable, match="several names"):
