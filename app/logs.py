@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TextIO
 
 import structlog
 
@@ -16,16 +18,35 @@ SHARED: list[Any] = [
 ]
 
 
+@dataclass(eq=False)
+class Forgiving:
+    """A stream whose full disk or closed pipe is nobody's trouble: a line is lost, and what it told of goes on."""
+
+    stream: TextIO
+
+    def write(self, text: str) -> int:
+        """Written, if that can be."""
+        with suppress(OSError):
+            self.stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flushed, if that can be."""
+        with suppress(OSError):
+            self.stream.flush()
+
+
 def configure(level: str) -> None:
     """Send everything from `level` up to standard output as JSON, from structlog and from the standard library."""
+    out: Any = Forgiving(sys.stdout)
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[*SHARED, structlog.processors.JSONRenderer(ensure_ascii=False)],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.PrintLoggerFactory(sys.stdout),
+        logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stdout)
+    handler = logging.StreamHandler(out)
     render: list[Any] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.JSONRenderer(),

@@ -160,6 +160,9 @@ def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **ove
     if isinstance(asked, str):
         preset = named(asked, {each.name: each for each in PRESETS}, at="/preset", noun="preset")
         return read(PresetSimulation, {"preset": preset.name, **given})
+    kind = asked.get("kind") if isinstance(asked, Mapping) else asked.kind
+    if "repetitions" in given and kind == "audit":
+        raise InvalidInput.at("/repetitions", "an audit has samples, not repetitions")
     if isinstance(asked, Mapping):
         return read_value(SimulationRequest, {**asked, **given}, at="")
     return replace(asked, **given) if given else asked

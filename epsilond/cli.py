@@ -29,6 +29,10 @@ from epsilond import ask, options, simulating, simulation_tables, strict_json, t
 from witness.presets import PRESETS
 
 BAD_INPUT, NOT_CERTIFIED = 2, 3
+ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": ""}
+"""What is no option by its name, in words; a message that names it itself needs none."""
+SENTENCES = ("there is no such", "an audit has")
+"""How messages begin that are sentences of their own."""
 
 main = typer.Typer(
     name="epsilond",
@@ -193,10 +197,14 @@ def exit_codes() -> Iterator[None]:
 
 
 def _complaint(fault: Fault) -> str:
+    """`--clients is out of range`; a message that is a sentence of its own stands behind a colon."""
     name, *inner = fault.pointer.removeprefix("/").split("/")
-    where = " at ".join(part for part in (options.option_name(name) if name else "", "/".join(inner)) if part)
+    option = ARGUMENTS.get(name, options.option_name(name))
+    where = " at ".join(part for part in (option, "/".join(inner)) if part)
+    is_sentence = fault.message.startswith(SENTENCES)
+    where = f"{where}{':' if is_sentence else ''} " if where else ""
     allowed = f" (allowed: {fault.allowed})" if fault.allowed else ""
-    return f"error: {where} {fault.message}{allowed}"
+    return f"error: {where}{fault.message}{allowed}"
 
 
 def _print_body(answer: Any) -> None:

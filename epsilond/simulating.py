@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,13 +47,30 @@ def with_progress(request: Any, workers: int | None) -> Any:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+    with (
+        ended_like_ctrl_c(),
+        Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar,
+    ):
         task = bar.add_task("preparing", total=None)
 
         def progress(done: int, total: int) -> None:
             bar.update(task, description="simulating", completed=done, total=total)
 
         return ask.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM ends the work as Ctrl-C does: workers are ended, and the terminal gets its cursor back."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def write_figure(answer: Any, path: Path) -> None:

@@ -103,7 +103,7 @@ def test_an_option_overrides_the_request_file(solved):
         (["--epsilon", "-1"], "--epsilon is out of range (allowed: > 0 and ≤ 1e+09)"),
         (["--epsilon", "one"], "--epsilon must be a number (allowed: > 0 and ≤ 1e+09)"),
         (["--sampling", "lucky"], "(allowed: poisson, without-replacement, with-replacement, full)"),
-        (["--request", "/no/such/file"], "--request cannot be read"),
+        (["--request", "/no/such/file"], "error: the request cannot be read"),
         (["--no-such-option", "1"], "No such option"),
     ],
 )

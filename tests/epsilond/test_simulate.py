@@ -216,17 +216,32 @@ def test_presets_are_listed():
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["mb-sgd-bond"], "--preset there is no such preset; did you mean mb-sgd-bound"),
+        (["mb-sgd-bond"], "error: there is no such preset; did you mean mb-sgd-bound"),
         (["mb-sgd-bound", "--repetitions", "1"], "--repetitions"),
         (["mb-sgd-bound", "--out", "figure.pdf"], "--out"),
         (["mb-sgd-bound", "--out", "no/such/folder/figure.png"], "--out"),
-        (["nothing.json"], "--request"),
+        (["nothing.json"], "error: the request cannot be read: [Errno 2] No such file"),
     ],
 )
 def test_bad_input_exits_with_2_and_names_the_field(arguments, named):
     ran = run(*arguments)
     assert ran.exit_code == 2
     assert named in ran.stderr
+
+
+def test_a_request_that_is_no_json_is_called_so():
+    ran = run("-", input="{")
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("error: the request is not JSON: ")
+
+
+def test_an_audit_has_no_repetitions(tmp_path):
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(AUDIT))
+    ran = run(path, "--repetitions", "3")
+    assert (ran.exit_code, ran.stderr) == (2, "error: --repetitions: an audit has samples, not repetitions\n")
+    with pytest.raises(InvalidInput, match="samples, not repetitions"):
+        ask.simulation_request(ask.simulation_request(AUDIT), repetitions=3)
 
 
 def test_what_cannot_be_certified_exits_with_3(file, monkeypatch):
@@ -239,7 +254,8 @@ def test_what_cannot_be_certified_exits_with_3(file, monkeypatch):
     assert "no noise is enough" in ran.stderr
 
 
-def test_an_interrupted_run_leaves_no_process(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_process(number, tmp_path):
     path = tmp_path / "audit.json"
     path.write_text(
         json.dumps(
@@ -252,9 +268,12 @@ def test_an_interrupted_run_leaves_no_process(tmp_path):
     )
     while len(members(started.pid)) < 3 and started.poll() is None:
         time.sleep(0.05)
-    os.killpg(started.pid, signal.SIGINT)
+    if number == signal.SIGINT:  # Ctrl-C reaches everybody
+        os.killpg(started.pid, number)
+    else:
+        started.send_signal(number)
     started.communicate(timeout=120)
-    assert started.returncode != 0
+    assert started.returncode > 0  # it ended by itself, so that the terminal is as it was
     while members(started.pid):
         time.sleep(0.05)
 
