@@ -4,8 +4,8 @@
     problem = GaussianProblem(solve_for="noise_multiplier", …)
     answer = answered(calibrate_gaussian.sync(client=client, body=problem))
 
-`api` has one module for each operation, with `sync`, `asyncio` and their `_detailed` forms; `models` has the requests and
-answers. Both are generated from the service's OpenAPI document.
+`api` has one module for each operation, with `sync`, `asyncio` and their `_detailed` forms; `models` has the requests
+and answers. Both are generated from the service's OpenAPI document.
 """
 
 from .client import AuthenticatedClient, Client
