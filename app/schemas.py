@@ -1,7 +1,7 @@
 """What FastAPI generates, made what our clients need.
 
 Problems are declared on every operation; optional fields of a request are absent, never null; answers have no
-defaults; the tag of a union is required; enumerations have names.
+defaults; the tag of a union is required; enumerations have names; a header is one string.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ def tidy(document: Schema) -> Schema:
             operation["responses"].pop("422", None)
             operation["responses"] |= _problems(method, path, operation)
     document = rewritten(document, _plain)
+    for parameter in _parameters(document):
+        if parameter["in"] == "header":
+            parameter["schema"] = _one_string(parameter["schema"])
     schemas = {name.rstrip("_"): schema for name, schema in document["components"]["schemas"].items()}
     document["components"]["schemas"] = schemas
     _require_tags(schemas)
@@ -102,6 +105,19 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
 def _problem(status: int) -> Schema:
     titles = "; ".join(f"{kind.title} (`{kind.slug}`)" for kind in KINDS.values() if kind.status == status)
     return {"description": titles, "content": {MEDIA_TYPE: {"schema": {"$ref": f"{REF}Problem"}}}}
+
+
+def _parameters(document: Schema) -> Iterator[Schema]:
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            yield from operation.get("parameters", ())
+
+
+def _one_string(schema: Schema) -> Schema:
+    """A header that may be sent more than once is the same as one whose values are joined by commas (RFC 9110, 5.3)."""
+    if schema.get("type") != "array":
+        return schema
+    return {key: item for key, item in schema.items() if key != "items"} | {"type": "string"}
 
 
 def _require_tags(schemas: Mapping[str, Schema]) -> None:

@@ -4,6 +4,8 @@
     account(spec, relation="replace-one")               what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
+    spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
+    spec_from_dp_event(event)                           a DpEvent of dp-accounting, likewise
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
 """
@@ -37,6 +39,8 @@ from epsilond.ask import bound_risk as bound_risk
 from epsilond.ask import calibrate as calibrate
 from epsilond.ask import evaluate as evaluate
 from epsilond.ask import simulate as simulate
+from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
+from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
 from witness.figures import draw as draw
 
 __version__ = ENGINE_VERSION

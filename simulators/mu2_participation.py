@@ -40,7 +40,7 @@ class ReportingGroup:
 
 
 @request
-class Participation:
+class RunParticipation:
     """Uniform, or by a pattern of groups; the clients of a problem are those of the groups in their order."""
 
     kind: Annotated[Literal["uniform", "pattern"], KIND] = "uniform"
@@ -108,7 +108,7 @@ class Reports:
 def draw(
     problem: Problem,
     generators: Sequence[np.random.Generator],
-    participation: Participation,
+    participation: RunParticipation,
     *,
     first: int,
     rounds: int,
@@ -132,7 +132,7 @@ def draw(
 def _reporting(
     generator: np.random.Generator,
     clients: int,
-    participation: Participation,
+    participation: RunParticipation,
     first: int,
     rounds: int,
     participants: int,

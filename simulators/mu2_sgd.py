@@ -26,7 +26,7 @@ from scipy.special import digamma
 from accountants.errors import InvalidInput
 from accountants.quantities import NOISE_STD, PARTICIPANTS, STEP_SIZE, Quantity, Rounds, request
 from simulators.algorithm import Algorithm, Curves, Work
-from simulators.mu2_participation import PARTICIPATION, Participation, Reports, chunk_size, draw
+from simulators.mu2_participation import PARTICIPATION, Reports, RunParticipation, chunk_size, draw
 from simulators.problem import Floats, Problem
 from simulators.problems import PROBLEMS
 
@@ -55,7 +55,7 @@ class Mu2SgdRun:
     algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="DP-μ²-FL")] = "mu2-sgd"
     rounds: Rounds
     participants: Annotated[int | None, PARTICIPANTS] = None
-    participation: Annotated[Participation | None, PARTICIPATION] = None
+    participation: Annotated[RunParticipation | None, PARTICIPATION] = None
     server: Annotated[Server, SERVER] = "untrusted"
     method: Annotated[Method, METHOD] = "cancelled-noise"
     step_size: Annotated[float | None, STEP_SIZE] = None
@@ -65,15 +65,15 @@ class Mu2SgdRun:
         """A pattern within the run."""
         given: Any = self.participation
         if isinstance(given, Mapping):
-            object.__setattr__(self, "participation", Participation(**given))
+            object.__setattr__(self, "participation", RunParticipation(**given))
         last = max((max(group.rounds, default=0) for group in self.taking_part.groups or ()), default=0)
         if last > self.rounds:
             raise InvalidInput.at("/participation/groups", "report beyond the last round", allowed=f"≤ {self.rounds}")
 
     @property
-    def taking_part(self) -> Participation:
+    def taking_part(self) -> RunParticipation:
         """As asked, or uniform."""
-        return self.participation or Participation()
+        return self.participation or RunParticipation()
 
     def reporting(self, clients: int) -> int:
         """m.

@@ -134,7 +134,7 @@ COALITION = Theorem(
 
 # The experiments ----------------------------------------------------------------------------------------------------
 @request
-class ExperimentInputs:
+class BillboardExperimentInputs:
     """A run of Section 6 with all clients in every round: its noise multiplier σ, and δ."""
 
     clients: Clients
@@ -150,7 +150,7 @@ class ExperimentInputs:
 
 
 @in_doubles
-def experiment(inputs: ExperimentInputs, reading: Reading = "printed") -> Outputs:
+def experiment(inputs: BillboardExperimentInputs, reading: Reading = "printed") -> Outputs:
     """ε of the run. Printed: noise σC on the average of the clients. Corrected, as the experiments' code: σC/N."""
     log_delta = natural_log_delta(inputs.delta, inputs.log10_delta)
     relative = inputs.clients if reading == "printed" else 1.0
@@ -180,7 +180,7 @@ SECTION_6 = Theorem(
     source=Source("bietti2022", "Section 6 and Appendix A"),
     status=Status.REFUTED,
     errata=(FIXED_NUMBER, NOISE_OF_THE_AVERAGE),
-    inputs=ExperimentInputs,
+    inputs=BillboardExperimentInputs,
     formula=experiment,
     examples=({"clients": 1000, "rounds": 300, "noise_multiplier": 10.0, "delta": 1e-4},),
 )

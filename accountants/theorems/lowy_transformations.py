@@ -71,7 +71,7 @@ class ObservedInputs(GivenDelta):
 
 
 @request
-class OnePassInputs:
+class OnePassCompositionalityInputs:
     """An algorithm that uses every record once, in rounds of the same ε₀."""
 
     local_epsilon: LocalEpsilon
@@ -124,7 +124,7 @@ def observed(inputs: ObservedInputs) -> Outputs:
     }
 
 
-def one_pass(inputs: OnePassInputs) -> Outputs:
+def one_pass(inputs: OnePassCompositionalityInputs) -> Outputs:
     """C = √R: each round may spend all of ε₀, on other records."""
     return {"compositionality": math.sqrt(inputs.rounds), "round_epsilon": inputs.local_epsilon}
 
@@ -202,7 +202,7 @@ ONE_PASS = Theorem(
     source=Source("lowy2023", "Definition 4 and what follows it"),
     status=Status.PROVED,
     conditions=(Condition("disjoint-batches", "every record is used in one round at most"),),
-    inputs=OnePassInputs,
+    inputs=OnePassCompositionalityInputs,
     formula=one_pass,
     examples=({"local_epsilon": 1.0, "rounds": 16},),
 )

@@ -27,15 +27,14 @@ HEADERS = {
 
 def add(app: FastAPI, figures: str) -> None:
     """Add the route; module `figures` draws, in a worker."""
-    image = {"schema": {"type": "string", "contentMediaType": "image/png"}}
-    text = {"schema": {"type": "string"}}
+    image = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
     app.add_api_route(
         f"{PATH}/{{id}}/figure",
         _endpoint(figures),
         operation_id="draw_simulation",
         summary="A figure of the result of a simulation",
         response_class=Response,
-        responses={200: {"description": "The figure", "content": {"image/png": image, "image/svg+xml": text}}},
+        responses={200: {"description": "The figure", "content": image}},
         openapi_extra={"x-problems": [406, 409, 429, 503]},
         tags=["simulations"],
     )

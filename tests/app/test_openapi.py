@@ -173,3 +173,20 @@ def test_drift_is_found_told_and_mended(tmp_path: Path) -> None:
     assert "--- examples/gone.json as committed" in found
     openapi.write(wanted, tmp_path)
     assert openapi.differences(wanted, tmp_path) == []
+
+
+def test_names_are_short_and_differ_by_more_than_their_spelling() -> None:
+    names = json.loads((openapi.HERE / "openapi.json").read_text())["components"]["schemas"]
+    assert not [name for name in names if "__" in name]
+    assert len({name.replace("_", "").lower() for name in names}) == len(names)
+
+
+def test_headers_of_requests_are_strings(document: dict[str, Any]) -> None:
+    headers = [
+        parameter
+        for _, _, operation in operations(document)
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "header"
+    ]
+    assert {parameter["name"] for parameter in headers} >= {"Prefer", "Idempotency-Key", "Last-Event-ID"}
+    assert {parameter["schema"]["type"] for parameter in headers} == {"string"}

@@ -10,7 +10,7 @@ import pytest
 
 from accountants.errors import InvalidInput
 from simulators import mu2_participation
-from simulators.mu2_participation import Participation, chunk_size, draw
+from simulators.mu2_participation import RunParticipation, chunk_size, draw
 from simulators.mu2_sgd import (
     ALGORITHM,
     Mu2SgdRun,
@@ -28,7 +28,7 @@ from simulators.seeds import generators
 SPEC = {"clients": 6, "samples_per_client": 1, "dimension": 3, "own_share": 0.5, "population": 8}
 PROBLEM = LeastSquaresProblem(**SPEC).build()
 RUN = Mu2SgdRun(rounds=17, participants=2, noise_std=0.7, step_size=0.01)
-PATTERN = Participation(
+PATTERN = RunParticipation(
     kind="pattern",
     groups=({"clients": 1, "rounds": (1, 3, 4)}, {"clients": 1, "rounds": (4, 17)}, {"clients": 4, "rounds": ()}),
 )
@@ -233,7 +233,7 @@ def test_work_grows_with_rounds():
 
 
 def test_uniform_participants_are_distinct_and_as_often_each():
-    drawn = draw(PROBLEM, generators(2, range(2)), Participation(), first=1, rounds=500, participants=2, noises=2)
+    drawn = draw(PROBLEM, generators(2, range(2)), RunParticipation(), first=1, rounds=500, participants=2, noises=2)
     assert np.all(drawn.clients[..., 0] < drawn.clients[..., 1])
     counts = np.bincount(drawn.clients.ravel(), minlength=6)
     assert np.all(np.abs(counts - 1000 / 3) < 5.0 * math.sqrt(1000 * 2 / 9))
@@ -262,11 +262,11 @@ def test_what_no_run_can_be_is_refused(fields, pointer):
         (replace(RUN, participants=7), "/participants"),
         (replace(RUN, step_size=None), "/step_size"),
         (
-            replace(RUN, participation=Participation(kind="pattern", groups=({"clients": 5, "rounds": ()},))),
+            replace(RUN, participation=RunParticipation(kind="pattern", groups=({"clients": 5, "rounds": ()},))),
             "/participation/groups",
         ),
         (
-            replace(RUN, participation=Participation(kind="pattern", groups=({"clients": 6, "rounds": (1,)},))),
+            replace(RUN, participation=RunParticipation(kind="pattern", groups=({"clients": 6, "rounds": (1,)},))),
             "/participation/groups",
         ),
     ],

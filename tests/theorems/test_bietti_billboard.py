@@ -17,8 +17,8 @@ from accountants.theorems.bietti_billboard import (
     COALITION,
     PUBLIC_BILLBOARD,
     SECTION_6,
+    BillboardExperimentInputs,
     CoalitionInputs,
-    ExperimentInputs,
     to_other_clients,
 )
 
@@ -93,7 +93,9 @@ def test_the_billboard_lemma_is_about_a_client_and_the_others(unit: Any, observe
 def test_the_experiments_noise_is_on_the_average() -> None:
     """E-B10: σC/N gives 7.41 and 18.2, σC itself about 0.002."""
     for relation, exact in (("zero-out-one", 7.411), ("replace-one", 18.21)):
-        inputs = ExperimentInputs(clients=1000, rounds=300, noise_multiplier=10.0, delta=1e-4, relation=relation)  # type: ignore[arg-type]
+        inputs = BillboardExperimentInputs(
+            clients=1000, rounds=300, noise_multiplier=10.0, delta=1e-4, relation=relation
+        )  # type: ignore[arg-type]
         assert SECTION_6.evaluate(inputs, "corrected").outputs["epsilon"] == pytest.approx(exact, rel=2e-4)
         assert SECTION_6.evaluate(inputs).outputs["epsilon"] < 0.006
 
@@ -104,7 +106,9 @@ def test_the_experiments_noise_is_on_the_average() -> None:
 )
 def test_the_experiments_epsilons(sigma: float, zeroed: float, replaced: float) -> None:
     for relation, exact in (("zero-out-one", zeroed), ("replace-one", replaced)):
-        inputs = ExperimentInputs(clients=1000, rounds=300, noise_multiplier=sigma, delta=1e-4, relation=relation)  # type: ignore[arg-type]
+        inputs = BillboardExperimentInputs(
+            clients=1000, rounds=300, noise_multiplier=sigma, delta=1e-4, relation=relation
+        )  # type: ignore[arg-type]
         assert SECTION_6.evaluate(inputs, "corrected").outputs["epsilon"] == pytest.approx(exact, rel=3e-4)
 
 

@@ -89,7 +89,7 @@ def test_who_sees_less_learns_no_more() -> None:
 
 
 def test_one_pass_algorithms() -> None:
-    found = ours.ONE_PASS.evaluate(ours.OnePassInputs(local_epsilon=1.0, rounds=49)).outputs
+    found = ours.ONE_PASS.evaluate(ours.OnePassCompositionalityInputs(local_epsilon=1.0, rounds=49)).outputs
     assert found == {"compositionality": 7.0, "round_epsilon": 1.0}
 
 

@@ -11,7 +11,7 @@ import pytest
 from accountants.errors import InvalidInput
 from accountants.theorem import Status
 from calibrators.problem import Target
-from simulators.mu2_participation import Participation
+from simulators.mu2_participation import RunParticipation
 from simulators.mu2_sgd import Mu2SgdRun, simulate
 from simulators.problems import HuberProblem, LeastSquaresProblem, LinearProblem, LogisticProblem
 from simulators.seeds import generators
@@ -142,7 +142,7 @@ def test_a_run_without_noise_has_the_bound_of_one_with_hardly_any():
 def test_a_pattern_of_participation_is_not_what_the_bound_speaks_of():
     problem = LogisticProblem(**SPEC).build()
     groups = ({"clients": 4, "rounds": tuple(range(1, 61))}, {"clients": 6, "rounds": ()})
-    pattern = replace(RUN, participation=Participation(kind="pattern", groups=groups), step_size=1e-3)
+    pattern = replace(RUN, participation=RunParticipation(kind="pattern", groups=groups), step_size=1e-3)
     run, answer = calibrate(problem, pattern, TARGET)
     assert answer.parameters.schedule.most_participations == 60
     found = bounds(problem, run)
@@ -153,7 +153,7 @@ def test_a_pattern_of_participation_is_not_what_the_bound_speaks_of():
 def test_everyone_always_is_uniform_whatever_it_is_called():
     problem = LogisticProblem(**SPEC).build()
     groups = ({"clients": 10, "rounds": tuple(range(1, 121))},)
-    told = replace(RUN, participants=10, participation=Participation(kind="pattern", groups=groups))
+    told = replace(RUN, participants=10, participation=RunParticipation(kind="pattern", groups=groups))
     run, _ = calibrate(problem, told, TARGET)
     assert compared(bounds(problem, run)) == compared(bounds(problem, replace(run, participation=None)))
 
@@ -218,7 +218,7 @@ def test_the_calibrator_clips_where_the_run_does():
         ({"objective": "empirical", "population": 1}, RUN, "/problem/objective"),
         (
             {},
-            replace(RUN, participation=Participation(kind="pattern", groups=({"clients": 10, "rounds": ()},))),
+            replace(RUN, participation=RunParticipation(kind="pattern", groups=({"clients": 10, "rounds": ()},))),
             "/step_size",
         ),
     ],

@@ -1,0 +1,250 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.ppsgd_calibration import PpsgdCalibration
+from ...models.ppsgd_problem import PpsgdProblem
+from ...models.problem import Problem
+from ...types import Response
+
+
+def _get_kwargs(
+    *,
+    body: PpsgdProblem,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/calibrations/ppsgd",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> PpsgdCalibration | Problem | None:
+    if response.status_code == 200:
+        response_200 = PpsgdCalibration.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[PpsgdCalibration | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: PpsgdProblem,
+) -> Response[PpsgdCalibration | Problem]:
+    """Personalised learning with a noisy shared part
+
+     The smallest certified noise of PPSGD for a client against all others, and how much of the model to
+    share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+
+    Args:
+        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
+            learning problem.
+
+            A client is protected as a whole, against all other clients together. `participation_rate`
+            q is needed unless all
+            clients take part; for `without-replacement` qN is the number of participants. The risk
+            needs `smoothness` and
+            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
+            least bound.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[PpsgdCalibration | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    body: PpsgdProblem,
+) -> PpsgdCalibration | Problem | None:
+    """Personalised learning with a noisy shared part
+
+     The smallest certified noise of PPSGD for a client against all others, and how much of the model to
+    share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+
+    Args:
+        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
+            learning problem.
+
+            A client is protected as a whole, against all other clients together. `participation_rate`
+            q is needed unless all
+            clients take part; for `without-replacement` qN is the number of participants. The risk
+            needs `smoothness` and
+            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
+            least bound.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        PpsgdCalibration | Problem
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: PpsgdProblem,
+) -> Response[PpsgdCalibration | Problem]:
+    """Personalised learning with a noisy shared part
+
+     The smallest certified noise of PPSGD for a client against all others, and how much of the model to
+    share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+
+    Args:
+        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
+            learning problem.
+
+            A client is protected as a whole, against all other clients together. `participation_rate`
+            q is needed unless all
+            clients take part; for `without-replacement` qN is the number of participants. The risk
+            needs `smoothness` and
+            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
+            least bound.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[PpsgdCalibration | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    body: PpsgdProblem,
+) -> PpsgdCalibration | Problem | None:
+    """Personalised learning with a noisy shared part
+
+     The smallest certified noise of PPSGD for a client against all others, and how much of the model to
+    share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+
+    Args:
+        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
+            learning problem.
+
+            A client is protected as a whole, against all other clients together. `participation_rate`
+            q is needed unless all
+            clients take part; for `without-replacement` qN is the number of participants. The risk
+            needs `smoothness` and
+            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
+            least bound.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        PpsgdCalibration | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+        )
+    ).parsed

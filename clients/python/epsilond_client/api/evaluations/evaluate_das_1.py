@@ -1,0 +1,238 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.evaluate_das_1 import EvaluateDas1
+from ...models.evaluation_answer import EvaluationAnswer
+from ...models.problem import Problem
+from ...types import Response
+
+
+def _get_kwargs(
+    *,
+    body: EvaluateDas1,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/theorems/das.1/evaluations",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> EvaluationAnswer | Problem | None:
+    if response.status_code == 200:
+        response_200 = EvaluationAnswer.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[EvaluationAnswer | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: EvaluateDas1,
+) -> Response[EvaluationAnswer | Problem]:
+    """Privacy of the truncated discrete Laplace mechanism, as printed: false
+
+     With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially
+    private. This is FALSE for every d ≥ 3 (and for d = 2 but for Δ₁ = Δ∞ ≤ 3): at these m and α the
+    true δ is about 1 − 2^−q, q = ⌊Δ₁/Δ∞⌋, next to 1 where 2^−d is next to 0. An output betrays its data
+    as soon as one coordinate leaves the common support; the proof counts only outputs that leave it in
+    every coordinate. Two coordinates show it: with d = 2, m = 1 and the shift (1, 0), 3 of 9 outputs
+    are impossible for the neighbour, and the proof counts Δ∞^d = 1. Use epsilond.truncated-discrete-
+    laplace, or the calibrator qtdl
+
+    Args:
+        body (EvaluateDas1): Evaluate the formula of das.1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EvaluationAnswer | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    body: EvaluateDas1,
+) -> EvaluationAnswer | Problem | None:
+    """Privacy of the truncated discrete Laplace mechanism, as printed: false
+
+     With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially
+    private. This is FALSE for every d ≥ 3 (and for d = 2 but for Δ₁ = Δ∞ ≤ 3): at these m and α the
+    true δ is about 1 − 2^−q, q = ⌊Δ₁/Δ∞⌋, next to 1 where 2^−d is next to 0. An output betrays its data
+    as soon as one coordinate leaves the common support; the proof counts only outputs that leave it in
+    every coordinate. Two coordinates show it: with d = 2, m = 1 and the shift (1, 0), 3 of 9 outputs
+    are impossible for the neighbour, and the proof counts Δ∞^d = 1. Use epsilond.truncated-discrete-
+    laplace, or the calibrator qtdl
+
+    Args:
+        body (EvaluateDas1): Evaluate the formula of das.1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EvaluationAnswer | Problem
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: EvaluateDas1,
+) -> Response[EvaluationAnswer | Problem]:
+    """Privacy of the truncated discrete Laplace mechanism, as printed: false
+
+     With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially
+    private. This is FALSE for every d ≥ 3 (and for d = 2 but for Δ₁ = Δ∞ ≤ 3): at these m and α the
+    true δ is about 1 − 2^−q, q = ⌊Δ₁/Δ∞⌋, next to 1 where 2^−d is next to 0. An output betrays its data
+    as soon as one coordinate leaves the common support; the proof counts only outputs that leave it in
+    every coordinate. Two coordinates show it: with d = 2, m = 1 and the shift (1, 0), 3 of 9 outputs
+    are impossible for the neighbour, and the proof counts Δ∞^d = 1. Use epsilond.truncated-discrete-
+    laplace, or the calibrator qtdl
+
+    Args:
+        body (EvaluateDas1): Evaluate the formula of das.1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EvaluationAnswer | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    body: EvaluateDas1,
+) -> EvaluationAnswer | Problem | None:
+    """Privacy of the truncated discrete Laplace mechanism, as printed: false
+
+     With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially
+    private. This is FALSE for every d ≥ 3 (and for d = 2 but for Δ₁ = Δ∞ ≤ 3): at these m and α the
+    true δ is about 1 − 2^−q, q = ⌊Δ₁/Δ∞⌋, next to 1 where 2^−d is next to 0. An output betrays its data
+    as soon as one coordinate leaves the common support; the proof counts only outputs that leave it in
+    every coordinate. Two coordinates show it: with d = 2, m = 1 and the shift (1, 0), 3 of 9 outputs
+    are impossible for the neighbour, and the proof counts Δ∞^d = 1. Use epsilond.truncated-discrete-
+    laplace, or the calibrator qtdl
+
+    Args:
+        body (EvaluateDas1): Evaluate the formula of das.1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EvaluationAnswer | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+        )
+    ).parsed

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.ends import Ends
+
+
+T = TypeVar("T", bound="ClaimAnswer")
+
+
+@_attrs_define
+class ClaimAnswer:
+    """Whether the claim holds. `undecidable`: it lies between what is proved and what is witnessed."""
+
+    holds: bool | Literal["undecidable"]
+    epsilon: float
+    log10_delta: float
+    margin_epsilon: Ends
+    """ A two-sided enclosure: lower ≤ truth ≤ upper. """
+    margin_log10_delta: Ends
+    """ A two-sided enclosure: lower ≤ truth ≤ upper. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        holds: bool | Literal["undecidable"]
+        holds = self.holds
+
+        epsilon = self.epsilon
+
+        log10_delta = self.log10_delta
+
+        margin_epsilon = self.margin_epsilon.to_dict()
+
+        margin_log10_delta = self.margin_log10_delta.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "holds": holds,
+                "epsilon": epsilon,
+                "log10_delta": log10_delta,
+                "margin_epsilon": margin_epsilon,
+                "margin_log10_delta": margin_log10_delta,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.ends import Ends
+
+        d = dict(src_dict)
+
+        def _parse_holds(data: object) -> bool | Literal["undecidable"]:
+            holds_type_1 = cast(Literal["undecidable"], data)
+            if holds_type_1 != "undecidable":
+                raise ValueError(f"holds_type_1 must match const 'undecidable', got '{holds_type_1}'")
+            return holds_type_1
+            return cast(bool | Literal["undecidable"], data)
+
+        holds = _parse_holds(d.pop("holds"))
+
+        epsilon = d.pop("epsilon")
+
+        log10_delta = d.pop("log10_delta")
+
+        margin_epsilon = Ends.from_dict(d.pop("margin_epsilon"))
+
+        margin_log10_delta = Ends.from_dict(d.pop("margin_log10_delta"))
+
+        claim_answer = cls(
+            holds=holds,
+            epsilon=epsilon,
+            log10_delta=log10_delta,
+            margin_epsilon=margin_epsilon,
+            margin_log10_delta=margin_log10_delta,
+        )
+
+        claim_answer.additional_properties = d
+        return claim_answer
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

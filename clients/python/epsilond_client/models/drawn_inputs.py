@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.drawn_inputs_sampling import (
+    DrawnInputsSampling,
+    check_drawn_inputs_sampling,
+)
+from ..models.drawn_inputs_weighting import (
+    DrawnInputsWeighting,
+    check_drawn_inputs_weighting,
+)
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.group_of_users import GroupOfUsers
+
+
+T = TypeVar("T", bound="DrawnInputs")
+
+
+@_attrs_define
+class DrawnInputs:
+    """Clients drawn as `sampling` says, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+
+    client_groups: list[GroupOfUsers]
+    """ clients that are alike, as counts; what a group leaves out is as for all """
+    rounds: int
+    """ communication rounds """
+    smoothness: float
+    """ Lipschitz constant of the gradient """
+    personalization: float
+    """ step size of the shared part over N times that of a client's own part """
+    optimum_norm: float
+    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
+    shared_dimension: int
+    """ coordinates of the shared part of the model """
+    noise_std: float
+    """ standard deviation per coordinate of the server's noise on the averaged shared gradient """
+    sampling: DrawnInputsSampling
+    participation_rate: float | Unset = 1.0
+    """ probability that a given record is in a batch """
+    weighting: DrawnInputsWeighting | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        client_groups = []
+        for client_groups_item_data in self.client_groups:
+            client_groups_item = client_groups_item_data.to_dict()
+            client_groups.append(client_groups_item)
+
+        rounds = self.rounds
+
+        smoothness = self.smoothness
+
+        personalization = self.personalization
+
+        optimum_norm = self.optimum_norm
+
+        shared_dimension = self.shared_dimension
+
+        noise_std = self.noise_std
+
+        sampling: str = self.sampling
+
+        participation_rate = self.participation_rate
+
+        weighting: str | Unset = UNSET
+        if not isinstance(self.weighting, Unset):
+            weighting = self.weighting
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "client_groups": client_groups,
+                "rounds": rounds,
+                "smoothness": smoothness,
+                "personalization": personalization,
+                "optimum_norm": optimum_norm,
+                "shared_dimension": shared_dimension,
+                "noise_std": noise_std,
+                "sampling": sampling,
+            }
+        )
+        if participation_rate is not UNSET:
+            field_dict["participation_rate"] = participation_rate
+        if weighting is not UNSET:
+            field_dict["weighting"] = weighting
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.group_of_users import GroupOfUsers
+
+        d = dict(src_dict)
+        client_groups = []
+        _client_groups = d.pop("client_groups")
+        for client_groups_item_data in _client_groups:
+            client_groups_item = GroupOfUsers.from_dict(client_groups_item_data)
+
+            client_groups.append(client_groups_item)
+
+        rounds = d.pop("rounds")
+
+        smoothness = d.pop("smoothness")
+
+        personalization = d.pop("personalization")
+
+        optimum_norm = d.pop("optimum_norm")
+
+        shared_dimension = d.pop("shared_dimension")
+
+        noise_std = d.pop("noise_std")
+
+        sampling = check_drawn_inputs_sampling(d.pop("sampling"))
+
+        participation_rate = d.pop("participation_rate", UNSET)
+
+        _weighting = d.pop("weighting", UNSET)
+        weighting: DrawnInputsWeighting | Unset
+        if isinstance(_weighting, Unset):
+            weighting = UNSET
+        else:
+            weighting = check_drawn_inputs_weighting(_weighting)
+
+        drawn_inputs = cls(
+            client_groups=client_groups,
+            rounds=rounds,
+            smoothness=smoothness,
+            personalization=personalization,
+            optimum_norm=optimum_norm,
+            shared_dimension=shared_dimension,
+            noise_std=noise_std,
+            sampling=sampling,
+            participation_rate=participation_rate,
+            weighting=weighting,
+        )
+
+        return drawn_inputs

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.reading import Reading, check_reading
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.one_pass import OnePass
+
+
+T = TypeVar("T", bound="EvaluateAsoodeh2")
+
+
+@_attrs_define
+class EvaluateAsoodeh2:
+    """Evaluate the formula of asoodeh.2."""
+
+    inputs: OnePass
+    """ One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L.
+    """
+    reading: Reading | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading: str | Unset = UNSET
+        if not isinstance(self.reading, Unset):
+            reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.one_pass import OnePass
+
+        d = dict(src_dict)
+        inputs = OnePass.from_dict(d.pop("inputs"))
+
+        _reading = d.pop("reading", UNSET)
+        reading: Reading | Unset
+        if isinstance(_reading, Unset):
+            reading = UNSET
+        else:
+            reading = check_reading(_reading)
+
+        evaluate_asoodeh_2 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_asoodeh_2

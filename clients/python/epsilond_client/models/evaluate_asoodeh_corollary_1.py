@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.reading import Reading, check_reading
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.inverse_time_steps import InverseTimeSteps
+
+
+T = TypeVar("T", bound="EvaluateAsoodehCorollary1")
+
+
+@_attrs_define
+class EvaluateAsoodehCorollary1:
+    """Evaluate the formula of asoodeh.corollary-1."""
+
+    inputs: InverseTimeSteps
+    """ One pass with η_t = 1/(λt) and one noise. Absent: bounds of the mean gradient and its spread are L. """
+    reading: Reading | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading: str | Unset = UNSET
+        if not isinstance(self.reading, Unset):
+            reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.inverse_time_steps import InverseTimeSteps
+
+        d = dict(src_dict)
+        inputs = InverseTimeSteps.from_dict(d.pop("inputs"))
+
+        _reading = d.pop("reading", UNSET)
+        reading: Reading | Unset
+        if isinstance(_reading, Unset):
+            reading = UNSET
+        else:
+            reading = check_reading(_reading)
+
+        evaluate_asoodeh_corollary_1 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_asoodeh_corollary_1

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.bound_inputs import BoundInputs
+
+
+T = TypeVar("T", bound="EvaluateBietti45")
+
+
+@_attrs_define
+class EvaluateBietti45:
+    """Evaluate the formula of bietti.4.5."""
+
+    inputs: BoundInputs
+    """ All clients in every round, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser. """
+    reading: Literal["printed"] | Unset = "printed"
+    """ the formula as printed, or with its errata corrected """
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.bound_inputs import BoundInputs
+
+        d = dict(src_dict)
+        inputs = BoundInputs.from_dict(d.pop("inputs"))
+
+        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
+        if reading != "printed" and not isinstance(reading, Unset):
+            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+
+        evaluate_bietti_45 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_bietti_45

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.pure_inputs import PureInputs
+
+
+T = TypeVar("T", bound="EvaluateBunSteinke2016Proposition14")
+
+
+@_attrs_define
+class EvaluateBunSteinke2016Proposition14:
+    """Evaluate the formula of bun-steinke-2016.proposition-1.4."""
+
+    inputs: PureInputs
+    """ A pure guarantee, run `times` over. """
+    reading: Literal["printed"] | Unset = "printed"
+    """ the formula as printed, or with its errata corrected """
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.pure_inputs import PureInputs
+
+        d = dict(src_dict)
+        inputs = PureInputs.from_dict(d.pop("inputs"))
+
+        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
+        if reading != "printed" and not isinstance(reading, Unset):
+            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+
+        evaluate_bun_steinke_2016_proposition_14 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_bun_steinke_2016_proposition_14

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.error_inputs import ErrorInputs
+
+
+T = TypeVar("T", bound="EvaluateDasLemma1")
+
+
+@_attrs_define
+class EvaluateDasLemma1:
+    """Evaluate the formula of das.lemma-1."""
+
+    inputs: ErrorInputs
+    """ A unit update on a grid of 1/s, with noise. """
+    reading: Literal["printed"] | Unset = "printed"
+    """ the formula as printed, or with its errata corrected """
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.error_inputs import ErrorInputs
+
+        d = dict(src_dict)
+        inputs = ErrorInputs.from_dict(d.pop("inputs"))
+
+        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
+        if reading != "printed" and not isinstance(reading, Unset):
+            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+
+        evaluate_das_lemma_1 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_das_lemma_1

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.gaussian_target import GaussianTarget
+
+
+T = TypeVar("T", bound="EvaluateDworkRoth2014A1")
+
+
+@_attrs_define
+class EvaluateDworkRoth2014A1:
+    """Evaluate the formula of dwork-roth-2014.a.1."""
+
+    inputs: GaussianTarget
+    """ A target for one release of the Gaussian mechanism. Give one of delta and log10_delta. """
+    reading: Literal["printed"] | Unset = "printed"
+    """ the formula as printed, or with its errata corrected """
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.gaussian_target import GaussianTarget
+
+        d = dict(src_dict)
+        inputs = GaussianTarget.from_dict(d.pop("inputs"))
+
+        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
+        if reading != "printed" and not isinstance(reading, Unset):
+            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+
+        evaluate_dwork_roth_2014a1 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_dwork_roth_2014a1

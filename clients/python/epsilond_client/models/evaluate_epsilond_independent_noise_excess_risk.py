@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.independent_inputs import IndependentInputs
+
+
+T = TypeVar("T", bound="EvaluateEpsilondIndependentNoiseExcessRisk")
+
+
+@_attrs_define
+class EvaluateEpsilondIndependentNoiseExcessRisk:
+    """Evaluate the formula of epsilond.independent-noise-excess-risk."""
+
+    inputs: IndependentInputs
+    """ ρ, and the step size of the run. """
+    reading: Literal["printed"] | Unset = "printed"
+    """ the formula as printed, or with its errata corrected """
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.independent_inputs import IndependentInputs
+
+        d = dict(src_dict)
+        inputs = IndependentInputs.from_dict(d.pop("inputs"))
+
+        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
+        if reading != "printed" and not isinstance(reading, Unset):
+            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+
+        evaluate_epsilond_independent_noise_excess_risk = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_epsilond_independent_noise_excess_risk

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.reading import Reading, check_reading
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.one_pass_inputs import OnePassInputs
+
+
+T = TypeVar("T", bound="EvaluateLowy23")
+
+
+@_attrs_define
+class EvaluateLowy23:
+    """Evaluate the formula of lowy.2.3."""
+
+    inputs: OnePassInputs
+    """ Equal clients, M of N in each round. Absent: batch_size is the prescribed one, φ is L, Δ is LD. """
+    reading: Reading | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading: str | Unset = UNSET
+        if not isinstance(self.reading, Unset):
+            reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.one_pass_inputs import OnePassInputs
+
+        d = dict(src_dict)
+        inputs = OnePassInputs.from_dict(d.pop("inputs"))
+
+        _reading = d.pop("reading", UNSET)
+        reading: Reading | Unset
+        if isinstance(_reading, Unset):
+            reading = UNSET
+        else:
+            reading = check_reading(_reading)
+
+        evaluate_lowy_23 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_lowy_23

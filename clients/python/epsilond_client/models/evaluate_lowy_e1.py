@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.reading import Reading, check_reading
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.smooth_reused_inputs import SmoothReusedInputs
+
+
+T = TypeVar("T", bound="EvaluateLowyE1")
+
+
+@_attrs_define
+class EvaluateLowyE1:
+    """Evaluate the formula of lowy.e.1."""
+
+    inputs: SmoothReusedInputs
+    """ Equal clients with a smooth loss. Absent: rounds are as prescribed, Φ̂ is L, Δ is LD. """
+    reading: Reading | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading: str | Unset = UNSET
+        if not isinstance(self.reading, Unset):
+            reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.smooth_reused_inputs import SmoothReusedInputs
+
+        d = dict(src_dict)
+        inputs = SmoothReusedInputs.from_dict(d.pop("inputs"))
+
+        _reading = d.pop("reading", UNSET)
+        reading: Reading | Unset
+        if isinstance(_reading, Unset):
+            reading = UNSET
+        else:
+            reading = check_reading(_reading)
+
+        evaluate_lowy_e1 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_lowy_e1

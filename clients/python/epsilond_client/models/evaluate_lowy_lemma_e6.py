@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.reading import Reading, check_reading
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.subset_mean_inputs import SubsetMeanInputs
+
+
+T = TypeVar("T", bound="EvaluateLowyLemmaE6")
+
+
+@_attrs_define
+class EvaluateLowyLemmaE6:
+    """Evaluate the formula of lowy.lemma-e.6."""
+
+    inputs: SubsetMeanInputs
+    """ m of N vectors of mean zero, drawn without replacement. """
+    reading: Reading | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading: str | Unset = UNSET
+        if not isinstance(self.reading, Unset):
+            reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.subset_mean_inputs import SubsetMeanInputs
+
+        d = dict(src_dict)
+        inputs = SubsetMeanInputs.from_dict(d.pop("inputs"))
+
+        _reading = d.pop("reading", UNSET)
+        reading: Reading | Unset
+        if isinstance(_reading, Unset):
+            reading = UNSET
+        else:
+            reading = check_reading(_reading)
+
+        evaluate_lowy_lemma_e6 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_lowy_lemma_e6

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.trusted_inputs import TrustedInputs
+
+
+T = TypeVar("T", bound="EvaluateReshefF1")
+
+
+@_attrs_define
+class EvaluateReshefF1:
+    """Evaluate the formula of reshef.f.1."""
+
+    inputs: TrustedInputs
+    """ The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T.
+    """
+    reading: Literal["printed"] | Unset = "printed"
+    """ the formula as printed, or with its errata corrected """
+
+    def to_dict(self) -> dict[str, Any]:
+        inputs = self.inputs.to_dict()
+
+        reading = self.reading
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "inputs": inputs,
+            }
+        )
+        if reading is not UNSET:
+            field_dict["reading"] = reading
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.trusted_inputs import TrustedInputs
+
+        d = dict(src_dict)
+        inputs = TrustedInputs.from_dict(d.pop("inputs"))
+
+        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
+        if reading != "printed" and not isinstance(reading, Unset):
+            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+
+        evaluate_reshef_f1 = cls(
+            inputs=inputs,
+            reading=reading,
+        )
+
+        return evaluate_reshef_f1

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ExplicitNoiseInputs")
+
+
+@_attrs_define
+class ExplicitNoiseInputs:
+    """Shuffled rounds with one record a report. Give one of delta and log10_delta."""
+
+    epsilon: float
+    """ privacy loss bound ε of (ε, δ), natural logs """
+    samples_per_client: int
+    """ records of one client """
+    clients: int
+    """ clients in the federation """
+    participants: int
+    """ clients that report in one round """
+    rounds: int
+    """ communication rounds """
+    lipschitz: float
+    """ bound on the ℓ2 norm of one record's gradient """
+    delta: float | Unset = UNSET
+    """ failure probability δ of (ε, δ) """
+    log10_delta: float | Unset = UNSET
+    """ base-10 logarithm of δ, for a δ below any double """
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
+        participants = self.participants
+
+        rounds = self.rounds
+
+        lipschitz = self.lipschitz
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "samples_per_client": samples_per_client,
+                "clients": clients,
+                "participants": participants,
+                "rounds": rounds,
+                "lipschitz": lipschitz,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        samples_per_client = d.pop("samples_per_client")
+
+        clients = d.pop("clients")
+
+        participants = d.pop("participants")
+
+        rounds = d.pop("rounds")
+
+        lipschitz = d.pop("lipschitz")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        explicit_noise_inputs = cls(
+            epsilon=epsilon,
+            samples_per_client=samples_per_client,
+            clients=clients,
+            participants=participants,
+            rounds=rounds,
+            lipschitz=lipschitz,
+            delta=delta,
+            log10_delta=log10_delta,
+        )
+
+        return explicit_noise_inputs

@@ -1,0 +1,16 @@
+from typing import Literal
+
+OnePassProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+
+ONE_PASS_PROBLEM_READINGS_ITEM_VALUES: set[OnePassProblemReadingsItem] = {
+    "complete",
+    "experimental",
+    "informal",
+    "proof",
+}
+
+
+def check_one_pass_problem_readings_item(value: str) -> OnePassProblemReadingsItem:
+    if value in ONE_PASS_PROBLEM_READINGS_ITEM_VALUES:
+        return value
+    raise TypeError(f"Unexpected value {value!r}. Expected one of {ONE_PASS_PROBLEM_READINGS_ITEM_VALUES!r}")

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ReferenceInputs")
+
+
+@_attrs_define
+class ReferenceInputs:
+    """A federation and a loss. φ is L where it is absent."""
+
+    samples_per_client: int
+    """ records of one client """
+    clients: int
+    """ clients in the federation """
+    dimension: int
+    """ coordinates of the model """
+    epsilon: float
+    """ privacy loss bound ε of (ε, δ), natural logs """
+    lipschitz: float
+    """ bound on the ℓ2 norm of one record's gradient """
+    diameter: float
+    """ diameter of the domain """
+    strong_convexity: float | Unset = 0.0
+    """ strong convexity, 0 if only convex """
+    gradient_std: float | Unset = UNSET
+    """ root mean square distance of a record's gradient from its client's expected one, at its largest """
+
+    def to_dict(self) -> dict[str, Any]:
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
+        dimension = self.dimension
+
+        epsilon = self.epsilon
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
+
+        strong_convexity = self.strong_convexity
+
+        gradient_std = self.gradient_std
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "samples_per_client": samples_per_client,
+                "clients": clients,
+                "dimension": dimension,
+                "epsilon": epsilon,
+                "lipschitz": lipschitz,
+                "diameter": diameter,
+            }
+        )
+        if strong_convexity is not UNSET:
+            field_dict["strong_convexity"] = strong_convexity
+        if gradient_std is not UNSET:
+            field_dict["gradient_std"] = gradient_std
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        samples_per_client = d.pop("samples_per_client")
+
+        clients = d.pop("clients")
+
+        dimension = d.pop("dimension")
+
+        epsilon = d.pop("epsilon")
+
+        lipschitz = d.pop("lipschitz")
+
+        diameter = d.pop("diameter")
+
+        strong_convexity = d.pop("strong_convexity", UNSET)
+
+        gradient_std = d.pop("gradient_std", UNSET)
+
+        reference_inputs = cls(
+            samples_per_client=samples_per_client,
+            clients=clients,
+            dimension=dimension,
+            epsilon=epsilon,
+            lipschitz=lipschitz,
+            diameter=diameter,
+            strong_convexity=strong_convexity,
+            gradient_std=gradient_std,
+        )
+
+        return reference_inputs

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.sharing_threshold_epsilon_type_0_type_1 import (
+    SharingThresholdEpsilonType0Type1,
+    check_sharing_threshold_epsilon_type_0_type_1,
+)
+from ..models.sharing_threshold_epsilon_type_1 import (
+    SharingThresholdEpsilonType1,
+    check_sharing_threshold_epsilon_type_1,
+)
+
+T = TypeVar("T", bound="SharingThreshold")
+
+
+@_attrs_define
+class SharingThreshold:
+    """Lemma 4.6 at the least noise: where sharing nothing has the least variance term."""
+
+    rounds: float
+    """ the rounds from which on it has, N(N − 1)σ²μ*²/(k²d_wC²m) """
+    epsilon: float | SharingThresholdEpsilonType0Type1 | SharingThresholdEpsilonType1
+    """ the ε up to which it has, at these rounds """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        rounds = self.rounds
+
+        epsilon: float | str
+        if isinstance(self.epsilon, str) or isinstance(self.epsilon, str):
+            epsilon = self.epsilon
+        else:
+            epsilon = self.epsilon
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "rounds": rounds,
+                "epsilon": epsilon,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        rounds = d.pop("rounds")
+
+        def _parse_epsilon(data: object) -> float | SharingThresholdEpsilonType0Type1 | SharingThresholdEpsilonType1:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                epsilon_type_0_type_1 = check_sharing_threshold_epsilon_type_0_type_1(data)
+
+                return epsilon_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                epsilon_type_1 = check_sharing_threshold_epsilon_type_1(data)
+
+                return epsilon_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | SharingThresholdEpsilonType0Type1 | SharingThresholdEpsilonType1, data)
+
+        epsilon = _parse_epsilon(d.pop("epsilon"))
+
+        sharing_threshold = cls(
+            rounds=rounds,
+            epsilon=epsilon,
+        )
+
+        sharing_threshold.additional_properties = d
+        return sharing_threshold
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

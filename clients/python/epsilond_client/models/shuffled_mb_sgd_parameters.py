@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.averaging import Averaging
+
+
+T = TypeVar("T", bound="ShuffledMbSgdParameters")
+
+
+@_attrs_define
+class ShuffledMbSgdParameters:
+    """What to run with."""
+
+    noise_std: float
+    """ σ per coordinate, added by each client to its mean of batch_size gradients """
+    noise_multiplier: float
+    """ σ over the norm bound of one protected contribution to that mean """
+    batch_size: int
+    """ records of one client per round """
+    rounds: int
+    """ communication rounds """
+    step_size: float | Unset = UNSET
+    """ absent where no risk bound applies """
+    averaging: Averaging | Unset = UNSET
+    """ The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next. """
+    envelope_smoothness: float | Unset = UNSET
+    """ without smoothness: b of the Moreau envelope of each loss, whose gradients are sent """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        noise_std = self.noise_std
+
+        noise_multiplier = self.noise_multiplier
+
+        batch_size = self.batch_size
+
+        rounds = self.rounds
+
+        step_size = self.step_size
+
+        averaging: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.averaging, Unset):
+            averaging = self.averaging.to_dict()
+
+        envelope_smoothness = self.envelope_smoothness
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "noise_std": noise_std,
+                "noise_multiplier": noise_multiplier,
+                "batch_size": batch_size,
+                "rounds": rounds,
+            }
+        )
+        if step_size is not UNSET:
+            field_dict["step_size"] = step_size
+        if averaging is not UNSET:
+            field_dict["averaging"] = averaging
+        if envelope_smoothness is not UNSET:
+            field_dict["envelope_smoothness"] = envelope_smoothness
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.averaging import Averaging
+
+        d = dict(src_dict)
+        noise_std = d.pop("noise_std")
+
+        noise_multiplier = d.pop("noise_multiplier")
+
+        batch_size = d.pop("batch_size")
+
+        rounds = d.pop("rounds")
+
+        step_size = d.pop("step_size", UNSET)
+
+        _averaging = d.pop("averaging", UNSET)
+        averaging: Averaging | Unset
+        if isinstance(_averaging, Unset):
+            averaging = UNSET
+        else:
+            averaging = Averaging.from_dict(_averaging)
+
+        envelope_smoothness = d.pop("envelope_smoothness", UNSET)
+
+        shuffled_mb_sgd_parameters = cls(
+            noise_std=noise_std,
+            noise_multiplier=noise_multiplier,
+            batch_size=batch_size,
+            rounds=rounds,
+            step_size=step_size,
+            averaging=averaging,
+            envelope_smoothness=envelope_smoothness,
+        )
+
+        shuffled_mb_sgd_parameters.additional_properties = d
+        return shuffled_mb_sgd_parameters
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

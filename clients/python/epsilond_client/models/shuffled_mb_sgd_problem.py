@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.observer import Observer, check_observer
+from ..models.relation import Relation, check_relation
+from ..models.shuffled_mb_sgd_problem_readings_item import (
+    ShuffledMbSgdProblemReadingsItem,
+    check_shuffled_mb_sgd_problem_readings_item,
+)
+from ..models.unit import Unit, check_unit
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ShuffledMbSgdProblem")
+
+
+@_attrs_define
+class ShuffledMbSgdProblem:
+    """The target, and the shape of the federation and of the learning problem. ε and δ are central.
+
+    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest explicit bound on the excess
+    risk at a likely noise, within `max_gradients` and `communication_budget`.
+
+    """
+
+    epsilon: float
+    """ privacy loss bound ε of (ε, δ), natural logs """
+    samples_per_client: int
+    """ records of one client """
+    clients: int
+    """ clients in the federation """
+    dimension: int
+    """ coordinates of the model """
+    lipschitz: float
+    """ bound on the ℓ2 norm of one record's gradient """
+    diameter: float
+    """ diameter of the domain """
+    delta: float | Unset = UNSET
+    """ failure probability δ of (ε, δ) """
+    log10_delta: float | Unset = UNSET
+    """ base-10 logarithm of δ, for a δ below any double """
+    participants: int | Unset = UNSET
+    """ clients that report in one round """
+    rounds: int | Unset = UNSET
+    """ communication rounds """
+    batch_size: int | Unset = UNSET
+    """ records of one client per round """
+    smoothness: float | Unset = UNSET
+    """ Lipschitz constant of the gradient """
+    strong_convexity: float | Unset = 0.0
+    """ strong convexity, 0 if only convex """
+    initial_distance: float | Unset = UNSET
+    """ bound on the distance from the start to a minimiser """
+    max_gradients: int | Unset = UNSET
+    """ gradient evaluations one client may spend, batch_size times rounds """
+    communication_budget: int | Unset = UNSET
+    """ bits all clients together may send over the run """
+    noise_constant: float | Unset = UNSET
+    """ the constant of Theorem 4.1's noise, which the paper does not give """
+    relation: Relation | Unset = UNSET
+    unit: Unit | Unset = UNSET
+    observer: Observer | Unset = UNSET
+    readings: list[ShuffledMbSgdProblemReadingsItem] | Unset = UNSET
+    """ which readings of the printed theorem to return """
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
+        dimension = self.dimension
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        participants = self.participants
+
+        rounds = self.rounds
+
+        batch_size = self.batch_size
+
+        smoothness = self.smoothness
+
+        strong_convexity = self.strong_convexity
+
+        initial_distance = self.initial_distance
+
+        max_gradients = self.max_gradients
+
+        communication_budget = self.communication_budget
+
+        noise_constant = self.noise_constant
+
+        relation: str | Unset = UNSET
+        if not isinstance(self.relation, Unset):
+            relation = self.relation
+
+        unit: str | Unset = UNSET
+        if not isinstance(self.unit, Unset):
+            unit = self.unit
+
+        observer: str | Unset = UNSET
+        if not isinstance(self.observer, Unset):
+            observer = self.observer
+
+        readings: list[str] | Unset = UNSET
+        if not isinstance(self.readings, Unset):
+            readings = []
+            for readings_item_data in self.readings:
+                readings_item: str = readings_item_data
+                readings.append(readings_item)
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "samples_per_client": samples_per_client,
+                "clients": clients,
+                "dimension": dimension,
+                "lipschitz": lipschitz,
+                "diameter": diameter,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if participants is not UNSET:
+            field_dict["participants"] = participants
+        if rounds is not UNSET:
+            field_dict["rounds"] = rounds
+        if batch_size is not UNSET:
+            field_dict["batch_size"] = batch_size
+        if smoothness is not UNSET:
+            field_dict["smoothness"] = smoothness
+        if strong_convexity is not UNSET:
+            field_dict["strong_convexity"] = strong_convexity
+        if initial_distance is not UNSET:
+            field_dict["initial_distance"] = initial_distance
+        if max_gradients is not UNSET:
+            field_dict["max_gradients"] = max_gradients
+        if communication_budget is not UNSET:
+            field_dict["communication_budget"] = communication_budget
+        if noise_constant is not UNSET:
+            field_dict["noise_constant"] = noise_constant
+        if relation is not UNSET:
+            field_dict["relation"] = relation
+        if unit is not UNSET:
+            field_dict["unit"] = unit
+        if observer is not UNSET:
+            field_dict["observer"] = observer
+        if readings is not UNSET:
+            field_dict["readings"] = readings
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        samples_per_client = d.pop("samples_per_client")
+
+        clients = d.pop("clients")
+
+        dimension = d.pop("dimension")
+
+        lipschitz = d.pop("lipschitz")
+
+        diameter = d.pop("diameter")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        participants = d.pop("participants", UNSET)
+
+        rounds = d.pop("rounds", UNSET)
+
+        batch_size = d.pop("batch_size", UNSET)
+
+        smoothness = d.pop("smoothness", UNSET)
+
+        strong_convexity = d.pop("strong_convexity", UNSET)
+
+        initial_distance = d.pop("initial_distance", UNSET)
+
+        max_gradients = d.pop("max_gradients", UNSET)
+
+        communication_budget = d.pop("communication_budget", UNSET)
+
+        noise_constant = d.pop("noise_constant", UNSET)
+
+        _relation = d.pop("relation", UNSET)
+        relation: Relation | Unset
+        if isinstance(_relation, Unset):
+            relation = UNSET
+        else:
+            relation = check_relation(_relation)
+
+        _unit = d.pop("unit", UNSET)
+        unit: Unit | Unset
+        if isinstance(_unit, Unset):
+            unit = UNSET
+        else:
+            unit = check_unit(_unit)
+
+        _observer = d.pop("observer", UNSET)
+        observer: Observer | Unset
+        if isinstance(_observer, Unset):
+            observer = UNSET
+        else:
+            observer = check_observer(_observer)
+
+        _readings = d.pop("readings", UNSET)
+        readings: list[ShuffledMbSgdProblemReadingsItem] | Unset = UNSET
+        if _readings is not UNSET:
+            readings = []
+            for readings_item_data in _readings:
+                readings_item = check_shuffled_mb_sgd_problem_readings_item(readings_item_data)
+
+                readings.append(readings_item)
+
+        shuffled_mb_sgd_problem = cls(
+            epsilon=epsilon,
+            samples_per_client=samples_per_client,
+            clients=clients,
+            dimension=dimension,
+            lipschitz=lipschitz,
+            diameter=diameter,
+            delta=delta,
+            log10_delta=log10_delta,
+            participants=participants,
+            rounds=rounds,
+            batch_size=batch_size,
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            initial_distance=initial_distance,
+            max_gradients=max_gradients,
+            communication_budget=communication_budget,
+            noise_constant=noise_constant,
+            relation=relation,
+            unit=unit,
+            observer=observer,
+            readings=readings,
+        )
+
+        return shuffled_mb_sgd_problem

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.smooth_inputs_sampling import (
+    SmoothInputsSampling,
+    check_smooth_inputs_sampling,
+)
+from ..models.smooth_inputs_variant import (
+    SmoothInputsVariant,
+    check_smooth_inputs_variant,
+)
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="SmoothInputs")
+
+
+@_attrs_define
+class SmoothInputs:
+    """Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta."""
+
+    epsilon: float
+    """ privacy loss bound ε of (ε, δ), natural logs """
+    samples_per_client: int
+    """ records of one client """
+    clients: int
+    """ clients in the federation """
+    participants: int
+    """ clients that report in one round """
+    dimension: int
+    """ coordinates of the model """
+    lipschitz: float
+    """ bound on the ℓ2 norm of one record's gradient """
+    diameter: float
+    """ diameter of the domain """
+    batch_size: int
+    """ records of one client per round """
+    smoothness: float
+    """ Lipschitz constant of the gradient """
+    delta: float | Unset = UNSET
+    """ failure probability δ of (ε, δ) """
+    log10_delta: float | Unset = UNSET
+    """ base-10 logarithm of δ, for a δ below any double """
+    strong_convexity: float | Unset = 0.0
+    """ strong convexity, 0 if only convex """
+    variant: SmoothInputsVariant | Unset = UNSET
+    rounds: int | Unset = UNSET
+    """ communication rounds """
+    sampling: SmoothInputsSampling | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
+        participants = self.participants
+
+        dimension = self.dimension
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
+
+        batch_size = self.batch_size
+
+        smoothness = self.smoothness
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        strong_convexity = self.strong_convexity
+
+        variant: str | Unset = UNSET
+        if not isinstance(self.variant, Unset):
+            variant = self.variant
+
+        rounds = self.rounds
+
+        sampling: str | Unset = UNSET
+        if not isinstance(self.sampling, Unset):
+            sampling = self.sampling
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "samples_per_client": samples_per_client,
+                "clients": clients,
+                "participants": participants,
+                "dimension": dimension,
+                "lipschitz": lipschitz,
+                "diameter": diameter,
+                "batch_size": batch_size,
+                "smoothness": smoothness,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if strong_convexity is not UNSET:
+            field_dict["strong_convexity"] = strong_convexity
+        if variant is not UNSET:
+            field_dict["variant"] = variant
+        if rounds is not UNSET:
+            field_dict["rounds"] = rounds
+        if sampling is not UNSET:
+            field_dict["sampling"] = sampling
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        samples_per_client = d.pop("samples_per_client")
+
+        clients = d.pop("clients")
+
+        participants = d.pop("participants")
+
+        dimension = d.pop("dimension")
+
+        lipschitz = d.pop("lipschitz")
+
+        diameter = d.pop("diameter")
+
+        batch_size = d.pop("batch_size")
+
+        smoothness = d.pop("smoothness")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        strong_convexity = d.pop("strong_convexity", UNSET)
+
+        _variant = d.pop("variant", UNSET)
+        variant: SmoothInputsVariant | Unset
+        if isinstance(_variant, Unset):
+            variant = UNSET
+        else:
+            variant = check_smooth_inputs_variant(_variant)
+
+        rounds = d.pop("rounds", UNSET)
+
+        _sampling = d.pop("sampling", UNSET)
+        sampling: SmoothInputsSampling | Unset
+        if isinstance(_sampling, Unset):
+            sampling = UNSET
+        else:
+            sampling = check_smooth_inputs_sampling(_sampling)
+
+        smooth_inputs = cls(
+            epsilon=epsilon,
+            samples_per_client=samples_per_client,
+            clients=clients,
+            participants=participants,
+            dimension=dimension,
+            lipschitz=lipschitz,
+            diameter=diameter,
+            batch_size=batch_size,
+            smoothness=smoothness,
+            delta=delta,
+            log10_delta=log10_delta,
+            strong_convexity=strong_convexity,
+            variant=variant,
+            rounds=rounds,
+            sampling=sampling,
+        )
+
+        return smooth_inputs

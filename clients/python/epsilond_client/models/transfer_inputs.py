@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="TransferInputs")
+
+
+@_attrs_define
+class TransferInputs:
+    """An (ε, δ) pair of laws, and how far two other laws are from it."""
+
+    epsilon: float
+    """ privacy loss bound ε of (ε, δ), natural logs """
+    distance: float
+    """ total variation distance """
+    delta: float | Unset = UNSET
+    """ failure probability δ of (ε, δ) """
+    log10_delta: float | Unset = UNSET
+    """ base-10 logarithm of δ, for a δ below any double """
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        distance = self.distance
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "distance": distance,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        distance = d.pop("distance")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        transfer_inputs = cls(
+            epsilon=epsilon,
+            distance=distance,
+            delta=delta,
+            log10_delta=log10_delta,
+        )
+
+        return transfer_inputs

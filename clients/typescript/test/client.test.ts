@@ -1,0 +1,103 @@
+/** Against the service at EPSILOND_URL: ./scripts/test-clients starts it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { answered, createEpsilondClient, Refused, type Schemas } from "../src/index.js";
+
+const url = process.env["EPSILOND_URL"];
+assert.ok(url, "EPSILOND_URL says where the service is");
+const client = createEpsilondClient(url);
+
+const problem: Schemas["GaussianProblem"] = {
+  solve_for: "noise_multiplier",
+  relation: "add-or-remove-one",
+  sampling: "poisson",
+  rate: 0.01,
+  rounds: 1000,
+  epsilon: 1.0,
+  delta: 1e-6,
+};
+
+test("a calibration is certified", async () => {
+  const answer = answered(await client.POST("/v1/calibrations/gaussian", { body: problem }));
+  assert.equal(answer.algorithm, "gaussian");
+  assert.ok(Number(answer.guarantee.epsilon?.upper) <= 1.0);
+});
+
+test("an account of a nested spec answers the same multiplier's epsilon", async () => {
+  const calibrated = answered(await client.POST("/v1/calibrations/gaussian", { body: problem }));
+  const noise_multiplier = calibrated.parameters.noise_multiplier as number;
+  const mechanism: Schemas["Subsampled"] = {
+    kind: "subsampled",
+    sampling: "poisson",
+    rate: 0.01,
+    mechanism: { kind: "gaussian", noise_multiplier },
+  };
+  const body: Schemas["AccountProblem"] = {
+    spec: { kind: "repeated", times: 1000, mechanism },
+    relation: "add-or-remove-one",
+    query: { delta: 1e-6 },
+  };
+  const account = answered(await client.POST("/v1/accounts", { body }));
+  const [lower, upper] = [Number(account.guarantee.epsilon?.lower), Number(account.guarantee.epsilon?.upper)];
+  assert.ok(0.999 < lower && lower <= upper && upper <= 1.0, `${lower} ${upper}`);
+});
+
+test("what no run can have is refused, and the field is named", async () => {
+  const result = await client.POST("/v1/calibrations/gaussian", { body: { ...problem, epsilon: -1.0 } });
+  assert.equal(result.response.status, 422);
+  assert.throws(
+    () => answered(result),
+    (error) => error instanceof Refused && error.problem.errors?.[0]?.pointer === "/epsilon",
+  );
+});
+
+test("what cannot be met is refused with its condition", async () => {
+  const body: Schemas["GaussianProblem"] = {
+    solve_for: "rounds",
+    relation: "replace-one",
+    sampling: "full",
+    noise_multiplier: 0.01,
+    epsilon: 1.0,
+    delta: 1e-6,
+  };
+  const result = await client.POST("/v1/calibrations/gaussian", { body });
+  assert.equal(result.error?.status, 409);
+  assert.equal(result.error?.type, "/problems/infeasible");
+});
+
+test("theorems are listed, and one of them is evaluated", async () => {
+  const theorems = answered(await client.GET("/v1/theorems"));
+  assert.ok(theorems.theorems.some((each) => each.id === "lowy.2.1"));
+  const body = { inputs: { noise_multiplier: 1.0, epsilon: 1.0, relation: "add-or-remove-one" } } as const;
+  const evaluated = answered(await client.POST("/v1/theorems/balle-wang-2018.8/evaluations", { body }));
+  assert.equal(evaluated.status, "proved");
+});
+
+test("a simulation is run to its end", async () => {
+  const audit: Schemas["AuditSimulation"] = {
+    kind: "audit",
+    spec: { kind: "gaussian", noise_multiplier: 1.0 },
+    relation: "add-or-remove-one",
+    delta: 1e-5,
+    seed: 1,
+    samples: 2000,
+  };
+  const { data, response } = await client.POST("/v1/simulations", {
+    body: audit,
+    params: { header: { Prefer: "wait=30" } },
+  });
+  assert.equal(response.status, 200);
+  assert.equal(data?.status, "done");
+});
+
+test("a key is sent as a bearer token, and without one none is", async () => {
+  const sent: (string | null)[] = [];
+  const fetch = async (request: Request): Promise<Response> => {
+    sent.push(request.headers.get("authorization"));
+    return Response.json({ theorems: [] });
+  };
+  await createEpsilondClient(url, { apiKey: "secret", fetch }).GET("/v1/theorems");
+  await createEpsilondClient(url, { fetch }).GET("/v1/theorems");
+  assert.deepEqual(sent, ["Bearer secret", null]);
+});

@@ -1,0 +1,1 @@
+"""What other libraries say was run, read as a Spec."""

@@ -1,0 +1,213 @@
+"""Histories and events of other libraries, read as specs. Their objects are stood in for by ones of the same names."""
+
+import doctest
+import math
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import epsilond
+from epsilond import (
+    Composed,
+    DiscreteLaplace,
+    Gaussian,
+    InvalidInput,
+    Laplace,
+    RandomizedResponse,
+    Repeated,
+    Subsampled,
+)
+from epsilond.interop import opacus
+
+
+class DpEvent:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+def event(name, **attributes):
+    return type(name, (DpEvent,), {})(**attributes)
+
+
+GAUSSIAN = event("GaussianDpEvent", noise_multiplier=2.0)
+NOTHING = event("NoOpDpEvent")
+
+
+def poisson(rate, inner):
+    return event("PoissonSampledDpEvent", sampling_probability=rate, event=inner)
+
+
+def repeated(times, inner):
+    return event("SelfComposedDpEvent", event=inner, count=times)
+
+
+def composed(*events):
+    return event("ComposedDpEvent", events=list(events))
+
+
+def batch(rate, noise):
+    return Subsampled(sampling="poisson", rate=rate, mechanism=Gaussian(noise_multiplier=noise))
+
+
+def pointer_of(call, *arguments, **named):
+    with pytest.raises(InvalidInput) as refused:
+        call(*arguments, **named)
+    return refused.value.faults[0].pointer
+
+
+def test_a_history_is_poisson_batches_with_gaussian_noise():
+    assert epsilond.spec_from_opacus_history([(1.0, 0.01, 1000)]) == Repeated(times=1000, mechanism=batch(0.01, 1.0))
+    assert epsilond.spec_from_opacus_history([(1.0, 1.0, 1)]) == Gaussian(noise_multiplier=1.0)
+
+
+def test_equal_entries_of_a_history_are_counted_together_wherever_they_stand():
+    history = [(1.0, 0.01, 10), (2.0, 0.01, 5), (1.0, 0.01, 3), (3.0, 0.01, 0)]
+    expected = Composed(
+        mechanisms=(Repeated(times=13, mechanism=batch(0.01, 1.0)), Repeated(times=5, mechanism=batch(0.01, 2.0)))
+    )
+    assert epsilond.spec_from_opacus_history(history) == expected
+    assert epsilond.spec_from_opacus_history({"history": history, "mechanism": "rdp"}) == expected
+
+
+def test_a_history_may_hold_the_scalars_of_numpy():
+    history = [(np.float32(1.0), np.float64(0.01), np.int64(7))]
+    assert epsilond.spec_from_opacus_history(history) == Repeated(times=7, mechanism=batch(0.01, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("history", "pointer"),
+    [
+        ([], ""),
+        ([(1.0, 0.01, 0)], ""),
+        ({"mechanism": "rdp"}, "/history"),
+        ([(1.0, 0.01, 1), (1.0, 0.01)], "/1"),
+        ([7], "/0"),
+        ([(0.0, 0.01, 1)], "/0/0"),
+        ({"history": [(1.0, 1.5, 1)]}, "/history/0/1"),
+        ([(1.0, 0.01, 1.5)], "/0/2"),
+        ([(1.0, 0.01, -1)], "/0/2"),
+        ([(True, 0.01, 1)], "/0/0"),
+        ([("1.0", 0.01, 1)], "/0/0"),
+    ],
+)
+def test_what_is_no_history_is_refused_where_it_stands(history, pointer):
+    assert pointer_of(epsilond.spec_from_opacus_history, history) == pointer
+
+
+def test_the_example_of_the_docstring():
+    for example in doctest.DocTestFinder(exclude_empty=True).find(opacus):
+        assert doctest.DocTestRunner().run(example).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (GAUSSIAN, Gaussian(noise_multiplier=2.0)),
+        (event("LaplaceDpEvent", noise_multiplier=3.0), Laplace(scale_multiplier=3.0)),
+        (poisson(0.1, GAUSSIAN), batch(0.1, 2.0)),
+        (poisson(1.0, GAUSSIAN), Gaussian(noise_multiplier=2.0)),
+        (repeated(5, poisson(0.1, GAUSSIAN)), Repeated(times=5, mechanism=batch(0.1, 2.0))),
+        (repeated(5, repeated(4, GAUSSIAN)), Repeated(times=20, mechanism=Gaussian(noise_multiplier=2.0))),
+        (composed(GAUSSIAN, NOTHING, GAUSSIAN), Repeated(times=2, mechanism=Gaussian(noise_multiplier=2.0))),
+        (composed(GAUSSIAN, poisson(0.0, GAUSSIAN), repeated(0, GAUSSIAN)), Gaussian(noise_multiplier=2.0)),
+        (
+            composed(repeated(3, composed(GAUSSIAN, poisson(0.1, GAUSSIAN))), GAUSSIAN),
+            Composed(
+                mechanisms=(
+                    Repeated(times=4, mechanism=Gaussian(noise_multiplier=2.0)),
+                    Repeated(times=3, mechanism=batch(0.1, 2.0)),
+                )
+            ),
+        ),
+        (
+            poisson(0.1, repeated(3, GAUSSIAN)),
+            Subsampled(
+                sampling="poisson", rate=0.1, mechanism=Repeated(times=3, mechanism=Gaussian(noise_multiplier=2.0))
+            ),
+        ),
+        (
+            event("SampledWithoutReplacementDpEvent", source_dataset_size=100, sample_size=10, event=GAUSSIAN),
+            Subsampled(
+                sampling="without-replacement", batch_size=10, population=100, mechanism=Gaussian(noise_multiplier=2.0)
+            ),
+        ),
+        (
+            event("SampledWithReplacementDpEvent", source_dataset_size=100, sample_size=10, event=GAUSSIAN),
+            Subsampled(
+                sampling="with-replacement", batch_size=10, population=100, mechanism=Gaussian(noise_multiplier=2.0)
+            ),
+        ),
+    ],
+)
+def test_an_event_is_what_it_says(given, expected):
+    assert epsilond.spec_from_dp_event(given) == expected
+
+
+@pytest.mark.parametrize(("relation", "distance"), [("add-or-remove-one", 3), ("zero-out-one", 3), ("replace-one", 6)])
+def test_the_sensitivity_of_discrete_laplace_bounds_a_value_there_and_a_distance_here(relation, distance):
+    given = event("DiscreteLaplaceDpEvent", noise_parameter=0.5, sensitivity=3)
+    found = epsilond.spec_from_dp_event(given, relation=relation)
+    assert found == DiscreteLaplace(decay_rate=0.5, sensitivity=distance)
+
+
+@pytest.mark.parametrize(("p", "categories"), [(0.5, 4), (0.9, 2), (1e-6, 10)])
+def test_randomised_response_has_the_probabilities_of_its_noise(p, categories):
+    given = event("RandomizedResponseDpEvent", noise_parameter=p, num_buckets=categories)
+    found = epsilond.spec_from_dp_event(given, relation="replace-one")
+    assert isinstance(found, RandomizedResponse)
+    own = math.exp(found.epsilon) / (math.exp(found.epsilon) + categories - 1)
+    assert own == pytest.approx(1.0 - p + p / categories, rel=1e-12)
+
+
+def test_a_named_tuple_is_read_as_its_event():
+    names = [("module_name", str), ("class_name", str)]
+    inner = NamedTuple("Inner", [*names, ("noise_multiplier", float)])("m", "GaussianDpEvent", 2.0)
+    outer = NamedTuple("Outer", [*names, ("sampling_probability", float), ("event", object)])
+    assert epsilond.spec_from_dp_event(outer(b"m", b"PoissonSampledDpEvent", 0.1, inner)) == batch(0.1, 2.0)
+
+
+def test_a_long_ledger_of_equal_steps_is_one_power():
+    ledger = composed(*[poisson(0.1, GAUSSIAN) for _ in range(20_000)])
+    assert epsilond.spec_from_dp_event(ledger) == Repeated(times=20_000, mechanism=batch(0.1, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        (NOTHING, ""),
+        (composed(), ""),
+        (event("RandomizedResponseDpEvent", noise_parameter=1.0, num_buckets=4), ""),
+        (event("NonPrivateDpEvent"), ""),
+        (event("RandomizedResponseDpEvent", noise_parameter=0.0, num_buckets=4), ""),
+        (composed(GAUSSIAN, event("ZCDpEvent", rho=1.0, xi=0.0)), "/events/1"),
+        (composed(GAUSSIAN, repeated(2, event("UnsupportedDpEvent"))), "/events/1/event"),
+        (SimpleNamespace(noise_multiplier=1.0), ""),
+        (event("GaussianDpEvent"), "/noise_multiplier"),
+        (event("GaussianDpEvent", noise_multiplier=0.0), "/noise_multiplier"),
+        (event("LaplaceDpEvent", noise_multiplier=-1.0), "/noise_multiplier"),
+        (event("DiscreteLaplaceDpEvent", noise_parameter=-1.0, sensitivity=1), "/noise_parameter"),
+        (event("DiscreteLaplaceDpEvent", noise_parameter=1.0, sensitivity=1.5), "/sensitivity"),
+        (event("RandomizedResponseDpEvent", noise_parameter=1.5, num_buckets=4), "/noise_parameter"),
+        (repeated(2, poisson(1.5, GAUSSIAN)), "/event/sampling_probability"),
+        (repeated(-1, GAUSSIAN), "/count"),
+        (
+            event("SampledWithoutReplacementDpEvent", source_dataset_size=5, sample_size=10, event=GAUSSIAN),
+            "/sample_size",
+        ),
+    ],
+)
+def test_what_no_spec_says_is_refused_where_it_stands(given, pointer):
+    assert pointer_of(epsilond.spec_from_dp_event, given) == pointer
+
+
+def test_the_relation_is_the_same_question_as_asked_of_the_closed_form():
+    """One Gaussian release at sensitivity Δ: δ(ε) = Φ(Δ/2σ − εσ/Δ) − e^ε Φ(−Δ/2σ − εσ/Δ), Δ = C or 2C."""
+    phi = lambda x: 0.5 * math.erfc(-x / math.sqrt(2.0))  # noqa: E731
+    for relation, distance in (("add-or-remove-one", 1.0), ("replace-one", 2.0)):
+        spec = epsilond.spec_from_dp_event(GAUSSIAN, relation=relation)
+        lower, upper = epsilond.account(spec, relation=relation).guarantee.curve.log_delta(1.0)
+        mu = distance / 2.0
+        exact = phi(mu / 2.0 - 1.0 / mu) - math.e * phi(-mu / 2.0 - 1.0 / mu)
+        assert math.exp(lower) * (1 - 1e-9) <= exact <= math.exp(upper) * (1 + 1e-9)

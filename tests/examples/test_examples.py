@@ -1,0 +1,101 @@
+"""The examples that need no service are run as they stand; those that do are run by ./scripts/test-clients."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import math
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import epsilond
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def ran(name, *arguments):
+    """What the example prints, run as a program."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
+        patch.setattr(sys, "argv", [name, *arguments])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return said.getvalue()
+
+
+def interval(said):
+    return tuple(map(float, re.search(r"\[(.*), (.*)\]", said).groups()))
+
+
+@pytest.fixture(scope="module")
+def loop():
+    specification = importlib.util.spec_from_file_location("training_loop", EXAMPLES / "training_loop.py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["training_loop"] = module  # where dataclasses look for annotations
+    specification.loader.exec_module(module)
+    yield module
+    del sys.modules["training_loop"]
+
+
+def test_every_example_is_run():
+    here, there = (
+        Path(__file__).read_text(encoding="utf-8"),
+        (ROOT / "scripts/test-clients").read_text(encoding="utf-8"),
+    )
+    for path in EXAMPLES.glob("*.py"):
+        assert f'ran("{path.name}"' in here or f"examples/{path.name}" in there
+    assert "node dist/calibrate.js" in there
+
+
+def test_the_training_loop_tells_what_is_spent_and_stays_within_its_target():
+    lines = ran("training_loop.py").splitlines()
+    told = [re.fullmatch(r"round +(\d+): ε ≤ ([\d.]+), accuracy ([\d.]+)", line) for line in lines[1:]]
+    rounds, spent, accuracy = zip(*[map(float, found.groups()) for found in told], strict=True)
+    assert list(rounds) == [30, 60, 90, 120, 150]
+    assert sorted(spent) == list(spent)
+    assert 1.999 < spent[-1] <= 2.0
+    assert accuracy[-1] > 0.9
+
+
+def test_one_record_moves_the_sum_of_gradients_by_the_clipping_norm_at_most(loop):
+    generator = np.random.default_rng(1)
+    hospitals, _ = loop.data(generator)
+    hospital, model = hospitals[0], 10.0 * generator.standard_normal(31)
+    everyone = np.ones(len(hospital.labels), dtype=bool)
+    moved = []
+    for record in range(len(everyone)):
+        without = everyone.copy()
+        without[record] = False
+        moved.append(np.linalg.norm(hospital.clipped_sum(model, everyone) - hospital.clipped_sum(model, without)))
+    assert loop.CLIPPING_NORM * 0.999 < max(moved) <= loop.CLIPPING_NORM * (1.0 + 1e-9)
+
+
+def test_every_record_is_held_by_one(loop):
+    hospitals, held_out = loop.data(np.random.default_rng(0))
+    assert len(hospitals) == loop.HOSPITALS
+    assert sum(len(each.labels) for each in [*hospitals, held_out]) == 569
+
+
+def test_opacus_history_reads_a_state_dict(tmp_path):
+    path = tmp_path / "accountant.json"
+    path.write_text(json.dumps({"history": [[1.0, 0.01, 1000]], "mechanism": "prv"}), encoding="utf-8")
+    lower, upper = interval(ran("opacus_history.py", str(path), "1e-6"))
+    step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+    run = epsilond.account(epsilond.Repeated(times=1000, mechanism=step), relation="add-or-remove-one")
+    expected = run.guarantee.curve.epsilon(math.log(1e-6))
+    assert lower == pytest.approx(expected.lower, abs=1e-9)
+    assert upper == pytest.approx(expected.upper, abs=1e-9)
+    assert "zhu-dong-wang-2022.10" in ran("opacus_history.py")
+
+
+def test_dp_event_certifies_the_ledger():
+    lower, upper = interval(ran("dp_event.py"))
+    step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+    laplace = epsilond.Laplace(scale_multiplier=10.0)
+    run = epsilond.Composed(mechanisms=(epsilond.Repeated(times=1000, mechanism=step), laplace))
+    expected = epsilond.account(run, relation="add-or-remove-one").guarantee.curve.epsilon(math.log(1e-6))
+    assert (lower, upper) == pytest.approx(expected, abs=1e-9)
