@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from accountants import ENGINE_VERSION
 from accountants.errors import EpsilondError, InvalidInput, NoCertificate
@@ -125,12 +125,12 @@ def _applying(entry: PlanEntry, found: Found) -> PlanEntry:
         applies=True,
         guarantee=kind,
         noise_std=answer["parameters"].get("noise_std"),
-        rounds=answer["parameters"].get("rounds"),
+        rounds=answer["parameters"].get("rounds", found.request.get("rounds")),
         bits=bits.get("total_bits") if exact is None else int(exact),
         risk=risk,
         reach=found.reached,
         request=found.request,
-        calibration=found.calibration,
+        calibration=cast("Calibration", found.calibration),  # or its JSON form, which renders the same
     )
 
 
@@ -168,7 +168,7 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
 
 def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
     """What figures are of, in words; those of different things are never ranked together."""
-    risk = f"the bound on the excess risk ({entry.objective})"
+    risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:
         return f"the {plan.unknown} that takes {risk} to the target"
     words: Mapping[RankBy, str] = {

@@ -89,10 +89,13 @@ class PlanEntry:
     applies: Annotated[bool | Literal["undecided"], Served("undecided: not answered within the deadline")]
     why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, how the plan was read for it")]
     guarantee: GuaranteeKind
-    objective: Annotated[str, Served("what its excess risk is of: population, empirical, personalized")]
+    objective: Annotated[
+        Literal["population", "empirical", "personalized"] | None,
+        Served("whose excess risk is bounded: of the population, of the data at hand, or of personal models"),
+    ] = None
     rank: Annotated[int | None, Served("within its group, from 1; absent where there is nothing to rank by")] = None
     noise_std: Annotated[float | None, Served("standard deviation per coordinate of what is added")] = None
-    noise_added_to: Annotated[str, Served("gradients, unit-updates or shared-gradient")]
+    noise_added_to: Literal["gradients", "unit-updates", "shared-gradient"]
     rounds: int | None = None
     bits: Annotated[int | None, Served("all clients together, over the run")] = None
     risk: Annotated[PlannedRisk | None, Served("absent where no theorem bounds it")] = None

@@ -22,7 +22,9 @@ class Grid:
         """The value at a place."""
         decades = max(0, (place - 1000) // DECADE)
         digits = place - decades * DECADE
-        return float(f"{digits}e{decades - 6}") if self.micro else digits * 10**decades
+        if self.micro:
+            return float(f"{digits}e{decades - 6}")
+        return int(digits * 10**decades)
 
     def place(self, value: float) -> int:
         """The place of the least value at or above, within the grid."""

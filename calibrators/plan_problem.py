@@ -133,8 +133,6 @@ class PlanProblem:
     def check(self) -> None:
         """One δ; epsilon and clients, but for what is solved for; no more participants than clients."""
         natural_log_delta(self.delta, self.log10_delta)
-        if isinstance(self.reach, dict):
-            object.__setattr__(self, "reach", _read_reach(self.reach))
         faults = [
             Fault(f"/{name}", "is needed", "unless reach solves for it")
             for name in ("epsilon", "clients")
@@ -175,12 +173,3 @@ ABOUT_THE_PLAN = frozenset(
     {"relation", "unit", "trust", "observers", "algorithms", "rank_by", "reach"},
 )
 """Fields that say what is wanted, and not what is run."""
-
-
-def _read_reach(given: dict[str, object]) -> Reach:
-    try:
-        return Reach(**given)  # type: ignore[arg-type]
-    except InvalidInput as error:
-        raise InvalidInput(*(Fault("/reach" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
-    except TypeError:
-        raise InvalidInput.at("/reach", "must have risk and solve_for alone") from None

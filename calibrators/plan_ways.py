@@ -36,7 +36,8 @@ class Way:
     observer: Observer
     units: tuple[Unit, ...]
     """Whose data it can protect; the first where the plan does not say."""
-    objective: Objective = "population"
+    objective: Objective | None
+    """What its risk is of; None where it has none."""
     noise_added_to: NoiseAddedTo = "gradients"
     takes: tuple[str, ...]
     """Fields of the plan that are passed on under their own names, where they are given."""
@@ -119,9 +120,10 @@ def _unwanted(way: Way, plan: PlanProblem) -> Iterable[Reason]:
 
 def _values(calibrator: Calibrator, way: Way, plan: PlanProblem, kind: GuaranteeKind) -> dict[str, Any]:
     own = {item.name for item in fields(calibrator.problem)}
-    passed = {name: getattr(plan, name) for name in (*TARGET, *way.takes)}
-    wanted = {name: getattr(kind, name) for name in ("unit", "relation", "observer") if name in own}
-    return {name: value for name, value in {**passed, **wanted, **way.others(plan)}.items() if value is not None}
+    passed: dict[str, Any] = {name: getattr(plan, name) for name in (*TARGET, *way.takes)}
+    wanted: dict[str, Any] = {name: getattr(kind, name) for name in ("unit", "relation", "observer") if name in own}
+    passed |= wanted | dict(way.others(plan))
+    return {name: value for name, value in passed.items() if value is not None}
 
 
 def _missing(calibrator: Calibrator, way: Way, values: Mapping[str, Any], told: set[str | None]) -> Iterable[Reason]:

@@ -66,6 +66,7 @@ PLANNER = Planner(
             definition="central",
             observer="released-models",
             units=("record", "client"),
+            objective=None,
             takes=("rounds",),
             reads=("clients", "samples_per_client", "participants", "batch_size", "sampling", "client_sampling"),
             others=others,

@@ -27,5 +27,7 @@ FIELDS = (
 
 PLANNER = Planner(
     calibrator=CALIBRATOR,
-    ways=(Way(definition="local", observer="server", units=("record", "client"), takes=FIELDS),),
+    ways=(
+        Way(definition="local", observer="server", units=("record", "client"), objective="population", takes=FIELDS),
+    ),
 )

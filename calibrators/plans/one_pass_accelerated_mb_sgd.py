@@ -8,5 +8,9 @@ from calibrators.plans.accelerated_mb_sgd import ACCELERATED
 
 PLANNER = Planner(
     calibrator=CALIBRATOR,
-    ways=(Way(definition="local", observer="server", units=("record", "client"), takes=ACCELERATED),),
+    ways=(
+        Way(
+            definition="local", observer="server", units=("record", "client"), objective="population", takes=ACCELERATED
+        ),
+    ),
 )

@@ -66,6 +66,7 @@ PLANNER = Planner(
             definition="central",
             observer="final-model",
             units=("record", "client"),
+            objective="population",
             takes=("clients", "dimension", "lipschitz", "smoothness", "strong_convexity", "gradient_std"),
             reads=("participants", "rounds", "samples_per_client", "step_size", "diameter"),
             others=others,

@@ -31,6 +31,7 @@ PLANNER = Planner(
             definition="local",
             observer="server",
             units=("record", "client"),
+            objective=None,
             noise_added_to="unit-updates",
             takes=("dimension", "quantization_levels", "rounds"),
             reads=("clients", "participants"),

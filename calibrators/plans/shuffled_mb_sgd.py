@@ -31,6 +31,7 @@ PLANNER = Planner(
             definition="shuffle",
             observer="shuffled-server",
             units=("record", "client"),
+            objective="population",
             takes=tuple(name for name in FIELDS if name not in LEFT_OUT),
             reads=("sampling", ALIKE),
             refusals=refusals,
