@@ -32,7 +32,9 @@ async def answers(jobs: Sequence[Job], request: Request) -> list[Settled]:
     """
     settings: Settings = request.app.state.settings
     limit = f"{settings.deadline_seconds:g} s"
-    late = Problem("deadline-exceeded", f"It was not computed within the {limit} that the whole request has.")
+    late = Problem(
+        "deadline-exceeded", f"It was not computed within the {limit} of the whole request; what was is kept."
+    )
     settled: list[Settled] = [late] * len(jobs)
     problem: Problem | None = None
     places = anyio.CapacityLimiter(settings.workers)

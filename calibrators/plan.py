@@ -12,7 +12,7 @@ from accountants.errors import EpsilondError, InvalidInput, NoCertificate
 from calibrators.answer import Calibration, ConditionAnswer, as_json
 from calibrators.plan_answer import GuaranteeKind, PlanAnswer, PlanEntry, PlanGroup, PlannedRisk, Reason
 from calibrators.plan_problem import PlanProblem, RankBy, Trust
-from calibrators.plan_reach import Found, first_value
+from calibrators.plan_reach import Found, first_value, reach
 from calibrators.plan_ways import Draft, Planner, draft
 
 
@@ -59,6 +59,18 @@ def _begun(plan: PlanProblem) -> PlanProblem:
 def found_of(answer: Calibration | Mapping[str, Any], request: Any) -> Found:
     """What a single calibration found."""
     return Found(request=as_json(request), calibration=answer)
+
+
+def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
+    """What becomes of a draft, computed here and now; None where it has no request."""
+    if each.request is None:
+        return None
+    try:
+        if plan.unknown is not None:
+            return reach(each.calibrator, each.way, plan)
+        return found_of(each.calibrator.solve(each.request), each.request)
+    except EpsilondError as refusal:
+        return refusal
 
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:

@@ -52,9 +52,9 @@ def _planning(planners: tuple[Planner, ...]) -> Endpoint:
         What is not computed by the deadline is `undecided`; the rest stands.
         """
         drafted = drafts(planners, problem)
-        asked = [each for each in drafted if each.request is not None]
-        settled = dict(zip(asked, await answers([_job(each, problem) for each in asked], request), strict=True))
-        outcomes = [(each, _outcome(each, settled[each]) if each in settled else None) for each in drafted]
+        asked = [_job(each, problem) for each in drafted if each.request is not None]
+        settled = iter(await answers(asked, request))
+        outcomes = [(each, None if each.request is None else _outcome(each, next(settled))) for each in drafted]
         return json_response(answer_of(problem, outcomes))
 
     return plan

@@ -1,6 +1,7 @@
 """How each calibrator takes part in plans.
 
-A new one is one file here and one line in `PLANNERS`. Those that take longest come first: they are started first.
+A new one is one file here and one line in `PLANNERS`. They are started in this order: those that take longest
+stand last, so that a deadline leaves most of a plan standing.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from calibrators.plans import (
 )
 
 PLANNERS: tuple[Planner, ...] = (
-    shuffled_mb_sgd.PLANNER,
-    mb_sgd.PLANNER,
-    accelerated_mb_sgd.PLANNER,
-    norm_fedavg.PLANNER,
-    qtdl.PLANNER,
-    projected_sgd.PLANNER,
-    one_pass_accelerated_mb_sgd.PLANNER,
-    ppsgd.PLANNER,
     mu2_sgd.PLANNER,
+    ppsgd.PLANNER,
+    one_pass_accelerated_mb_sgd.PLANNER,
     gaussian.PLANNER,
+    projected_sgd.PLANNER,
+    accelerated_mb_sgd.PLANNER,
+    mb_sgd.PLANNER,
+    shuffled_mb_sgd.PLANNER,
+    qtdl.PLANNER,
+    norm_fedavg.PLANNER,
 )
 """THE list of planners."""
