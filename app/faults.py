@@ -11,6 +11,7 @@ from dataclasses import is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from pydantic import Tag
 from typing_extensions import TypeAliasType
 
 from accountants.errors import Fault, InvalidInput
@@ -79,6 +80,10 @@ def locate(place: Sequence[str | int], declared: Any) -> tuple[str, Quantity | N
             declared = next((choice for choice in get_args(declared) if _tag(choice, tagged) == key), None)
             continue
         if get_origin(declared) in (Union, UnionType):
+            told = (choice for choice in get_args(declared) if Tag(str(key)) in getattr(choice, "__metadata__", ()))
+            declared = next(told, None)
+            if declared is not None:  # the key is the tag of a member that is told by what the body has
+                continue
             declared = None  # the next key names a member of an untagged union, and no place in the body
             continue
         pointer = step(pointer, key)

@@ -23,6 +23,8 @@ from app.problems import TABLE
 from app.routes import simulations
 from app.settings import Settings
 from calibrators import CALIBRATORS
+from calibrators.plan_ways import Planner
+from calibrators.plans import PLANNERS
 from calibrators.problem import Calibrator
 from witness import KINDS
 from witness.simulation import Kind
@@ -36,13 +38,16 @@ DESCRIPTION = (
 def create_app(
     *,
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
+    planners: tuple[Planner, ...] = PLANNERS,
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
     theorem_home: str = "accountants.theorems",
     kinds: tuple[Kind, ...] = KINDS,
     figures: str = "witness.figures",
 ) -> FastAPI:
-    """The service over three lists, the project's own unless others are given.
+    """The service over its lists, the project's own unless others are given.
+
+    Of `planners` those take part whose calibrator is served.
 
     A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS. The
     functions of kinds of simulation are sent by name. `figures` is the module whose `draw` draws their results.
@@ -76,7 +81,7 @@ def create_app(
     app.add_middleware(Observe, metrics=metrics)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
-    routes.add(app, calibrators, theorems, theorem_home)
+    routes.add(app, calibrators, planners, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds, figures)
     app.openapi = partial(document, app)  # type: ignore[method-assign]

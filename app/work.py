@@ -22,6 +22,10 @@ from typing import Any
 from accountants.errors import EpsilondError
 from accountants.theorem import Reading
 from app.render import render
+from calibrators.plan_problem import PlanProblem
+from calibrators.plan_reach import reach as search
+from calibrators.plan_ways import Way
+from calibrators.problem import Calibrator
 
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -85,6 +89,11 @@ def calibrate(solve: Callable[[Any], Any], problem: Any) -> Answered:
 def bound_risk(solve: Callable[[Any], Any], problem: Any) -> Answered:
     """Risk bounds, rendered."""
     return Answered(render(solve(problem)))
+
+
+def reach(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Answered:
+    """The calibration that reaches a plan's risk, with its request and what was solved for, rendered."""
+    return Answered(render(search(calibrator, way, plan)))
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answered:

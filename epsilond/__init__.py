@@ -1,6 +1,8 @@
 """Certified privacy accounting and noise calibration for federated learning.
 
     calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     what to run with, certified
+    sweep("mb-sgd", "epsilon", [0.5, 1, 2], …)          the same at many values of one field
+    plan(epsilon=1.0, delta=1e-5, …)                    every algorithm side by side, and what reaches a risk
     account(spec, relation="replace-one")               what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
@@ -38,7 +40,9 @@ from epsilond.ask import account as account
 from epsilond.ask import bound_risk as bound_risk
 from epsilond.ask import calibrate as calibrate
 from epsilond.ask import evaluate as evaluate
+from epsilond.ask import plan as plan
 from epsilond.ask import simulate as simulate
+from epsilond.ask import sweep as sweep
 from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
 from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
 from witness.figures import draw as draw

@@ -1,11 +1,11 @@
-"""The questions: calibrate, bound_risk, account, evaluate, simulate.
+"""The questions: calibrate, sweep, plan, bound_risk, account, evaluate, simulate.
 
 Each takes plain Python values or the frozen request classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +19,16 @@ from accountants.theorem import Evaluation, Reading, Theorem
 from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
 from calibrators.answer import Calibration
+from calibrators.plan import answer_of, drafts, settle
+from calibrators.plan_answer import PlanAnswer
+from calibrators.plan_problem import PlanProblem
+from calibrators.plans import PLANNERS
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
 from epsilond.parallel import Progress, in_silence, run_blocks
 from epsilond.reading import named, read, read_value
+from epsilond.sweeping import Sweep, sweep_of
 from witness import simulation
 from witness.presets import PRESETS, PresetSimulation
 from witness.requests import SimulationRequest
@@ -70,6 +75,54 @@ def calibrate(algorithm: str, /, **fields: Any) -> Calibration:
     answer = chosen.solve(read(chosen.problem, fields))
     assert isinstance(answer, Calibration)
     return answer
+
+
+def sweep(algorithm: str, swept: str, values: Sequence[Any], /, **fields: Any) -> Sweep:
+    """The answers of `calibrate` at each of 1 to 200 values of the field `swept`, which `fields` need not have.
+
+    What is refused at a value stands there as that value's error; the others are answered.
+
+    Example:
+        >>> import epsilond
+        >>> run = {"delta": 1e-5, "sampling": "full", "rounds": 10, "relation": "replace-one"}
+        >>> found = epsilond.sweep("gaussian", "epsilon", [1.0, 2.0], solve_for="noise_multiplier", **run)
+        >>> [round(each.answer.parameters.noise_multiplier, 2) for each in found.answers]
+        [23.59, 12.59]
+
+    Raises:
+        InvalidInput: no such algorithm or field, too many values, or every value is refused for the same other field.
+    """
+    return sweep_of(calibrator(algorithm), swept, values, fields)
+
+
+def plan(*, progress: Progress = in_silence, **fields: Any) -> PlanAnswer:
+    """Every algorithm on one problem side by side, ranked among those whose guarantees are of one kind.
+
+    The fields are those of the HTTP body: the target, the federation, the learning problem, whom the caller trusts, and
+    what to rank by; or a risk to `reach`, and the field to solve for. An algorithm that does not apply says why. Each
+    that does is calibrated in turn, which may take a minute for all; `progress` is called with how many are done and
+    how many there are.
+
+    Example:
+        >>> import epsilond
+        >>> found = epsilond.plan(
+        ...     epsilon=1.0, delta=1e-5, clients=50, samples_per_client=1000, dimension=20, lipschitz=1.0, diameter=2.0,
+        ...     smoothness=1.0, trust=["local"], algorithms=["one-pass-accelerated-mb-sgd", "mu2-sgd", "ppsgd"],
+        ... )
+        >>> [group.ranked for group in found.groups]
+        [('one-pass-accelerated-mb-sgd', 'mu2-sgd (untrusted server)')]
+
+    Raises:
+        InvalidInput: fields that no run can have, or an algorithm that there is not.
+    """
+    problem = read(PlanProblem, fields)
+    drafted = drafts(PLANNERS, problem)
+    settled = []
+    for done, each in enumerate(drafted):
+        progress(done, len(drafted))
+        settled.append((each, settle(each, problem)))
+    progress(len(drafted), len(drafted))
+    return answer_of(problem, settled)
 
 
 def risk_bounder(name: str) -> RiskBounder:

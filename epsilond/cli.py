@@ -22,10 +22,11 @@ from accountants.theorem import Reading
 from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
 from calibrators.answer import as_json
+from calibrators.plan_problem import PlanProblem
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder
-from epsilond import ask, options, simulating, simulation_tables, strict_json, tables
+from epsilond import ask, options, plan_tables, simulating, simulation_tables, strict_json, tables
 from witness.presets import PRESETS
 
 BAD_INPUT, NOT_CERTIFIED = 2, 3
@@ -138,7 +139,47 @@ def version() -> None:
 
 def calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     """A command with one option for each field of the calibrator's problem."""
-    return _command(calibrator, "calibrate", tables.calibration)
+    single = _command(calibrator, "calibrate", tables.calibration)
+
+    def command(*, sweep: str | None, request: str | None, as_body: bool, **given: Any) -> None:
+        if sweep is None:
+            single(request=request, as_body=as_body, **given)
+            return
+        with exit_codes():
+            name, texts = _assignment(sweep, at="/sweep")
+            values = [options.read_options(calibrator.problem, {name: text.strip()})[name] for text in texts.split(",")]
+            fields = _request_fields(request) | options.read_options(calibrator.problem, given)
+            answer = ask.sweep(calibrator.name, name, values, **fields)
+            _print_body(answer.body) if as_body else tables.show(plan_tables.sweep(answer))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")
+    extra = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, swept])
+    return _with_parameters(command, [*inspect.signature(single).parameters.values(), extra], single.__doc__)
+
+
+def plan_command() -> Callable[..., None]:
+    """A command with one option for each field of a plan."""
+
+    def command(*, request: str | None, as_body: bool, **given: Any) -> None:
+        with exit_codes():
+            fields = _request_fields(request) | _plan_fields(given)
+            answer = ask.plan(**fields)
+            _print_body(answer) if as_body else tables.show(plan_tables.plan(answer))
+
+    text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
+    return _with_parameters(command, [*options.parameters(PlanProblem), *_request_parameters()], text)
+
+
+def _plan_fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Lists of words may be written with commas."""
+    lists = {
+        name: text.split(",")
+        for name, text in given.items()
+        if name in ("trust", "observers", "algorithms") and text is not None and not text.startswith("[")
+    }
+    rest = {name: text for name, text in given.items() if name not in lists}
+    return options.read_options(PlanProblem, rest) | lists
 
 
 def risk_bound_command(bounder: RiskBounder) -> Callable[..., None]:
@@ -157,20 +198,32 @@ def _command(
             answer = getattr(ask, question)(asked.name, **fields)
             _print_body(answer) if as_body else tables.show(table(answer))
 
+    parameters = [*options.parameters(asked.problem), *_request_parameters()]
+    return _with_parameters(command, parameters, f"{asked.title}. {asked.summary}")
+
+
+def _request_parameters() -> list[inspect.Parameter]:
+    """--request and --json."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     source_help = "a JSON request, - for standard input; options override its fields"
     source = typer.Option("--request", metavar="FILE", help=source_help)
-    parameters = [
-        *options.parameters(asked.problem),
+    return [
         inspect.Parameter("request", keyword, default=None, annotation=Annotated[str | None, source]),
         inspect.Parameter("as_body", keyword, default=False, annotation=AsJson),
     ]
+
+
+def _with_parameters(
+    command: Callable[..., None], parameters: list[inspect.Parameter], text: str | None
+) -> Callable[..., None]:
+    """The command with the signature that typer reads its options from."""
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__doc__ = f"{asked.title}. {asked.summary}"
+    command.__doc__ = text
     return command
 
 
+main.command("plan")(plan_command())
 for _calibrator in CALIBRATORS:
     calibrate.command(_calibrator.name)(calibration_command(_calibrator))
 for _bounder in RISK_BOUNDS:
@@ -225,8 +278,8 @@ def _request_fields(source: str | None) -> dict[str, Any]:
     return body
 
 
-def _assignment(text: str) -> tuple[str, str]:
+def _assignment(text: str, *, at: str = "/input") -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign:
-        raise InvalidInput.at("/input", "must be NAME=VALUE")
+        raise InvalidInput.at(at, "must be NAME=VALUE")
     return name.strip().replace("-", "_"), value

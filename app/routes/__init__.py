@@ -5,15 +5,24 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from accountants.theorem import Theorem
-from app.routes import accounts, calibrations, docs, health, problems, risk_bounds, theorems
+from app.routes import accounts, calibrations, docs, health, plans, problems, risk_bounds, theorems
+from calibrators.plan_ways import Planner
 from calibrators.problem import Calibrator
 
 
-def add(app: FastAPI, calibrators: tuple[Calibrator, ...], theorem_list: tuple[Theorem, ...], home: str) -> None:
+def add(
+    app: FastAPI,
+    calibrators: tuple[Calibrator, ...],
+    planners: tuple[Planner, ...],
+    theorem_list: tuple[Theorem, ...],
+    home: str,
+) -> None:
     """Add every route; those asked most come first, for they are matched in order."""
+    served = {calibrator.name for calibrator in calibrators}
     calibrations.add(app, calibrators)
     accounts.add(app)
-    risk_bounds.add(app, {calibrator.name for calibrator in calibrators})
+    risk_bounds.add(app, served)
+    plans.add(app, tuple(planner for planner in planners if planner.calibrator.name in served))
     health.add(app)
     theorems.add(app, theorem_list, home)
     problems.add(app)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import make_dataclass
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import Body, FastAPI
+from fastapi.openapi.models import Example
+from pydantic import Discriminator, Tag
+from starlette.requests import Request
 from starlette.responses import Response
 
-from app.answering import json_response
+from app.answering import answered, json_response
 from app.catalogue import Algorithm, AlgorithmList, pascal, slug
+from app.compute import Job
 from app.handlers import NOTHING
-from app.routes.by_algorithm import Endpoint, nothing_but, solving
+from app.routes.by_algorithm import Endpoint, nothing_but
+from app.sweeps import SweepTypes, swept, types_of
 from app.work import calibrate
 from calibrators.answer import Calibration
 from calibrators.problem import Calibrator
@@ -19,14 +27,16 @@ from calibrators.problem import Calibrator
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     """Add one typed route for each calibrator, the list of them, and a 404 that knows their names."""
     for calibrator in calibrators:
+        answer = _answer_type(calibrator)
+        kinds = types_of(calibrator, answer)
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
-            solving(calibrator, kind="calibration", work=calibrate),
+            _calibrating(calibrator, kinds),
             methods=["POST"],
             operation_id=f"calibrate_{slug(calibrator.name)}",
             summary=calibrator.title,
             description=calibrator.summary,
-            response_model=_answer_type(calibrator),
+            response_model=answer | kinds.answer,
             response_description="What to run with, and what is certified of it",
             tags=["calibrations"],
         )
@@ -45,6 +55,32 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         name=NOTHING,
         include_in_schema=False,
     )
+
+
+def _calibrating(calibrator: Calibrator, kinds: SweepTypes) -> Endpoint:
+    """One question, or the same at many values of one field: told apart by whether the body has a `sweep`."""
+
+    def job_of(problem: Any) -> Job:
+        closed_form = calibrator.cost(problem) == "closed-form"
+        return Job("calibration", calibrator.name, problem, partial(calibrate, calibrator.solve, problem), closed_form)
+
+    async def endpoint(request: Request, problem: Any) -> Response:
+        if isinstance(problem, kinds.body):
+            return await swept(calibrator, problem, job_of, request)
+        return await answered(job_of(problem), request)
+
+    single: Any = Annotated[calibrator.problem, Tag("single")]
+    many: Any = Annotated[kinds.body, Tag("sweep")]
+    examples: dict[str, Example] = {
+        calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)},
+    }
+    body = Body(openapi_examples=examples)
+    endpoint.__annotations__["problem"] = Annotated[single | many, Discriminator(_which), body]
+    return endpoint
+
+
+def _which(body: Any) -> str:
+    return "sweep" if isinstance(body, Mapping) and "sweep" in body else "single"
 
 
 def _answer_type(calibrator: Calibrator) -> type:

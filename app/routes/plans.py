@@ -1,0 +1,82 @@
+"""POST /v1/plans: one problem, every algorithm side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI
+from fastapi.openapi.models import Example
+from starlette.requests import Request
+from starlette.responses import Response
+
+from accountants.errors import EpsilondError
+from app.answering import json_response
+from app.batch import Settled, answers
+from app.compute import Job
+from app.problems import Problem
+from app.routes.by_algorithm import Endpoint
+from app.work import calibrate, reach
+from calibrators.plan import Outcome, Undecided, answer_of, drafts, found_of
+from calibrators.plan_answer import PlanAnswer, Reached
+from calibrators.plan_examples import EXAMPLES
+from calibrators.plan_problem import PlanProblem
+from calibrators.plan_reach import Found
+from calibrators.plan_ways import Draft, Planner
+
+_EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
+
+
+def add(app: FastAPI, planners: tuple[Planner, ...]) -> None:
+    """Add the route, where there is anything to plan with."""
+    if not planners:
+        return
+    app.add_api_route(
+        "/v1/plans",
+        _planning(planners),
+        methods=["POST"],
+        operation_id="plan",
+        summary="One problem, every algorithm side by side",
+        response_model=PlanAnswer,
+        response_description="Every algorithm with its calibration, or why it has none; rankings of like with like",
+        tags=["plans"],
+    )
+
+
+def _planning(planners: tuple[Planner, ...]) -> Endpoint:
+    async def plan(request: Request, problem: Annotated[PlanProblem, Body(openapi_examples=_EXAMPLES)]) -> Response:
+        """Calibrate every algorithm that applies, rank those that can be compared, and say why the others do not.
+
+        What is not computed by the deadline is `undecided`; the rest stands.
+        """
+        drafted = drafts(planners, problem)
+        asked = [_job(each, problem) for each in drafted if each.request is not None]
+        settled = iter(await answers(asked, request))
+        outcomes = [(each, None if each.request is None else _outcome(each, next(settled))) for each in drafted]
+        return json_response(answer_of(problem, outcomes))
+
+    return plan
+
+
+def _job(each: Draft, problem: PlanProblem) -> Job:
+    """The single calibration, kept under its own name; or the search for what reaches a risk."""
+    calibrator = each.calibrator
+    if problem.unknown is not None:
+        computation = partial(reach, calibrator, each.way, problem)
+        return Job("reach", each.name, problem, computation)
+    computation = partial(calibrate, calibrator.solve, each.request)
+    closed_form = calibrator.cost(each.request) == "closed-form"
+    return Job("calibration", calibrator.name, each.request, computation, closed_form)
+
+
+def _outcome(each: Draft, settled: Settled) -> Outcome:
+    if isinstance(settled, Problem):
+        return Undecided(f"{settled.kind.slug}: {settled.detail}")
+    if isinstance(settled, EpsilondError):
+        return settled
+    told: Mapping[str, Any] = json.loads(settled.body)
+    if "reached" not in told:
+        return found_of(told, each.request)
+    return Found(request=told["request"], calibration=told["calibration"], reached=Reached.read(told["reached"]))
