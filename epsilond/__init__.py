@@ -4,6 +4,7 @@
     account(spec, relation="replace-one")               what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
+    report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
 """
@@ -37,6 +38,8 @@ from epsilond.ask import bound_risk as bound_risk
 from epsilond.ask import calibrate as calibrate
 from epsilond.ask import evaluate as evaluate
 from epsilond.ask import simulate as simulate
+from epsilond.reporting import report as report
+from epsilond.reporting import verify as verify
 from witness.figures import draw as draw
 
 __version__ = ENGINE_VERSION
