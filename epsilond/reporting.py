@@ -118,7 +118,7 @@ def _confirmed(found: Mapping[str, Any], page: str) -> Verification:
     }
     try:
         asked = question(found["kind"], found["name"])
-        problem = read(asked.problem, found["request"])
+        problem: Any = read(asked.problem, found["request"])
         answered = asked.answered(problem)
     except InvalidInput as error:
         return Verification(outcome="refused", reason=f"the request cannot be: {error}", **known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from accountants.theorem import Theorem
-from app.routes import accounts, calibrations, docs, health, problems, risk_bounds, theorems
+from app.routes import accounts, calibrations, docs, health, problems, reports, risk_bounds, theorems
 from calibrators.problem import Calibrator
 
 
@@ -14,6 +14,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...], theorem_list: tuple[T
     calibrations.add(app, calibrators)
     accounts.add(app)
     risk_bounds.add(app, {calibrator.name for calibrator in calibrators})
+    reports.add(app)
     health.add(app)
     theorems.add(app, theorem_list, home)
     problems.add(app)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -22,7 +22,7 @@ def dated(text: str | None) -> str | None:
         InvalidInput: it is no date.
     """
     try:
-        return None if text is None else datetime.date.fromisoformat(text).isoformat()
+        return None if text is None else dt.date.fromisoformat(text).isoformat()
     except ValueError:
         raise InvalidInput.at("/date", "is not a date", allowed="YYYY-MM-DD") from None
 

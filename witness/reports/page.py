@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import Any, get_type_hints
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from accountants.bibliography import WORKS
 from accountants.quantities import quantity_of
@@ -16,6 +14,9 @@ from accountants.theorems import THEOREMS
 from witness.reports import numbers, words
 from witness.reports.profile import drawing
 from witness.reports.questions import question
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _SOURCES: Mapping[str, Theorem] = {each.id: each for each in THEOREMS}
 
@@ -49,6 +50,8 @@ def render(record: Mapping[str, Any], seal: str) -> str:
 @cache
 def _template() -> Template:
     """The one template: whatever is put into it is escaped, and what is missing is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
+
     environment = Environment(
         loader=PackageLoader("witness.reports", "templates"),
         autoescape=True,
@@ -105,11 +108,11 @@ def _declared(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _readings(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Each printed reading: what it prescribes, what it claims, what is true there, and its conditions."""
     for each in answer.get("as_printed", ()):
-        true = each.get("true")
+        true, claims = each.get("true"), each["claims"]
         yield {
             "name": f"{each['theorem']}, {each['reading']} ({each['status']})",
             "parameters": "; ".join(f"{name} {numbers.short(value)}" for name, value in each["parameters"].items()),
-            "claims": f"ε = {numbers.short(each['claims']['epsilon'])} at δ = {numbers.delta(each['claims']['log10_delta'])}",
+            "claims": f"ε = {numbers.short(claims['epsilon'])} at δ = {numbers.delta(claims['log10_delta'])}",
             "true": numbers.outward(true["epsilon"]) if true else "prescribes nothing that can be run",
             "conditions": [
                 {

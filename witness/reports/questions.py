@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from accountants.account import account
 from accountants.errors import InvalidInput
@@ -13,7 +13,7 @@ from calibrators.answer import as_json
 from witness.reports.profile import profile
 from witness.reports.record import Kind
 
-ACCOUNT = "account"
+ACCOUNT: Literal["account"] = "account"
 """The name of the only question of its kind."""
 
 

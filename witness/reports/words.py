@@ -64,7 +64,8 @@ def _at(guarantee: Mapping[str, Any]) -> str:
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     if log10_delta["lower"] == log10_delta["upper"] and isinstance(log10_delta["upper"], int | float):
         bound = numbers.up(epsilon["upper"])
-        return f"with ε {bound if bound == 'unbounded' else f'at most {bound}'} at δ = {numbers.delta(log10_delta['upper'])}"
+        most = bound if bound == "unbounded" else f"at most {bound}"
+        return f"with ε {most} at δ = {numbers.delta(log10_delta['upper'])}"
     top = log10_delta["upper"]
     most = (
         numbers.up(guarantee["delta"]["upper"]) if guarantee["delta"]["upper"] != 5e-324 else f"10^({numbers.up(top)})"
