@@ -34,7 +34,7 @@ CacheUse = Literal["hit", "miss", "shared"]
 class Job:
     """A computation and the question it answers."""
 
-    kind: Literal["calibration", "evaluation", "account", "risk-bounds", "figure", "reach"]
+    kind: Literal["calibration", "evaluation", "account", "risk-bounds", "figure", "reach", "report"]
     name: str
     question: Any
     computation: Computation

@@ -102,6 +102,15 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answe
     return Answered(render(theorem.evaluate(inputs, reading)))
 
 
+def report(kind: str, algorithm: str | None, problem: Any, request: Mapping[str, Any], date: str | None) -> Answered:
+    """A report, as the page it is."""
+    # The template engine is for those who ask for a page.
+    from witness.reports.make import make  # noqa: PLC0415
+    from witness.reports.questions import question  # noqa: PLC0415
+
+    return Answered(make(question(kind, algorithm), problem, request, date).encode())
+
+
 def outcome_of(computation: Computation) -> Outcome:
     """Run a computation; whatever it does, an outcome comes of it."""
     try:

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from accountants.curve import Interval
+from accountants.curve import Curve, Interval
 from accountants.guarantee import Tightness
 from accountants.quantities import Observer, Relation, Sampling, Unit
 from accountants.theorem import Status, Step, Verdict
@@ -101,6 +101,13 @@ class GuaranteeAnswer:
     minimal: Annotated[
         Literal["proved", "searched"], Served("proved: a slightly smaller parameter fails the same bound")
     ]
+    curve: ClassVar[Curve | None] = None
+    """What the ends were read from, for whoever draws it: an instance's own, and no part of the JSON form."""
+
+    def read_from(self, curve: Curve | None) -> GuaranteeAnswer:
+        """The same answer, which remembers its curve."""
+        object.__setattr__(self, "curve", curve)
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)

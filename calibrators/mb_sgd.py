@@ -128,7 +128,7 @@ class _Certificates:
                 sensitivity=1.0,
             )
         sensitivity = sensitivity_factor(self.problem.relation) * contribution_norm(self.problem, member)
-        return replace(self._answers[key], sensitivity=sensitivity)
+        return replace(self._answers[key], sensitivity=sensitivity).read_from(self._answers[key].curve)
 
     def truth(self, member: Member, rounds: int, noise_multiplier: float) -> TrueFigures | None:
         """The truth at printed noise, for a record under replace-one: what the theorems speak of.

@@ -120,7 +120,7 @@ def certified_guarantee(found: Found, target: Target, *, definition: Definition,
     given = guarantee_answer(certified, target, definition=definition, sampling=sampling, sensitivity=norm)
     log10 = Ends(given.log10_delta.lower, min(given.log10_delta.upper, target.log10_delta))
     delta = given.delta if target.delta is None else Ends(given.delta.lower, min(given.delta.upper, target.delta))
-    return replace(given, log10_delta=log10, delta=delta)
+    return replace(given, log10_delta=log10, delta=delta).read_from(given.curve)
 
 
 def solve(problem: QtdlProblem) -> Calibration:

@@ -8,6 +8,7 @@
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
     spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
     spec_from_dp_event(event)                           a DpEvent of dp-accounting, likewise
+    report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
 """
@@ -45,6 +46,8 @@ from epsilond.ask import simulate as simulate
 from epsilond.ask import sweep as sweep
 from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
 from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
+from epsilond.reporting import report as report
+from epsilond.reporting import verify as verify
 from witness.figures import draw as draw
 
 __version__ = ENGINE_VERSION

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from accountants.theorem import Evaluation, Theorem
 from calibrators.answer import UNBOUNDED, Calibration, Ends, GuaranteeAnswer, PrintedReading, Risk, as_json
+from calibrators.problem import Calibrator
 from calibrators.risk_bounds_answer import RiskBoundsAnswer
 
 DIGITS = 7
@@ -59,6 +60,20 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
     parts += bullets("Mind", [warning.message for warning in answer.warnings])
     return Group(*parts)
+
+
+def algorithms(listed: Sequence[Calibrator]) -> RenderableType:
+    """One row for each calibrator."""
+    table = new_table("Algorithms", "name", "title", "rests on")
+    for calibrator in listed:
+        table.add_row(calibrator.name, calibrator.title, ", ".join(calibrator.theorems))
+    return table
+
+
+def algorithm(one: Calibrator) -> RenderableType:
+    """What one calibrator does, what it rests on, and a request that it answers."""
+    rows = {"title": one.title, "what it does": one.summary, "rests on": ", ".join(one.theorems)}
+    return Group(pairs(one.name, rows), pairs("A request to try", one.example))
 
 
 def theorems(listed: Sequence[Theorem]) -> RenderableType:

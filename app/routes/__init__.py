@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from accountants.theorem import Theorem
-from app.routes import accounts, calibrations, docs, health, plans, problems, risk_bounds, theorems
+from app.routes import accounts, calibrations, docs, health, plans, problems, reports, risk_bounds, theorems
 from calibrators.plan_ways import Planner
 from calibrators.problem import Calibrator
 
@@ -23,6 +23,7 @@ def add(
     accounts.add(app)
     risk_bounds.add(app, served)
     plans.add(app, tuple(planner for planner in planners if planner.calibrator.name in served))
+    reports.add(app)
     health.add(app)
     theorems.add(app, theorem_list, home)
     problems.add(app)

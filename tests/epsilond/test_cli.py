@@ -39,7 +39,7 @@ def solved(monkeypatch, answers):
         asked.append(ask.read(chosen.problem, given))
         return answers[name]
 
-    monkeypatch.setattr("epsilond.cli.ask.calibrate", calibrate)
+    monkeypatch.setattr("epsilond.ask.calibrate", calibrate)
     return asked
 
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_certified_exits_with_3_and_shows_both_sides(monkeypatch)
         condition = ConditionResult("noise-offered", "the noise that is needed is offered", False, 3.5, 1.25)
         raise ConditionViolated("no noise will do", condition, {"epsilon": 0.125})
 
-    monkeypatch.setattr("epsilond.cli.ask.calibrate", refuse)
+    monkeypatch.setattr("epsilond.ask.calibrate", refuse)
     shown = run("calibrate", "mb-sgd")
     assert shown.exit_code == 3
     for part in ("condition-violated", "no noise will do", "3.5", "1.25", "nearest epsilon: 0.125"):

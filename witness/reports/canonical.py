@@ -1,0 +1,65 @@
+"""The one text of a JSON value: the JSON Canonicalization Scheme (RFC 8785), so that others can hash it too.
+
+Members are sorted by the UTF-16 code units of their names, there is no white space, strings are escaped only where
+they must be, and numbers are written as ECMAScript writes doubles. One thing is ours: an integer keeps all its digits,
+however many, as a request may hold one beyond 2^53.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+LEAST_PLAIN, MOST_PLAIN = -6, 21
+"""Places of the decimal point, from the first digit, beyond which ECMAScript writes an exponent."""
+
+
+def canonical(value: Any) -> str:
+    """The canonical text of a JSON value.
+
+    Raises:
+        ValueError: it holds a number that is not finite, or something that is no JSON.
+    """
+    if value is None or isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, Mapping):
+        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{canonical(name)}:{canonical(item)}" for name, item in members) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    raise ValueError(f"{type(value).__name__} is no JSON")
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text in UTF-8, in hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _number(value: float) -> str:
+    """Number::toString of ECMAScript (ECMA-262, 6.1.6.1.20), from Python's equally short digits."""
+    if not math.isfinite(value):
+        raise ValueError("a number is not finite")
+    if value == 0.0:
+        return "0"
+    if value < 0.0:
+        return "-" + _number(-value)
+    mantissa, _, exponent = repr(value).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    padded = (whole + fraction).rstrip("0")
+    digits = padded.lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(padded) - len(digits))  # value = 0.digits · 10^point
+    if len(digits) <= point <= MOST_PLAIN:
+        return digits.ljust(point, "0")
+    if 0 < point <= MOST_PLAIN:
+        return f"{digits[:point]}.{digits[point:]}"
+    if LEAST_PLAIN < point <= 0:
+        return "0." + "0" * -point + digits
+    scaled = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
+    return f"{scaled}e{point - 1:+d}"

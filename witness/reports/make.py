@@ -1,0 +1,67 @@
+"""From a checked request to a report."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from accountants.errors import InvalidInput
+from witness.reports import page
+from witness.reports.questions import Question
+from witness.reports.record import Broken, opened, record, sealed
+
+
+def dated(text: str | None) -> str | None:
+    """A date as it stands in a report, YYYY-MM-DD.
+
+    Raises:
+        InvalidInput: it is no date.
+    """
+    try:
+        return None if text is None else dt.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise InvalidInput.at("/date", "is not a date", allowed="YYYY-MM-DD") from None
+
+
+def make(asked: Question, problem: Any, request: Mapping[str, Any], date: str | None = None) -> str:
+    """The report on `problem`, which is `request` as it was read: a page of HTML that needs nothing else.
+
+    The same arguments give the same page, by the same engine. `date` is the caller's, YYYY-MM-DD.
+
+    Raises:
+        InvalidInput: the date is none.
+        NoCertificate: nothing can be certified.
+    """
+    day = dated(date)
+    found = asked.answered(problem)
+    made = record(
+        asked.kind,
+        asked.name,
+        date=day,
+        request=plain(request),
+        answer=found.answer,
+        profile=found.profile,
+        engine_version=str(found.answer["engine_version"]),
+    )
+    sealed_page = sealed(made, page.render)
+    try:
+        opened(sealed_page)
+    except Broken as error:
+        raise InvalidInput.at("/request", f"cannot be carried by a report: {error}") from None
+    return sealed_page
+
+
+def plain(value: Any) -> Any:
+    """A request in its JSON form, as it would be posted: structures as objects, without what was left out."""
+    if is_dataclass(value):
+        named = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return {name: plain(item) for name, item in named if item is not None}
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

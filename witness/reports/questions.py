@@ -1,0 +1,86 @@
+"""What a report can be about: every calibrator, and the accountant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from accountants.account import account
+from accountants.errors import InvalidInput
+from calibrators import CALIBRATORS, accounting
+from calibrators.answer import as_json
+from witness.reports.profile import profile
+from witness.reports.record import Kind
+
+ACCOUNT: Literal["account"] = "account"
+"""The name of the only question of its kind."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer in JSON form, with the profile around it."""
+
+    answer: Mapping[str, Any]
+    profile: list[Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a report can be about: a calibrator, or the accountant."""
+
+    kind: Kind
+    name: str
+    title: str
+    problem: type
+    parameters: type | None
+    answered: Callable[[Any], Answered]
+
+
+def question(kind: str, name: str | None = None) -> Question:
+    """The question of that kind and name; an account needs no name.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    if kind == ACCOUNT and name in (None, ACCOUNT):
+        return QUESTIONS[ACCOUNT, ACCOUNT]
+    if kind not in (ACCOUNT, "calibration"):
+        raise InvalidInput.at("/kind", "is not one of the allowed values", allowed="calibration, account")
+    if kind == ACCOUNT:
+        raise InvalidInput.at("/algorithm", "an account has no algorithm")
+    if ("calibration", name) not in QUESTIONS:
+        known = ", ".join(each.name for each in CALIBRATORS)
+        raise InvalidInput.at(
+            "/algorithm", "is required" if name is None else "there is no such algorithm", allowed=known
+        )
+    return QUESTIONS["calibration", str(name)]
+
+
+def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], Answered]:
+    def answered(problem: Any) -> Answered:
+        answer = solve(problem)
+        curve = answer.guarantee.curve
+        points = [] if curve is None else profile(curve, answer.guarantee.target.epsilon)
+        return Answered(as_json(answer), points)
+
+    return answered
+
+
+def _accounted(problem: accounting.AccountProblem) -> Answered:
+    answer = accounting.answer(problem)
+    found = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
+    return Answered(as_json(answer), profile(found.guarantee.curve, answer.guarantee.epsilon.upper))
+
+
+QUESTIONS: Mapping[tuple[str, str], Question] = {
+    (each.kind, each.name): each
+    for each in (
+        *(
+            Question("calibration", one.name, one.title, one.problem, one.parameters, _calibrated(one.solve))
+            for one in CALIBRATORS
+        ),
+        Question(ACCOUNT, ACCOUNT, "What a run guarantees", accounting.AccountProblem, None, _accounted),
+    )
+}
+"""THE list of what a report can be about."""
