@@ -92,9 +92,7 @@ def posted(command: Command) -> tuple[str, str]:
 
 def assert_printed(command: Command) -> None:
     """The command line prints each line that is shown, numbers to within the tolerance."""
-    ran = subprocess.run(
-        [sys.executable, "-m", *command.words], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-m", *command.words], cwd=ROOT, capture_output=True, text=True, check=True)
     printed = [words_of(line) for line in ran.stdout.splitlines()]
     for line in command.shown.splitlines():
         wanted = [pytest.approx(word, rel=TOLERANCE) if isinstance(word, float) else word for word in words_of(line)]

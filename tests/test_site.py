@@ -98,7 +98,9 @@ class Words(HTMLParser):
 
 def test_each_algorithm_and_each_kind_of_problem_is_explained(site):
     for each in CALIBRATORS:
-        assert f"/v1/calibrations/{each.name}" in (site / "algorithms" / f"{each.name}.html").read_text(encoding="utf-8")
+        assert f"/v1/calibrations/{each.name}" in (site / "algorithms" / f"{each.name}.html").read_text(
+            encoding="utf-8"
+        )
     errors = (site / "errors.html").read_text(encoding="utf-8")
     assert all(f"<code>{slug}</code>" in errors for slug in KINDS)
 

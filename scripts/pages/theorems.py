@@ -49,9 +49,17 @@ def grouped() -> Mapping[str, Sequence[Theorem]]:
 
 
 def by_work() -> str:
-    """How many theorems of each work are proved, refuted and unproved."""
-    rows = [(paper(key), *counts(group)) for key, group in grouped().items()]
-    return of_text(("work", *(status.value for status in Status), "errata"), [*rows, ("all", *counts(THEOREMS))])
+    """How many theorems of each work are proved, refuted and unproved; works without a fault are one line."""
+    flawless = {key: group for key, group in grouped().items() if not is_faulty(group) and key != "epsilond"}
+    rows = [(paper(key), *counts(group)) for key, group in grouped().items() if key not in flawless]
+    others = (f"{len(flawless)} other works", *counts([each for group in flawless.values() for each in group]))
+    total = ("all", *counts(THEOREMS))
+    return of_text(("work", *(status.value for status in Status), "errata"), [*rows, others, total])
+
+
+def is_faulty(group: Sequence[Theorem]) -> bool:
+    """Whether anything of it is not proved, or wrong in print."""
+    return any(each.errata or each.status is not Status.PROVED for each in group)
 
 
 def counts(group: Sequence[Theorem]) -> Sequence[str]:
