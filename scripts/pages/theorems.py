@@ -132,9 +132,8 @@ def _formula(each: Theorem) -> list[str]:
     inputs = schemas.resolved(asked["properties"]["inputs"])
     readings = f", as {' or '.join(each.readings)} (`reading`)" if len(each.readings) > 1 else ""
     parts = [f"\n## Formula\n\n`POST {path}` evaluates it{readings}.\n", schemas.fields(inputs)]
-    for example in schemas.examples(operation)[:1]:
-        parts.append(f"\n```json\n{json.dumps(example, ensure_ascii=False, indent=2)}\n```")
-    return parts
+    shown = (json.dumps(example, ensure_ascii=False, indent=2) for example in schemas.examples(operation)[:1])
+    return [*parts, *(f"\n```json\n{text}\n```" for text in shown)]
 
 
 def _users(each: Theorem) -> list[str]:
