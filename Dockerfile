@@ -1,19 +1,17 @@
-# The wheel is built with the tools of the first stage; the second holds the service alone.
+# The first stage makes the virtual environment with scripts/image-install; the second holds that and nothing else.
 FROM python:3.11.14-slim-bookworm AS build
 WORKDIR /src
-COPY requirements.lock requirements-runtime.lock ./
-RUN python -m venv /build && /build/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
-RUN python -m venv /opt/epsilond \
-    && /opt/epsilond/bin/pip install --no-cache-dir --require-hashes -r requirements-runtime.lock
+COPY requirements-build.lock requirements-runtime.lock ./
 COPY pyproject.toml README.md CHANGELOG.md LICENSE ./
+COPY scripts/image-install scripts/image-install
 COPY epsilond epsilond
 COPY app app
 COPY accountants accountants
 COPY calibrators calibrators
 COPY simulators simulators
 COPY witness witness
-RUN /build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
-    && /opt/epsilond/bin/pip install --no-cache-dir --no-deps --no-index /dist/*.whl
+ENV PIP_NO_CACHE_DIR=1
+RUN scripts/image-install /opt/epsilond
 
 FROM python:3.11.14-slim-bookworm
 LABEL org.opencontainers.image.title="epsilond" \

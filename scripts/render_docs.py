@@ -1,8 +1,8 @@
 """Writes what the README can know from the code: python scripts/render_docs.py [--check].
 
-The tables of calibrators and theorems stand between `<!-- begin NAME -->` and `<!-- end NAME -->`. The answer to the
-request and the output of the command that the README shows are computed anew, for the members and lines that are
-shown; --check leaves these to the tests.
+The tables of calibrators, theorems and other accountants stand between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+The answer to the request and the output of the command that the README shows are computed anew, for the members and
+lines that are shown; --check leaves these to the tests. The full table of theorems is a page of the site.
 """
 
 from __future__ import annotations
@@ -12,35 +12,43 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import epsilond
-from accountants.bibliography import WORKS
-from accountants.theorem import Source
+from accountants.theorem import Status
 from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
+from scripts.pages import peers
+from scripts.pages.markdown import cited, of_text
+from scripts.pages.theorems import by_work
 
 README = Path(__file__).parents[1] / "README.md"
 
 
 def algorithms() -> str:
     """One row for each calibrator."""
-    rows = ((f"`{each.name}`", each.title, each.summary, _ids(each.theorems)) for each in CALIBRATORS)
-    return _table(("algorithm", "title", "what it does", "rests on"), rows)
+    return of_text(("algorithm", "what it does"), ((f"`{each.name}`", each.summary) for each in CALIBRATORS))
 
 
-def theorems() -> str:
-    """One row for each theorem, with the number of faults found in the printed text."""
+def refuted() -> str:
+    """The theorems that algorithms are built on and that are false as printed."""
+    used = {theorem for calibrator in CALIBRATORS for theorem in calibrator.theorems}
     rows = (
-        (f"`{each.id}`", each.title, each.status.value, _source(each.source), str(len(each.errata)))
+        (f"`{each.id}`", each.title.removesuffix(", as printed: false"), cited(each.source))
         for each in THEOREMS
+        if each.id in used and each.status is Status.REFUTED
     )
-    return _table(("theorem", "what it says", "status", "source", "errata"), rows)
+    return of_text(("theorem", "what it is about", "source"), rows)
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"algorithms": algorithms, "theorems": theorems}
+TABLES: Mapping[str, Callable[[], str]] = {
+    "algorithms": algorithms,
+    "theorems": by_work,
+    "refuted": refuted,
+    "peers": peers.table,
+}
 
 
 def render(text: str) -> str:
@@ -109,24 +117,6 @@ def main(arguments: Sequence[str]) -> int:
         return int(old != render(old))
     README.write_text(output_shown(answer_shown(render(old))), encoding="utf-8")
     return 0
-
-
-def _source(source: Source) -> str:
-    if source.key == "epsilond":
-        return f"this project, {source.item}"
-    work = WORKS[source.key]
-    names = [author.rpartition(" ")[2] for author in work.authors]
-    authors = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
-    return f"{authors} ({work.year}), {source.item}"
-
-
-def _ids(ids: Iterable[str]) -> str:
-    return ", ".join(f"`{each}`" for each in ids)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    cells = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from accountants import ENGINE_VERSION
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("epsilond", "app", "witness", "accountants", "calibrators", "simulators")
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 READ_AS_FILES = {"fastapi-swagger"}
 """Packages whose files are read and whose code is not imported."""
@@ -83,19 +84,29 @@ def test_every_import_is_declared_and_every_dependency_is_imported():
     assert imported | READ_AS_FILES == declared
 
 
-@pytest.mark.parametrize(("lock", "extra"), [("requirements.lock", "dev"), ("requirements-runtime.lock", None)])
+@pytest.mark.parametrize(
+    ("lock", "extra"),
+    [("requirements.lock", "dev"), ("requirements.lock", "docs"), ("requirements-runtime.lock", None)],
+)
 def test_a_lock_pins_every_requirement(lock, extra):
     pinned = pins(lock)
     for requirement in requirements(extra=extra):
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
 
 
-def test_the_runtime_lock_is_part_of_the_other():
-    assert pins("requirements-runtime.lock").items() <= pins("requirements.lock").items()
+def test_the_wheel_is_built_with_locked_tools():
+    pinned = pins("requirements-build.lock")
+    for requirement in map(Requirement, PYPROJECT["build-system"]["requires"]):
+        assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
+
+
+def test_the_small_locks_are_part_of_the_large_one():
+    for lock in ("requirements-runtime.lock", "requirements-build.lock"):
+        assert pins(lock).items() <= pins("requirements.lock").items()
     assert "pytest" not in pins("requirements-runtime.lock")
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-runtime.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-runtime.lock", "requirements-build.lock"])
 def test_a_lock_is_hashed_and_knows_neither_hosts_nor_paths(lock):
     assert text(lock).count("==") <= text(lock).count("--hash=sha256:")
     assert not re.search(r"https?://|file:|--(extra-)?index|--find-links|(^|\s)/\w", text(lock))

@@ -1,0 +1,38 @@
+"""The measured comparison with other accountants in a few lines, from benchmarks/rows.csv."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.environments import OURS, ROOT
+from benchmarks.findings import MATERIAL
+from benchmarks.rows import geometric_mean
+from benchmarks.tables import error, times
+from scripts.pages.markdown import of_text
+
+HEAD = ("accountant", "answered", "CPU over ours, mean", f"less than is certified, by over {MATERIAL:g}", "the worst")
+Row = Mapping[str, str]
+
+
+def table() -> str:
+    """One line for each accountant that was asked."""
+    with (ROOT / "benchmarks" / "rows.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["outcome"] != "absent"]
+    return of_text(HEAD, lines(rows))
+
+
+def lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """Name, answers, mean of CPU over ours where both answered, and the answers that promise more than is so."""
+    for name in dict.fromkeys(row["accountant"] for row in rows):
+        asked = [row for row in rows if row["accountant"] == name]
+        answered = [row for row in asked if row["outcome"] == "answered"]
+        said = f"{answered[0]['accountant']} {answered[0]['version']}" if answered else name
+        many = f"{len(answered)} of {len(asked)}"
+        if name == OURS:
+            yield said, many, "1×", "", ""
+            continue
+        errors = [float(row["relative_error"]) for row in answered if row["relative_error"]]
+        below = [each for each in errors if each < -MATERIAL]
+        mean = times(geometric_mean(float(row["ratio"]) for row in answered if row["ratio"]))
+        yield said, many, mean, str(len(below)) if below else "", error(min(below)) if below else ""

@@ -1,0 +1,125 @@
+"""The HTTP reference, the kinds of problem, the settings and the glossary of quantities."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from accountants import quantities
+from accountants.quantity import Quantity
+from app import settings
+from app.problem_kinds import KINDS
+from scripts.pages import schemas
+from scripts.pages.markdown import code, plain, table
+
+EVALUATIONS = "evaluations"
+OF_THIS_MACHINE = "depends on the machine"
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Path and text of each page."""
+    yield "http.md", http()
+    yield "errors.md", errors()
+    yield "glossary.md", glossary()
+    yield "openapi.json", schemas.FILE.read_text(encoding="utf-8")
+
+
+def http() -> str:
+    """Every operation but the evaluations of theorems, which are alike and stand on the pages of these."""
+    info = schemas.document()["info"]
+    parts = [f"# HTTP reference\n\n{plain(info['description'])} [openapi.json](openapi.json) is the whole contract.\n"]
+    groups: dict[str, list[str]] = {}
+    evaluations = 0
+    for method, path, operation in schemas.operations():
+        (tag, *_) = operation.get("tags") or ["service"]
+        if tag == EVALUATIONS:
+            evaluations += 1
+        else:
+            groups.setdefault(tag, []).append(_operation(method, path, operation))
+    for tag, texts in groups.items():
+        parts.append(f"## {tag.replace('-', ' ').capitalize()}\n\n" + "\n".join(texts))
+    parts.append(
+        f"## Evaluations\n\n`POST /v1/theorems/{{id}}/evaluations` evaluates the formula of a theorem, and its"
+        f" conditions, at `inputs`: {evaluations} operations with schemas of their own. Each stands on the page of its"
+        " [theorem](theorems/index.md).\n"
+    )
+    return "\n".join(parts)
+
+
+def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
+    summary, description = operation.get("summary", ""), operation.get("description", "")
+    parts = [f"### `{method} {path}`\n", plain(summary), ""]
+    parts += [plain(description), ""] if description not in ("", summary) else []
+    if found := operation.get("parameters"):
+        rows = ((code(each["name"]), each["in"], plain(each.get("description", ""))) for each in found)
+        parts += [table(("parameter", "in", "what"), rows), ""]
+    if body := schemas.body(operation):
+        name = path.rpartition("/")[2]
+        if path == f"/v1/calibrations/{name}":
+            parts += [f"The fields stand on the page of [{code(name)}](algorithms/{name}.md).\n"]
+        elif body.get("properties"):
+            parts += [schemas.fields(body), ""]
+        for example in schemas.examples(operation)[:1]:
+            parts += [f"```json\n{json.dumps(example, ensure_ascii=False)}\n```\n"]
+    return "\n".join([*parts, f"Answers {_statuses(operation)}.\n"])
+
+
+def _statuses(operation: Mapping[str, Any]) -> str:
+    words = {status: answer.get("description", "") for status, answer in operation["responses"].items()}
+    good = "; ".join(f"{status}: {plain(word)}" for status, word in words.items() if status < "400")
+    bad = ", ".join(f"[{status}](errors.md)" for status in words if status >= "400")
+    return f"{good}; or {bad}" if bad else good
+
+
+def errors() -> str:
+    """Every kind of problem, and what to do."""
+    rows = ((code(kind.slug), str(kind.status), plain(kind.title), plain(kind.explanation)) for kind in KINDS.values())
+    return (
+        "# Errors\n\nEvery refusal is `application/problem+json` (RFC 9457): `type` is `/problems/` and the slug,"
+        " `detail` says what happened, `errors` points at fields, `condition` and `nearest` say what fails and what"
+        " would pass. A problem never repeats the values that were sent. The command line prints the same; it exits"
+        " with 2 for bad input and with 3 where nothing can be certified. The library raises `InvalidInput` and"
+        f" `NoCertificate`.\n\n{table(('slug', 'status', 'title', 'what to do'), rows)}\n"
+    )
+
+
+def glossary() -> str:
+    """Every number with its symbol, unit and range, from the one place where it is declared."""
+    found = [(name, each) for name, each in vars(quantities).items() if isinstance(each, Quantity) and name.isupper()]
+    rows = ((code(name.lower()), *_quantity(each)) for name, each in found)
+    return (
+        "# Glossary of quantities\n\nA quantity is declared once, and its name, range and unit are the same in the"
+        " library, over HTTP and on the command line. ε is in nats. A noise *multiplier* is over the bound on one"
+        " contribution, never over the sensitivity.\n\n"
+        + table(("quantity", "symbol", "what", "unit", "allowed"), rows)
+        + "\n"
+    )
+
+
+def _quantity(each: Quantity) -> Sequence[str]:
+    return [plain(text) for text in (each.symbol, each.description, each.unit, each.allowed)]
+
+
+def settings_table() -> str:
+    """What an operator may choose: variable, what it is when unset, and what it does."""
+    said = _said(Path(settings.__file__))
+    rows = []
+    for field in fields(settings.Settings):
+        unset = OF_THIS_MACHINE if field.default is MISSING else code(str(field.default)) if field.default != "" else ""
+        rows.append((code(f"{settings.PREFIX}{field.name.upper()}"), unset, plain(said.get(field.name, ""))))
+    return table(("variable", "if unset", "what"), rows)
+
+
+def _said(file: Path) -> Mapping[str, str]:
+    """The string below each field of the class of settings."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    (of,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
+    said: dict[str, str] = {}
+    for field, below in zip(of.body, of.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            said[ast.unparse(field.target)] = str(below.value.value)
+    return said

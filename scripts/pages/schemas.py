@@ -1,0 +1,84 @@
+"""The committed OpenAPI document, read for the pages: operations, and the fields of their requests as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scripts.pages.markdown import code, plain, table
+
+FILE = Path(__file__).parents[2] / "openapi" / "openapi.json"
+SIGNS = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
+HEAD = ("field", "symbol", "what", "unit", "allowed", "if absent")
+
+
+@cache
+def document() -> Mapping[str, Any]:
+    """The whole of it."""
+    read: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return read
+
+
+def operations() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Method, path and operation, in the document's order."""
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path, operation
+
+
+def operation(path: str, method: str = "post") -> Mapping[str, Any] | None:
+    """One operation, None if there is none."""
+    found: Mapping[str, Any] | None = document()["paths"].get(path, {}).get(method)
+    return found
+
+
+def resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema that a reference names; what stands beside the reference goes before it."""
+    if "$ref" not in schema:
+        return schema
+    named = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return {**named, **{name: value for name, value in schema.items() if name != "$ref"}}
+
+
+def body(of: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of an operation's JSON body, None if it takes none."""
+    content = of.get("requestBody", {}).get("content", {}).get("application/json")
+    return resolved(content["schema"]) if content else None
+
+
+def examples(of: Mapping[str, Any]) -> list[Any]:
+    """The bodies that stand in the document as examples; each is posted by a test."""
+    content = of.get("requestBody", {}).get("content", {}).get("application/json", {})
+    return [example["value"] for example in content.get("examples", {}).values()]
+
+
+def fields(schema: Mapping[str, Any]) -> str:
+    """A table of an object's members."""
+    needed = schema.get("required", ())
+    rows = (_row(name, resolved(member), name in needed) for name, member in schema.get("properties", {}).items())
+    return table(HEAD, rows)
+
+
+def _row(name: str, member: Mapping[str, Any], needed: bool) -> tuple[str, ...]:
+    absent = code(json.dumps(member["default"])) if "default" in member else "needed" if needed else ""
+    words = (member.get("x-symbol", ""), member.get("description", ""), member.get("x-unit", ""), allowed(member))
+    return code(name), *map(plain, words), absent
+
+
+def allowed(schema: Mapping[str, Any]) -> str:
+    """Range or choices in words."""
+    if "enum" in schema or "const" in schema:
+        return ", ".join(map(str, schema.get("enum") or [schema["const"]]))
+    if schema.get("type") == "array":
+        return f"a list: {allowed(resolved(schema.get('items', {}))) or 'see the schema'}"
+    if "anyOf" in schema or "oneOf" in schema:
+        options = (allowed(resolved(each)) for each in schema.get("anyOf") or schema["oneOf"])
+        return "; or ".join(dict.fromkeys(filter(None, options)))
+    if "$ref" in schema:
+        return allowed(resolved(schema))
+    bounds = " and ".join(f"{sign} {schema[name]:g}" for name, sign in SIGNS.items() if name in schema)
+    kind = {"integer": "whole", "boolean": "true or false", "object": "an object"}.get(schema.get("type", ""), "")
+    return " ".join(filter(None, (kind, bounds)))

@@ -1,0 +1,89 @@
+"""What the documents show is run: requests at a real service, Python sessions, commands; and they hold together."""
+
+import doctest
+import json
+import re
+
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from scripts.site_hook import PARTS, PLACE, pages, sections
+from tests import documents
+from tests.app.conftest import serving
+from tests.documents import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PAGES}
+COMMANDS = [
+    pytest.param(command, id=f"{name} {place}: {command.label}")
+    for name, text in TEXTS.items()
+    for place, command in enumerate(documents.commands(text), start=1)
+]
+RUN = ("curl", "epsilond")
+
+
+@pytest.fixture(scope="module")
+def service():
+    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:", deadline_seconds=60.0)
+    with serving(settings, create_app(settings=settings)) as client:
+        yield client
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each.values[0].program == "curl"])
+def test_a_request_is_answered_as_shown(service, command):
+    path, body = documents.posted(command)
+    answer = service.post(path, content=body, headers={"content-type": "application/json"}, timeout=60.0)
+    assert command.below is not None
+    assert command.below.language == "json"
+    shown = json.loads(command.below.text)
+    assert answer.status_code == shown.get("status", 200)
+    documents.assert_shown(shown, answer.json())
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each.values[0].program == "epsilond"])
+def test_a_command_prints_what_is_shown(command):
+    documents.assert_printed(command)
+
+
+@pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if documents.doctests(text)])
+def test_a_session_goes_as_shown(name):
+    examples = doctest.DocTestParser().get_doctest(documents.doctests(TEXTS[name]), {}, name, name, 0)
+    assert examples.examples
+    said = []
+    assert doctest.DocTestRunner().run(examples, out=said.append).failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if documents.blocks(text)])
+def test_every_example_is_run_or_says_why_not(name):
+    for block in documents.blocks(TEXTS[name]):
+        if block.language == "console" and block.why is None and name != "README.md":
+            assert block.text.startswith("$ "), block.text
+        if block.language == "python" and block.why is None:
+            assert block.text.startswith(">>> "), block.text
+    assert {command.program for command in documents.commands(TEXTS[name])} <= set(RUN)
+
+
+def test_all_kinds_of_example_are_found():
+    programs = [each.values[0].program for each in COMMANDS]
+    assert set(programs) == set(RUN)
+    assert programs.count("curl") >= 5
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_to_files(name):
+    generated = {ROOT / "docs" / path for path, _ in pages()}
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", TEXTS[name]):
+        path = ((ROOT / name).parent / target).resolve()
+        assert path.exists() or path in generated, target
+
+
+def test_every_part_left_to_be_generated_is():
+    wanted = {found for text in TEXTS.values() for found in PLACE.findall(text)}
+    assert wanted == set(PARTS)
+
+
+def test_every_algorithm_and_decision_is_in_the_navigation():
+    below = sections()
+    assert len(below["decisions/"]) == len(list((ROOT / "docs/decisions").glob("0*.md")))
+    assert all(f"{folder}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8") for folder in below)
