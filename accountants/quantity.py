@@ -37,7 +37,7 @@ class Quantity:
     def allowed(self) -> str:
         """The range in words, as it stands in problem answers."""
         signs = ((self.gt, ">"), (self.ge, "≥"), (self.lt, "<"), (self.le, "≤"))
-        return " and ".join(f"{sign} {bound:g}" for bound, sign in signs if bound is not None)
+        return " and ".join(f"{sign} {_exact(bound)}" for bound, sign in signs if bound is not None)
 
     def contains(self, value: float) -> bool:
         """Whether `value` is finite and inside the range."""
@@ -95,6 +95,12 @@ class Tagged:
 def whole_number(value: object) -> object:
     """An integral float is the integer it denotes: 1e9 and 1000.0 are counts. Anything else is left as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _exact(bound: float) -> str:
+    """The bound in the short form, unless that is another number."""
+    short = f"{bound:g}"
+    return short if float(short) == bound else str(bound)
 
 
 def _without_none(annotation: Any) -> Any:

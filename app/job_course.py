@@ -5,7 +5,6 @@ Blocks are decided by the request alone, so one whose worker died is run once mo
 
 from __future__ import annotations
 
-import time
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -28,6 +27,10 @@ ATTEMPTS = 2
 """How often a step is run whose worker dies."""
 OVERRUN = 10
 """A simulation that runs so many times longer than the limit on estimates is stopped."""
+
+
+TELL_SECONDS = 3.0
+"""Who watches is told so often how long it still takes, for one block may run for minutes."""
 
 
 class Course:
@@ -75,19 +78,21 @@ class Course:
         async def hand(scope: anyio.CancelScope) -> None:
             try:
                 for index in indices:
-                    began = time.perf_counter()
+                    live.begins(index)
                     blocks[index] = await self._step(partial(work.block, live.kind, resolved, index))
-                    seconds = time.perf_counter() - began
+                    seconds = live.measured(index, blocks[index])
                     self._metrics.simulation_blocks.labels(live.record.kind).observe(seconds)
-                    live.measured(blocks[index], seconds)
                     self._require_bounded(live.bytes_held)
             except Exception as failure:  # noqa: BLE001 (a task group would wrap it)
                 failures.append(failure)
                 scope.cancel()
 
-        async with anyio.create_task_group() as hands:
-            for _ in range(live.hands):
-                hands.start_soon(hand, hands.cancel_scope)
+        async with anyio.create_task_group() as ticking:
+            ticking.start_soon(_tell_often, live)
+            async with anyio.create_task_group() as hands:
+                for _ in range(live.hands):
+                    hands.start_soon(hand, hands.cancel_scope)
+            ticking.cancel_scope.cancel()
         if failures:
             raise failures[0]
         return blocks
@@ -106,3 +111,9 @@ class Course:
         limit = self._settings.job_megabytes
         if size > limit * MEGABYTE:
             raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")
+
+
+async def _tell_often(live: Live) -> None:
+    while True:
+        await anyio.sleep(TELL_SECONDS)
+        live.tell()

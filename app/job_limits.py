@@ -26,12 +26,13 @@ def require_within_limits(kind: Kind, request: Any, plan: Plan, settings: Settin
         ("service.job-memory", "bytes(plan) ≤ worker_memory / 2", float(plan.bytes), float(memory)),
     ):
         if not estimate <= limit:
+            share = min(1.0, settings.job_seconds / plan.seconds, memory / max(1, plan.bytes))
+            fitting = nearest(kind, request, share, settings)
+            advice = "" if fitting else _advice(kind, request)
             raise BeyondBudget(
-                "The simulation is estimated to need more than this service allows.",
+                f"The simulation is estimated to need more than this service allows.{advice}",
                 ConditionResult(identifier, statement, False, estimate, limit),
-                nearest(
-                    kind, request, min(1.0, settings.job_seconds / plan.seconds, memory / max(1, plan.bytes)), settings
-                ),
+                fitting,
             )
 
 
@@ -51,3 +52,9 @@ def nearest(kind: Kind, request: Any, share: float, settings: Settings) -> dict[
             break
         return {str(kind.size): smaller}
     return {}
+
+
+def _advice(kind: Kind, request: Any) -> str:
+    """What else makes it smaller, where its size alone does not: most of its work is the rounds of its run."""
+    rounds = getattr(getattr(request, "run", None), "rounds", None)
+    return f" No {kind.size} are few enough: ask for fewer rounds." if kind.size and rounds is not None else ""

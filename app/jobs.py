@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import anyio
 import structlog
 from anyio import to_thread
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from accountants import ENGINE_VERSION
 from app.job_course import Course
@@ -45,8 +46,10 @@ class Jobs:
         self._course = Course(settings, metrics, kinds)
         self._places = anyio.CapacityLimiter(settings.job_workers)
         self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._storing = anyio.Lock()
         self._live: dict[str, Live] = {}
-        self._unstored: set[str] = set()
+        self._unstored: dict[str, tuple[End, float]] = {}
+        """How those ended, and when, whose end the store has not taken yet."""
         self._store: Store | None = None
         self._accepting = False
         self._log = structlog.get_logger()
@@ -78,6 +81,7 @@ class Jobs:
                 self.stop()
                 for live in list(self._live.values()):
                     await live.done.wait()
+                await self._store_again()
                 self._tasks.cancel_scope.cancel()
         self._store.close()
         self._store = None
@@ -89,7 +93,7 @@ class Jobs:
             live.stop("interrupted")
 
     async def submit(self, request: Any, key: str | None) -> State:
-        """Take a simulation in, unless its idempotency key has brought it before.
+        """Take a simulation in, unless its idempotency key has brought it before and it was not interrupted.
 
         Raises:
             InvalidInput: what cannot be run.
@@ -100,8 +104,10 @@ class Jobs:
         fingerprint = hashlib.sha256(rendered).hexdigest()
         if not self._accepting:
             raise Problem("unavailable", "The service is stopping.")
-        if key is not None and (earlier := await self._stored(self._opened.with_key, key)) is not None:
-            return self._again(earlier, fingerprint)
+        if key is not None and (earlier := await self._with_key(key)) is not None:
+            again = self._again(earlier, fingerprint)
+            if again.status != "interrupted":
+                return again
         kind = next(kind for kind in self._kinds if isinstance(request, kind.request))
         plan = kind.plan(request)
         require_within_limits(kind, request, plan, self._settings)
@@ -138,6 +144,7 @@ class Jobs:
         Raises:
             Problem: there is none of this id.
         """
+        await self._store_again()
         record = await self._stored(self._opened.get, identifier)
         if record is None:
             raise Problem("not-found", "There is no simulation of this id; it may have been removed.")
@@ -145,6 +152,7 @@ class Jobs:
 
     async def page(self, status: Status | None, before: int | None, limit: int) -> Sequence[State]:
         """The newest simulations, of this status and older than this place in the order of creation."""
+        await self._store_again()
         return [self._state(record) for record in await self._stored(self._opened.page, status, before, limit)]
 
     async def wait(self, identifier: str, seconds: float) -> None:
@@ -175,6 +183,9 @@ class Jobs:
             live.stop("cancelled")
             await live.done.wait()
             return await self.find(identifier)
+        await self._store_again()
+        if identifier in self._unstored:
+            raise Problem("unavailable", "The store takes nothing at present.")
         if not await self._stored(self._opened.remove, identifier):
             raise Problem("not-found", "There is no simulation of this id; it may have been removed.")
         return None
@@ -185,8 +196,20 @@ class Jobs:
         return self._store
 
     async def _stored(self, method: Callable[..., T], *arguments: Any) -> T:
-        """A method of the store, in a thread; one at a time, for in memory there is one connection."""
-        return await to_thread.run_sync(method, *arguments, limiter=self._one_at_a_time)
+        """A method of the store, in a thread; one at a time, for in memory there is one connection.
+
+        Raises:
+            Problem: the store cannot be used at present: its disk is full, or its database is gone.
+        """
+        try:
+            return await to_thread.run_sync(method, *arguments, limiter=self._one_at_a_time)
+        except (OperationalError, InterfaceError):
+            self._log.exception("the store of simulations cannot be used")
+            raise Problem("unavailable", "The store of simulations cannot be used at present.") from None
+
+    async def _with_key(self, key: str) -> Record | None:
+        await self._store_again()
+        return await self._stored(self._opened.with_key, key)
 
     def _again(self, earlier: Record, fingerprint: str) -> State:
         if earlier.fingerprint != fingerprint:
@@ -198,11 +221,14 @@ class Jobs:
         live = self._live.get(record.id)
         if record.ended is None and live is not None:
             return replace(live.state, record=record)
-        return State(record=record, status="interrupted") if record.id in self._unstored else State.of(record)
+        if record.ended is None and record.id in self._unstored:
+            return State(record=replace(record, problem=text_of(UNSTORED)), status="interrupted")
+        return State.of(record)
 
     def _require_room(self) -> None:
         if len(self._live) >= self._settings.job_workers + self._settings.job_queue:
-            soonest = min(live.seconds_left for live in self._live.values())
+            running = [live for live in self._live.values() if live.status == "running"]
+            soonest = min(live.seconds_left for live in running or self._live.values())
             raise Problem(
                 "too-many-requests",
                 "Too many simulations are waiting.",
@@ -230,15 +256,25 @@ class Jobs:
         live.tell()
 
     async def _finish(self, live: Live, end: End) -> None:
-        try:
-            await self._stored(self._opened.end, live.record.id, end, time.time())
-        except Exception:  # noqa: BLE001 (the service lives on; after a restart it is interrupted too)
-            self._log.exception("simulation could not be stored", id=live.record.id)
-            self._unstored.add(live.record.id)
+        self._unstored[live.record.id] = end, time.time()
+        await self._store_again()
         await self._prune()
         self._metrics.simulations.labels(live.record.kind, end.status).inc()
         self._log.info("simulation", id=live.record.id, kind=live.record.kind, status=end.status)
         self._forget(live)
+
+    async def _store_again(self) -> None:
+        """Store what has ended and is not stored yet; what cannot be stays until the next time."""
+        async with self._storing:
+            for identifier, (end, when) in list(self._unstored.items()):
+                try:
+                    kept = await self._stored(self._opened.end, identifier, end, when)
+                except Exception:  # noqa: BLE001 (the service lives on; after a restart it is interrupted too)
+                    self._log.exception("simulation could not be stored", id=identifier)
+                    continue
+                del self._unstored[identifier]
+                if not kept:
+                    self._log.warning("simulation had ended otherwise, or was removed", id=identifier)
 
     def _forget(self, live: Live) -> None:
         self._live.pop(live.record.id, None)
@@ -250,6 +286,7 @@ class Jobs:
 
     async def _sweep(self) -> None:
         while True:
+            await self._store_again()
             await self._prune()
             await anyio.sleep(SWEEP_SECONDS)
 
@@ -263,6 +300,7 @@ class Jobs:
 
 
 INTERRUPTED = Problem("interrupted", "The service stopped before the simulation ended. Post it again with its seed.")
+UNSTORED = Problem("unavailable", "The simulation has ended, and the store does not take its end. It is tried again.")
 
 
 def _stopped(live: Live) -> End:

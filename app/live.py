@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -17,9 +18,10 @@ class Progress:
     """How far a simulation is."""
 
     blocks_done: int
-    blocks: Annotated[int, Served("blocks in all")]
+    blocks: Annotated[int, Served("blocks in all; a repetition is never split, so that one of many rounds takes long")]
     seconds_left: Annotated[
-        float | None, Served("estimate: of the plan at first, then from the blocks that were measured")
+        float | None,
+        Served("estimate of its own work, without its wait: of the plan at first, then from the blocks measured"),
     ] = None
 
 
@@ -59,6 +61,8 @@ class Live:
     status: Status = "queued"
     blocks_done: int = 0
     seconds_measured: float = 0.0
+    begun: dict[int, float] = field(default_factory=dict)
+    """When each block that runs now began, on the monotonic clock."""
     bytes_held: int = 0
     stopped_as: Ended = "interrupted"
     """What it is called if it is stopped."""
@@ -69,10 +73,11 @@ class Live:
 
     @property
     def seconds_left(self) -> float:
-        """Of its own work, once it runs."""
-        if self.blocks_done == 0:
-            return self.plan.seconds / self.hands
-        return self.seconds_measured / self.blocks_done * (self.plan.blocks - self.blocks_done) / self.hands
+        """Of its own work, once it runs. A block that takes longer than the others did is taken to end at once."""
+        measured, now = self.blocks_done, time.monotonic()
+        each = self.seconds_measured / measured if measured else self.plan.seconds / max(1, self.plan.blocks)
+        spent = sum(min(each, now - began) for began in self.begun.values())
+        return max(0.0, each * (self.plan.blocks - measured) - spent) / self.hands
 
     @property
     def state(self) -> State:
@@ -87,12 +92,18 @@ class Live:
         self.changed.set()
         self.changed = anyio.Event()
 
-    def measured(self, block: bytes, seconds: float) -> None:
-        """One more block is done."""
+    def begins(self, index: int) -> None:
+        """A block begins."""
+        self.begun[index] = time.monotonic()
+
+    def measured(self, index: int, block: bytes) -> float:
+        """That block is done; answers its seconds."""
+        seconds = time.monotonic() - self.begun.pop(index)
         self.blocks_done += 1
         self.bytes_held += len(block)
         self.seconds_measured += seconds
         self.tell()
+        return seconds
 
     def stop(self, status: Ended) -> None:
         """Have it stopped; its workers are killed. The first reason stands."""

@@ -114,9 +114,15 @@ KINDS: Mapping[str, Kind] = {
             "interrupted",
             503,
             "The service stopped before the simulation ended",
-            "Its blocks are lost. Post it again with the same seed: it gives what it would have given.",
+            "Its blocks are lost. Post it again with the same seed, and the same Idempotency-Key if it had one: it gives"
+            " what it would have given.",
         ),
-        Kind("unavailable", 503, "The service is not ready", "It is starting or stopping; try again."),
+        Kind(
+            "unavailable",
+            503,
+            "The service is not ready",
+            "It is starting or stopping, or its store is full; try again.",
+        ),
     )
 }
 

@@ -9,6 +9,7 @@ Every method blocks, and is called in a thread.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -55,6 +56,7 @@ class Store:
         shown = url.render_as_string(hide_password=True)
         with ExitStack() as undo:
             try:
+                url = _located(url)
                 undo.enter_context(_locked(url))
                 engine = _engine(url)
                 undo.callback(engine.dispose)
@@ -73,10 +75,17 @@ class Store:
         self._held.close()
 
     def add(self, record: Record) -> Record:
-        """Keep a new simulation; answers it as kept, or else the earlier one with the same idempotency key."""
+        """Keep a new simulation; answers it as kept, or else the earlier one with the same idempotency key.
+
+        An earlier one that was interrupted lets go of its key to an equal request, so that it can be posted again.
+        """
         values = {name: getattr(record, name) for name in NAMES if name != "sequence"}
         try:
             with self._engine.begin() as connection:
+                if record.idempotency_key is not None:
+                    of_it = (IT.idempotency_key == record.idempotency_key) & (IT.fingerprint == record.fingerprint)
+                    let_go = update(TABLE).where(of_it, IT.status == "interrupted")
+                    connection.execute(let_go.values(idempotency_key=None))
                 made = connection.execute(insert(TABLE).values(**values, size=len(record.request)))
                 assert made.inserted_primary_key is not None
                 return Record(sequence=made.inserted_primary_key[0], **values)
@@ -107,13 +116,18 @@ class Store:
         with self._engine.begin() as connection:
             connection.execute(update(TABLE).where(IT.id == identifier).values(status="running", started=when))
 
-    def end(self, identifier: str, end: End, when: float) -> None:
-        """It has ended. Once this returns, not even a power failure loses its result."""
+    def end(self, identifier: str, end: End, when: float) -> bool:
+        """It has ended. Once this returns, not even a power failure loses its result.
+
+        False if it had ended before, or is not there. A result goes before `interrupted`, which only says that nobody
+        was known to have one.
+        """
         size = len(end.result or b"") + len(end.problem or b"")
         values = {"status": end.status, "blocks_done": end.blocks_done, "result": end.result, "problem": end.problem}
         with self._engine.begin() as connection:
-            changed = update(TABLE).where(IT.id == identifier, IT.status.in_(UNFINISHED))
-            connection.execute(changed.values(**values, ended=when, size=IT.size + size))
+            open_to_it = (*UNFINISHED, "interrupted") if end.status == "done" else UNFINISHED
+            changed = update(TABLE).where(IT.id == identifier, IT.status.in_(open_to_it))
+            return connection.execute(changed.values(**values, ended=when, size=IT.size + size)).rowcount > 0
 
     def interrupt(self, problem: bytes, when: float) -> int:
         """Everything unfinished was left by a service that is gone; answers how many there were."""
@@ -153,6 +167,22 @@ class Store:
 
 def _record(row: RowMapping) -> Record:
     return Record(**{"request": b"", **row})
+
+
+def _located(url: URL) -> URL:
+    """The URL with the one name of its SQLite file: links are followed, so that the lock goes by the file.
+
+    Raises:
+        OSError: the file cannot be told apart by its name.
+    """
+    if url.get_backend_name() != "sqlite" or url.database in MEMORY:
+        return url
+    if str(url.database).startswith("file:") or "uri" in url.query:
+        raise OSError(errno.EINVAL, "a file: URI is not taken; give the path of the file")
+    path = Path(str(url.database)).resolve()
+    if path.exists() and not path.is_dir() and path.stat().st_nlink > 1:
+        raise OSError(errno.EMLINK, "the file has several names (hard links), and its journal would have as many")
+    return url.set(database=str(path))
 
 
 @contextmanager

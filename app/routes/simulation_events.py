@@ -28,7 +28,7 @@ def add(app: FastAPI) -> None:
         operation_id="follow_simulation",
         summary="The progress of a simulation, as server-sent events",
         response_class=EventSourceResponse,
-        response_description="`progress` now and after each block, then `done`, `failed`, `cancelled` or `interrupted`",
+        response_description="`progress` now, every few seconds and after each block, then `done`, `failed`, `cancelled` or `interrupted`",
         responses={204: {"description": "Last-Event-ID says that the client has seen the end"}},
         tags=["simulations"],
     )
@@ -75,7 +75,8 @@ async def _unseen(states: AsyncIterator[State], seen: str | None) -> AsyncIterat
 
 def _id(state: State) -> str:
     """Equal for equal states, in whichever process."""
-    return f"{state.status}-{state.progress.blocks_done if state.progress is not None else 0}"
+    done, left = (state.progress.blocks_done, state.progress.seconds_left) if state.progress is not None else (0, None)
+    return f"{state.status}-{done}" if state.ended or left is None else f"{state.status}-{done}-{left:.1f}"
 
 
 async def _no_content(_: Request, __: Exception) -> Response:

@@ -48,7 +48,7 @@ def _endpoint(figures: str) -> Endpoint:
         form: Annotated[Format | None, Query(alias="format", description="goes before Accept")] = None,
     ) -> Response:
         """Drawn in a worker when it is asked for: as `format` says, else as Accept does, PNG if it likes both alike."""
-        chosen = form or accepted(request.headers.get("accept", "*/*"))
+        chosen = form or accepted(request.headers.get("accept", "").strip() or "*/*")
         state: State = await request.app.state.jobs.find(id)
         if state.record.result is None:
             raise Problem("no-result", f"There is nothing to draw: the simulation is {state.status}.")

@@ -32,7 +32,8 @@ Key = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="names this request: posting it again answers the same simulation, for as long as that is kept",
+        description="names this request: posting it again answers the same simulation while that is kept, and a new one if it was"
+        " interrupted",
         min_length=1,
         max_length=255,
         pattern=r"^[\x21-\x7e]+$",
@@ -60,7 +61,7 @@ def add(app: FastAPI, kinds: tuple[Kind, ...], figures: str) -> None:
         response_description="It waits or runs; it is at Location",
         responses={
             202: {"headers": LOCATION | APPLIED},
-            200: {"description": "It has ended in time", "model": whole, "headers": LOCATION | APPLIED},
+            200: {"description": "It has ended", "model": whole, "headers": LOCATION | APPLIED},
         },
         tags=TAGS,
     )
@@ -111,7 +112,7 @@ def _post(kinds: tuple[Kind, ...]) -> Endpoint:
             headers["preference-applied"] = f"wait={granted}"
             await jobs.wait(state.record.id, granted)
             state = await jobs.find(state.record.id)
-        status = 200 if wait is not None and state.ended else 202
+        status = 200 if state.ended else 202
         return Response(document(state), status, headers, "application/json")
 
     examples: dict[str, Example] = {

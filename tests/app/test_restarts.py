@@ -120,6 +120,22 @@ def test_a_stop_interrupts_and_loses_no_result(settings: Settings, tmp_path: Pat
         require_kept(client, done, spinning, queued, waiting.result().json()["links"]["self"])
 
 
+def test_the_advice_after_an_interruption_can_be_followed(settings: Settings, tmp_path: Path) -> None:
+    key, body = {"idempotency-key": "again"}, LONG | {"diary": str(tmp_path / "diary")}
+    with serving(settings) as client:
+        interrupted = client.post(PATH, json=body, headers=key).headers["location"]
+    with serving(settings) as client:
+        assert client.get(interrupted).json()["status"] == "interrupted"
+        assert client.post(PATH, json=LONG | {"seed": 1}, headers=key).status_code == 422
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda _: client.post(PATH, json=body, headers=key), range(4)))
+        assert {answer.status_code for answer in answers} == {202}
+        (anew,) = {answer.headers["location"] for answer in answers}
+        assert anew != interrupted
+        assert client.get(interrupted).json()["status"] == "interrupted"
+        assert client.delete(anew).json()["status"] == "cancelled"
+
+
 def test_a_kill_loses_no_result_and_leaves_no_process(apart: Served, settings: Settings, tmp_path: Path) -> None:
     done, spinning, queued = begun(apart.client, tmp_path / "diary")
     children = apart.children()

@@ -91,8 +91,23 @@ def test_what_was_left_is_interrupted_and_what_has_ended_stays() -> None:
     ended = store.get("s1")
     assert ended is not None
     assert ended.status == "done"
-    store.end("running", End(status="done", result=b"late"), 11.0)
-    assert store.get("running") == left
+    store.close()
+
+
+def test_a_result_goes_before_interrupted_and_before_nothing_else() -> None:
+    store = Store.open(Settings(store_path=":memory:"))
+    for name in ("late", "gone"):
+        store.add(record(name))
+    assert store.interrupt(b"{}", 9.0) == 2
+    assert not store.end("gone", End(status="failed", problem=b"[]"), 11.0)
+    assert store.end("late", End(status="done", blocks_done=3, result=b"late"), 11.0)
+    assert not store.end("late", End(status="done", result=b"later"), 12.0)
+    assert not store.end("none", End(status="done"), 12.0)
+    gone, late = store.get("gone"), store.get("late")
+    assert gone is not None
+    assert late is not None
+    assert (gone.status, gone.problem) == ("interrupted", b"{}")
+    assert (late.status, late.ended, late.result, late.problem) == ("done", 11.0, b"late", None)
     store.close()
 
 
@@ -132,6 +147,30 @@ def test_one_service_a_file(settings: Settings) -> None:
         Store.open(settings)
     store.close()
     Store.open(settings).close()
+
+
+def test_one_service_a_file_whatever_it_is_called(settings: Settings, tmp_path: Path) -> None:
+    store = Store.open(settings)
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(settings.store_path)
+    other = tmp_path / "other"
+    other.symlink_to(Path(settings.store_path).parent)
+    for name in (link, other / "jobs.sqlite", tmp_path / "other" / ".." / "state" / "jobs.sqlite"):
+        for chosen in (Settings(store_path=str(name)), Settings(store_url=f"sqlite:///{name}")):
+            with pytest.raises(StoreUnavailable, match="another service"):
+                Store.open(chosen)
+    store.close()
+    Store.open(Settings(store_path=str(link))).close()
+
+
+def test_a_file_that_cannot_be_told_by_its_name_is_refused(settings: Settings, tmp_path: Path) -> None:
+    Store.open(settings).close()
+    for uri in (f"file:{settings.store_path}?uri=true", f"{settings.store_path}?uri=true", "file::memory:?uri=true"):
+        with pytest.raises(StoreUnavailable, match="EPSILOND_STORE_URL: .*a file: URI is not taken"):
+            Store.open(Settings(store_url=f"sqlite:///{uri}"))
+    (tmp_path / "hard.sqlite").hardlink_to(settings.store_path)
+    with pytest.raises(StoreUnavailable, match="several names"):
+        Store.open(Settings(store_path=str(tmp_path / "hard.sqlite")))
 
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:

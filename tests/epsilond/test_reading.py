@@ -133,3 +133,17 @@ def test_a_spec_that_is_none_is_refused_at_its_pointer(body, pointer):
     with pytest.raises(InvalidInput) as caught:
         read_value(Spec, body, at="/spec")
     assert [fault.pointer for fault in caught.value.faults] == [pointer]
+
+
+@pytest.mark.parametrize(
+    ("bound", "told"),
+    [
+        (2**53 - 1, "≤ 9007199254740991"),
+        (1_234_567, "≤ 1234567"),
+        (0.123456789, "≤ 0.123456789"),
+        (10**15, "≤ 1e+15"),
+        (0.5, "≤ 0.5"),
+    ],
+)
+def test_a_bound_is_told_as_it_is(bound, told):
+    assert Quantity(description="a number", le=bound).allowed == told
