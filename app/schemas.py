@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from accountants import quantities
 from accountants.guarantee import Tightness
 from accountants.theorem import Reading
+from app.authenticate import METRICS
 from app.catalogue import pascal
 from app.problem_kinds import KINDS
 from app.problems import MEDIA_TYPE, ProblemDocument
@@ -31,6 +32,9 @@ SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
 }
 """Enumerations of the house, by their values; any other is named after where it stands."""
 POSTED = (400, 408, 409, 413, 415, 422, 429, 500, 503)
+KEYED = (401, 429)
+"""Where the service asks for API keys."""
+SECURITY = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "an API key, if this service asks for one"}}
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 Schema = dict[str, Any]
@@ -48,6 +52,9 @@ def tidy(document: Schema) -> Schema:
         for method, operation in operations.items():
             operation["responses"].pop("422", None)
             operation["responses"] |= _problems(method, path, operation)
+            if _keyed(path):
+                operation["security"] = [{}, *({name: []} for name in SECURITY)]
+    document["components"]["securitySchemes"] = SECURITY
     document = rewritten(document, _plain)
     schemas = {name.rstrip("_"): schema for name, schema in document["components"]["schemas"].items()}
     document["components"]["schemas"] = schemas
@@ -95,8 +102,12 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
     asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
     got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
     statuses = POSTED if method == "post" else tuple(status for status, may_be in got.items() if may_be)
-    more = operation.pop("x-problems", ())
+    more = (*operation.pop("x-problems", ()), *(KEYED if _keyed(path) else ()))
     return {str(status): _problem(status) for status in sorted({*statuses, *more})}
+
+
+def _keyed(path: str) -> bool:
+    return path.startswith("/v1/") or path == METRICS
 
 
 def _problem(status: int) -> Schema:

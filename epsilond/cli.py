@@ -26,6 +26,7 @@ from calibrators.problem import Calibrator
 from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder
 from epsilond import ask, options, simulating, simulation_tables, strict_json, tables
+from epsilond.commands_keys import keys
 from witness.presets import PRESETS
 
 BAD_INPUT, NOT_CERTIFIED = 2, 3
@@ -41,6 +42,7 @@ calibrate = typer.Typer(no_args_is_help=True, help="Find what to run an algorith
 main.add_typer(calibrate, name="calibrate")
 risk_bound = typer.Typer(no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below.")
 main.add_typer(risk_bound, name="risk-bound")
+main.add_typer(keys, name="keys")
 
 AsJson = Annotated[bool, typer.Option("--json", help="print the body the HTTP service answers")]
 
