@@ -7,7 +7,6 @@ is no HTTP, and to one connection too many, are no problems like ours; here they
 from __future__ import annotations
 
 import asyncio
-import socket
 from typing import Any
 
 import h11
@@ -32,14 +31,11 @@ class Connection(H11Protocol):
         super().__init__(*arguments, **named)
         self.app = Bounded(self.app, self.connections, self.settings.connections)
         self._head_timer: asyncio.TimerHandle | None = None
+        self._reader_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Uvicorn's; then the head has so long to come."""
         super().connection_made(transport)
-        opened = transport.get_extra_info("socket")
-        if opened is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-            milliseconds = round(1000 * self.settings.reader_seconds)
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -51,6 +47,17 @@ class Connection(H11Protocol):
         """Uvicorn's."""
         super().connection_lost(exc)
         self._unwatch()
+        self._taking()
+
+    def pause_writing(self) -> None:
+        """Uvicorn's; the client has so long to take something of what waits for it."""
+        super().pause_writing()
+        self._expect_taking(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Uvicorn's; the client takes what it asked for."""
+        super().resume_writing()
+        self._taking()
 
     def send_400_response(self, msg: str) -> None:
         """A problem, as every other refusal."""
@@ -76,6 +83,23 @@ class Connection(H11Protocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _expect_taking(self, waiting: int) -> None:
+        self._reader_timer = self.loop.call_later(self.settings.reader_seconds, self._has_taken, waiting)
+
+    def _taking(self) -> None:
+        if self._reader_timer is not None:
+            self._reader_timer.cancel()
+            self._reader_timer = None
+
+    def _has_taken(self, waited: int) -> None:
+        """Cut a connection whose client has taken nothing meanwhile."""
+        waiting = self.transport.get_write_buffer_size()
+        if waiting < waited:
+            self._expect_taking(waiting)
+        else:
+            self._reader_timer = None
+            self.transport.abort()
 
     def _too_slow(self) -> None:
         self._head_timer = None

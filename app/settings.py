@@ -55,7 +55,7 @@ class Settings:
     head_seconds: float = 10.0
     """Longest a request's head may take to arrive, and a connection may stay without a first one."""
     reader_seconds: float = 30.0
-    """How long a client may take nothing of its answer before its connection is cut, where the system can do that."""
+    """How long a client may take nothing of its answer before its connection is cut."""
     body_limit_bytes: int = 1_048_576
     body_seconds: float = 10.0
     """Longest a request's body may take to arrive."""

@@ -43,7 +43,7 @@ def enclosures(value: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, 
 
 def number(value: Any) -> float:
     """A served number; an infinite one is a word."""
-    return float("inf") if value == "unbounded" else float(value)
+    return float(value.replace("unbounded", "inf")) if isinstance(value, str) else float(value)
 
 
 def faults(answer: Mapping[str, Any]) -> list[str]:
