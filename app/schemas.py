@@ -7,6 +7,7 @@ defaults; the tag of a union is required; enumerations have names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
@@ -89,7 +90,7 @@ def _plain(schema: Schema) -> Schema:
     """Without null, with whole bounds for whole numbers, and without the underscore of names that Python has taken."""
     schema = without_null(schema)
     if schema.get("type") == "integer":
-        schema |= {key: int(schema[key]) for key in BOUNDS if key in schema}
+        schema |= {key: int(Decimal(repr(schema[key]))) for key in BOUNDS if key in schema}  # 1e24 is 10**24
     if isinstance(schema.get("$ref"), str):
         schema["$ref"] = schema["$ref"].rstrip("_").replace(ProblemDocument.__name__, "Problem")
     if isinstance(schema.get("title"), str):

@@ -18,7 +18,7 @@ from app.main import create_app
 from app.settings import Settings
 from epsilond import cli
 from tests.app import toys
-from tests.app.conftest import problem, serving, wait_until
+from tests.app.conftest import problem, serving
 
 KEYS = {name: keys.new(name, limits) for name, limits in (
     ("ada", keys.Limits()),
@@ -59,7 +59,9 @@ def test_what_says_nothing_of_anybody_is_open(locked: httpx.Client, path: str) -
         ("Bearer \xe9\xff", 'Bearer realm="epsilond", error="invalid_token"'),
     ],
 )
-@pytest.mark.parametrize("path", ["/v1/algorithms", "/v1/simulations", "/metrics", "/v1/none", "/docsx", "/v1/%2e%2e/healthz"])
+@pytest.mark.parametrize(
+    "path", ["/v1/algorithms", "/v1/simulations", "/metrics", "/v1/none", "/docsx", "/v1/%2e%2e/healthz"]
+)
 def test_everything_else_is_refused_without_a_key(
     locked: httpx.Client, path: str, header: str | None, challenge: str
 ) -> None:
