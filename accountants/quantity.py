@@ -7,6 +7,7 @@ web.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -132,6 +133,8 @@ def _check_value(pointer: str, value: Any, bare: Any, quantity: Quantity) -> Fau
             return Fault(pointer, "must be a whole number", quantity.allowed)
         if not quantity.contains(value):
             return Fault(pointer, "is out of range", quantity.allowed)
+        if 0.0 < abs(value) < sys.float_info.min:
+            return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
     if get_origin(bare) is Literal and value not in get_args(bare):
         return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
     return None

@@ -156,20 +156,19 @@ class Theorem:
         """The outputs of the formula and every condition at `inputs`.
 
         Raises:
-            InvalidInput: the theorem has no formula, or no such reading.
+            InvalidInput: the theorem has no formula, or no such reading, or its numbers leave the doubles on the way.
         """
         if self.formula is None:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
         if reading not in self.readings:
             raise InvalidInput.at("/reading", "this theorem has no such reading", allowed=", ".join(self.readings))
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
-        return Evaluation(
-            self.formula(inputs, **arguments),
-            tuple(condition.at(inputs) for condition in self.conditions),
-            self.status,
-            self.errata,
-            reading,
-        )
+        try:
+            outputs = self.formula(inputs, **arguments)
+            conditions = tuple(condition.at(inputs) for condition in self.conditions)
+        except ArithmeticError:  # a square of 1e200, a quotient by one of 1e-200
+            raise InvalidInput.at("", "these numbers are so far apart that the formula leaves the doubles") from None
+        return Evaluation(outputs, conditions, self.status, self.errata, reading)
 
     @property
     def readings(self) -> tuple[Reading, ...]:

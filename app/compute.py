@@ -18,6 +18,7 @@ from cachetools import LRUCache
 from starlette.requests import Request
 
 from accountants import ENGINE_VERSION
+from app.keys import caller_of
 from app.metrics import Metrics
 from app.problems import Problem
 from app.settings import Settings
@@ -94,7 +95,7 @@ class Compute:
 
         Raises:
             EpsilondError: the mathematics' refusal.
-            Problem: too many wait, the deadline passed, or the client has gone.
+            Problem: too many wait, or of this caller, the deadline passed, or the client has gone.
             WorkFailed: a fault of ours.
         """
         key = job.key
@@ -104,7 +105,8 @@ class Compute:
             self._remember(key, outcome)
         if outcome is None:
             use = _SHARED if key in self._flights else _MISS
-            outcome = await self._arrival(self._board(job), request)
+            with caller_of(request).computation():
+                outcome = await self._arrival(self._board(job), request)
         self._metrics.cache.labels(use).inc()
         answer = outcome.get()
         if use == _MISS and answer.relative_width is not None:

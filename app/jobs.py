@@ -22,6 +22,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from accountants import ENGINE_VERSION
 from app.job_course import Course
 from app.job_limits import MEGABYTE, require_within_limits
+from app.keys import ANYBODY, Caller
 from app.live import Live, State
 from app.metrics import Metrics
 from app.problems import Problem, text_of
@@ -92,19 +93,19 @@ class Jobs:
         for live in self._live.values():
             live.stop("interrupted")
 
-    async def submit(self, request: Any, key: str | None) -> State:
+    async def submit(self, request: Any, key: str | None, caller: Caller = ANYBODY) -> State:
         """Take a simulation in, unless its idempotency key has brought it before and it was not interrupted.
 
         Raises:
             InvalidInput: what cannot be run.
             BeyondBudget: its estimate is beyond the service's limits.
-            Problem: too many wait, the service is stopping, or the key came with another request.
+            Problem: too many wait, or of this caller, the service is stopping, or the key came with another request.
         """
         rendered = render(request)
         fingerprint = hashlib.sha256(rendered).hexdigest()
         if not self._accepting:
             raise Problem("unavailable", "The service is stopping.")
-        if key is not None and (earlier := await self._with_key(key)) is not None:
+        if key is not None and (earlier := await self._with_key(caller.name, key)) is not None:
             again = self._again(earlier, fingerprint)
             if again.status != "interrupted":
                 return again
@@ -112,6 +113,7 @@ class Jobs:
         plan = kind.plan(request)
         require_within_limits(kind, request, plan, self._settings)
         self._require_room()
+        caller.require_job(sum(live.record.owner == caller.name for live in self._live.values()))
         record = Record(
             id=f"sim_{secrets.token_urlsafe(16)}",
             kind=request.kind,
@@ -119,6 +121,7 @@ class Jobs:
             blocks=plan.blocks,
             seconds=plan.seconds,
             engine_version=ENGINE_VERSION,
+            owner=caller.name,
             idempotency_key=key,
             fingerprint=fingerprint,
             request=rendered,
@@ -138,22 +141,23 @@ class Jobs:
         self._tasks.start_soon(self._run, live)
         return live.state
 
-    async def find(self, identifier: str) -> State:
+    async def find(self, identifier: str, owner: str = "") -> State:
         """A simulation as it is now, with its result if it is done.
 
         Raises:
-            Problem: there is none of this id.
+            Problem: this owner has none of this id.
         """
         await self._store_again()
-        record = await self._stored(self._opened.get, identifier)
+        record = await self._stored(self._opened.get, owner, identifier)
         if record is None:
             raise Problem("not-found", "There is no simulation of this id; it may have been removed.")
         return self._state(record)
 
-    async def page(self, status: Status | None, before: int | None, limit: int) -> Sequence[State]:
-        """The newest simulations, of this status and older than this place in the order of creation."""
+    async def page(self, owner: str, status: Status | None, before: int | None, limit: int) -> Sequence[State]:
+        """This owner's newest simulations, of this status and older than this place in the order of creation."""
         await self._store_again()
-        return [self._state(record) for record in await self._stored(self._opened.page, status, before, limit)]
+        found = await self._stored(self._opened.page, owner, status, before, limit)
+        return [self._state(record) for record in found]
 
     async def wait(self, identifier: str, seconds: float) -> None:
         """Wait until a simulation has ended, or so long."""
@@ -162,31 +166,31 @@ class Jobs:
             with anyio.move_on_after(min(seconds, self._settings.job_wait_seconds)):
                 await live.done.wait()
 
-    async def states(self, identifier: str) -> AsyncIterator[State]:
+    async def states(self, identifier: str, owner: str = "") -> AsyncIterator[State]:
         """A simulation as it is now, and again whenever it has changed, until it has ended."""
         while (live := self._live.get(identifier)) is not None:
             changed = live.changed
             yield live.state
             await changed.wait()
-        record = await self._stored(self._opened.get, identifier)
+        record = await self._stored(self._opened.get, owner, identifier)
         if record is not None:
             yield self._state(record)
 
-    async def remove(self, identifier: str) -> State | None:
+    async def remove(self, identifier: str, owner: str = "") -> State | None:
         """Cancel a simulation that has not ended, and answer it; forget one that has.
 
         Raises:
-            Problem: there is none of this id.
+            Problem: this owner has none of this id.
         """
         live = self._live.get(identifier)
-        if live is not None:
+        if live is not None and live.record.owner == owner:
             live.stop("cancelled")
             await live.done.wait()
-            return await self.find(identifier)
+            return await self.find(identifier, owner)
         await self._store_again()
-        if identifier in self._unstored:
+        if identifier in self._unstored and (await self.find(identifier, owner)).ended:
             raise Problem("unavailable", "The store takes nothing at present.")
-        if not await self._stored(self._opened.remove, identifier):
+        if not await self._stored(self._opened.remove, owner, identifier):
             raise Problem("not-found", "There is no simulation of this id; it may have been removed.")
         return None
 
@@ -207,9 +211,9 @@ class Jobs:
             self._log.exception("the store of simulations cannot be used")
             raise Problem("unavailable", "The store of simulations cannot be used at present.") from None
 
-    async def _with_key(self, key: str) -> Record | None:
+    async def _with_key(self, owner: str, key: str) -> Record | None:
         await self._store_again()
-        return await self._stored(self._opened.with_key, key)
+        return await self._stored(self._opened.with_key, owner, key)
 
     def _again(self, earlier: Record, fingerprint: str) -> State:
         if earlier.fingerprint != fingerprint:

@@ -12,16 +12,19 @@ from accountants import ENGINE_VERSION
 from accountants.theorem import Theorem
 from accountants.theorems import THEOREMS
 from app import routes
+from app.authenticate import Authenticate
 from app.body import StrictRoute
 from app.compute import Compute
 from app.handlers import answer_problem
 from app.jobs import Jobs
+from app.keys import Keys
 from app.metrics import Metrics
 from app.observe import Observe
 from app.openapi import document
 from app.problems import TABLE
 from app.routes import simulations
 from app.settings import Settings
+from app.streams import Streams
 from calibrators import CALIBRATORS
 from calibrators.plan_ways import Planner
 from calibrators.plans import PLANNERS
@@ -51,6 +54,9 @@ def create_app(
 
     A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS. The
     functions of kinds of simulation are sent by name. `figures` is the module whose `draw` draws their results.
+
+    Raises:
+        ValueError: an EPSILOND_ variable, or the file of API keys, cannot be read.
     """
     chosen = settings or Settings.from_environment()
     metrics = Metrics()
@@ -77,8 +83,12 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.settings, app.state.metrics, app.state.compute, app.state.jobs = chosen, metrics, compute, jobs
+    app.state.streams = Streams(chosen.event_streams, metrics)
     app.router.route_class = StrictRoute
-    app.add_middleware(Observe, metrics=metrics)
+    keys = Keys.of(chosen.api_keys_file)
+    if keys is not None:
+        app.add_middleware(Authenticate, keys=keys, metrics_open=chosen.metrics_open)
+    app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
     routes.add(app, calibrators, planners, theorems, theorem_home)

@@ -30,6 +30,13 @@ class Metrics:
             buckets=SECONDS,
             registry=registry,
         )
+        self.risk_bounds = Histogram(
+            "epsilond_risk_bound_seconds",
+            "Time to answer risk bounds",
+            ("algorithm", "status"),
+            buckets=SECONDS,
+            registry=registry,
+        )
         self.widths = Histogram(
             "epsilond_certificate_relative_width",
             "numerical.relative_width of the calibrations that were computed",
@@ -55,4 +62,5 @@ class Metrics:
             buckets=BLOCK_SECONDS,
             registry=registry,
         )
+        self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)

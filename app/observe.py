@@ -20,7 +20,7 @@ from app.metrics import Metrics
 from app.problems import problem_of, response_of
 
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-NAMED = re.compile(r"(/v1/(?:calibrations|theorems)/)([^/{]+)(.*)")
+NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds|theorems)/)([^/{]+)(.*)")
 """Routes generated from the lists carry their name in the path; it is a label of its own."""
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Probes come every second; they are logged at debug level only."""
@@ -30,8 +30,17 @@ HEADERS = {
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+"""Of every answer that does not say otherwise."""
+PAGE_POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
+    " frame-ancestors 'none'"
+)
+"""Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
 SEEN = "epsilond.seen"
 
 
@@ -65,9 +74,14 @@ def template(scope: Scope) -> tuple[str, str | None]:
 class Observe:
     """The middleware."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
         self.app = app
+        self.headers = HEADERS | ({"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {})
         self.metrics = metrics
+        self.by_algorithm = {
+            "/v1/calibrations/{name}": metrics.calibrations,
+            "/v1/risk-bounds/{name}": metrics.risk_bounds,
+        }
         self.log = structlog.get_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,7 +99,9 @@ class Observe:
                 record.started, record.status = True, message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = record.id
-                for name, value in HEADERS.items():
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers.setdefault("content-security-policy", PAGE_POLICY)
+                for name, value in self.headers.items():
                     headers.setdefault(name, value)
             elif bodiless:
                 message = {**message, "body": b""}
@@ -105,10 +121,10 @@ class Observe:
         route, name = template(scope)
         seconds = time.perf_counter() - record.began
         method = method if method in METHODS else "OTHER"
-        subject = "algorithm" if route.startswith("/v1/calibrations") else "theorem"
+        subject = "theorem" if route.startswith("/v1/theorems") else "algorithm"
         self.metrics.requests.labels(method, route, record.status).observe(seconds)
-        if name is not None and subject == "algorithm":
-            self.metrics.calibrations.labels(name, record.status).observe(seconds)
+        if name is not None and route in self.by_algorithm:
+            self.by_algorithm[route].labels(name, record.status).observe(seconds)
         line: dict[str, Any] = {"id": record.id, "method": method, "path": route, "status": record.status}
         extra = {subject: name, "cache": record.cache}
         line |= {key: value for key, value in extra.items() if value is not None}

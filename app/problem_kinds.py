@@ -21,7 +21,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("malformed-json", 400, "The body is not JSON", "Send one JSON text in UTF-8, as RFC 8259 has it."),
         Kind("bad-request", 400, "The request cannot be read", "The request breaks the rules of HTTP."),
-        Kind("unauthorized", 401, "Authentication is required", "Send the credentials this deployment asks for."),
+        Kind("unauthorized", 401, "Authentication is required", "Send `Authorization: Bearer` with an API key."),
         Kind("forbidden", 403, "This is not allowed", "The credentials do not permit it."),
         Kind("not-found", 404, "There is nothing here", "Look at /v1/algorithms, /v1/theorems and /openapi.json."),
         Kind(
@@ -91,6 +91,12 @@ KINDS: Mapping[str, Kind] = {
             429,
             "Too many computations are waiting",
             "Try again after the seconds in Retry-After. Cached and closed-form answers are not limited.",
+        ),
+        Kind(
+            "rate-limited",
+            429,
+            "The limit of this API key is reached",
+            "Try again after the seconds in Retry-After. An operator sets the limits of each key.",
         ),
         Kind(
             "client-closed-request",

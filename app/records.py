@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final, Literal
 
-from sqlalchemy import BigInteger, Column, Double, Index, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+)
 
 Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 Ended = Literal["done", "failed", "cancelled", "interrupted"]
@@ -25,12 +36,14 @@ TABLE = Table(
     Column("blocks_done", Integer),
     Column("seconds", Double, nullable=False),
     Column("engine_version", String(64), nullable=False),
-    Column("idempotency_key", String(255), unique=True),
+    Column("owner", String(64), nullable=False),
+    Column("idempotency_key", String(255)),
     Column("fingerprint", String(64), nullable=False),
     Column("request", LargeBinary, nullable=False),
     Column("result", LargeBinary),
     Column("problem", LargeBinary),
     Column("size", BigInteger, nullable=False),
+    UniqueConstraint("owner", "idempotency_key"),
     Index("simulations_by_end", "ended"),
     sqlite_autoincrement=True,
 )
@@ -55,7 +68,10 @@ class Record:
     seconds: float
     """The estimate it was accepted with."""
     engine_version: str
+    owner: str = ""
+    """Name of the API key that posted it; empty where none was asked for."""
     idempotency_key: str | None = None
+    """Of one owner; others may have the same."""
     fingerprint: str
     """Equal for equal requests."""
     request: bytes

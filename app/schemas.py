@@ -7,6 +7,7 @@ defaults; the tag of a union is required; enumerations have names; a header is o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
@@ -14,6 +15,7 @@ from pydantic import TypeAdapter
 from accountants import quantities
 from accountants.guarantee import Tightness
 from accountants.theorem import Reading
+from app.authenticate import METRICS
 from app.catalogue import pascal
 from app.problem_kinds import KINDS
 from app.problems import MEDIA_TYPE, ProblemDocument
@@ -31,6 +33,9 @@ SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
 }
 """Enumerations of the house, by their values; any other is named after where it stands."""
 POSTED = (400, 408, 409, 413, 415, 422, 429, 500, 503)
+KEYED = (401, 429)
+"""Where the service asks for API keys."""
+SECURITY = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "an API key, if this service asks for one"}}
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 Schema = dict[str, Any]
@@ -48,6 +53,9 @@ def tidy(document: Schema) -> Schema:
         for method, operation in operations.items():
             operation["responses"].pop("422", None)
             operation["responses"] |= _problems(method, path, operation)
+            if _keyed(path):
+                operation["security"] = [{}, *({name: []} for name in SECURITY)]
+    document["components"]["securitySchemes"] = SECURITY
     document = rewritten(document, _plain)
     for parameter in _parameters(document):
         if parameter["in"] == "header":
@@ -85,7 +93,7 @@ def _plain(schema: Schema) -> Schema:
     """Without null, with whole bounds for whole numbers, and without the underscore of names that Python has taken."""
     schema = without_null(schema)
     if schema.get("type") == "integer":
-        schema |= {key: int(schema[key]) for key in BOUNDS if key in schema}
+        schema |= {key: int(Decimal(repr(schema[key]))) for key in BOUNDS if key in schema}  # 1e24 is 10**24
     if isinstance(schema.get("$ref"), str):
         schema["$ref"] = schema["$ref"].rstrip("_").replace(ProblemDocument.__name__, "Problem")
     if isinstance(schema.get("title"), str):
@@ -98,8 +106,12 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
     asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
     got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
     statuses = POSTED if method == "post" else tuple(status for status, may_be in got.items() if may_be)
-    more = operation.pop("x-problems", ())
+    more = (*operation.pop("x-problems", ()), *(KEYED if _keyed(path) else ()))
     return {str(status): _problem(status) for status in sorted({*statuses, *more})}
+
+
+def _keyed(path: str) -> bool:
+    return path.startswith("/v1/") or path == METRICS
 
 
 def _problem(status: int) -> Schema:

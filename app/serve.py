@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from accountants.theorem import Theorem
 from accountants.theorems import THEOREMS
 from app import logs
+from app.connections import connection
 from app.main import create_app
 from app.settings import Settings
 from calibrators import CALIBRATORS
@@ -68,7 +69,8 @@ def server(app: FastAPI, settings: Settings) -> Server:
         host=settings.host,
         port=settings.port,
         loop="asyncio",
-        http="h11",
+        http=connection(settings),
+        h11_max_incomplete_event_size=settings.head_bytes,
         ws="none",
         lifespan="on",
         log_config=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Self
@@ -40,6 +40,22 @@ class Settings:
     """Address space of a worker. What a worker really holds is far less; this stops a runaway."""
     cache_megabytes: int = 64
     """Room for answers already computed; 0 keeps none."""
+    api_keys_file: str = ""
+    """JSON lines {name, sha256, limits}, as `epsilond keys new` makes them; empty: nobody is asked for a key."""
+    metrics_open: bool = False
+    """Whether /metrics answers without a key where keys are asked for."""
+    hsts_seconds: int = 0
+    """Strict-Transport-Security for so long; 0 sends none. Only for a service that is reached by https alone."""
+    connections: int = 1024
+    """Connections at one time; on one more, everything but /healthz is answered 503."""
+    event_streams: int = 256
+    """Event streams at one time; one more is answered 429."""
+    head_bytes: int = 32_768
+    """Most that the head of a request may hold."""
+    head_seconds: float = 10.0
+    """Longest a request's head may take to arrive, and a connection may stay without a first one."""
+    reader_seconds: float = 30.0
+    """How long a client may take nothing of its answer before its connection is cut."""
     body_limit_bytes: int = 1_048_576
     body_seconds: float = 10.0
     """Longest a request's body may take to arrive."""
@@ -68,12 +84,14 @@ class Settings:
     def __post_init__(self) -> None:
         positive = (
             *("deadline_seconds", "workers", "worker_memory_megabytes", "body_limit_bytes", "body_seconds"),
+            *("connections", "event_streams", "head_bytes", "head_seconds", "reader_seconds"),
             *("job_workers", "job_seconds", "job_megabytes", "store_days", "store_jobs", "store_megabytes"),
         )
         for name in positive:
             if not getattr(self, name) > 0:
                 raise ValueError(f"{PREFIX}{name.upper()} must be positive")
-        for name in ("queue", "spare_workers", "cache_megabytes", "port", "job_queue", "job_wait_seconds"):
+        may_be_none = ("queue", "spare_workers", "cache_megabytes", "port", "job_queue", "job_wait_seconds")
+        for name in (*may_be_none, "hsts_seconds"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{PREFIX}{name.upper()} must not be negative")
         if self.log_level not in ("debug", "info", "warning", "error"):
@@ -91,7 +109,7 @@ class Settings:
             ValueError: naming the variable that cannot be read.
         """
         values: dict[str, object] = {}
-        readers = {"int": int, "float": float, "str": str}
+        readers: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str": str, "bool": _truth}
         for item in fields(cls):
             text = environ.get(f"{PREFIX}{item.name.upper()}")
             if text is not None:
@@ -101,3 +119,8 @@ class Settings:
                     raise ValueError(f"{PREFIX}{item.name.upper()} is not of type {item.type}") from None
         values.update({name: value for name, value in chosen.items() if value is not None})
         return cls(**values)  # type: ignore[arg-type]
+
+
+def _truth(text: str) -> bool:
+    """Raises ValueError: the text is neither of them."""
+    return bool(("false", "true").index(text.lower()))

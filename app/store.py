@@ -16,7 +16,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, RowMapping, create_engine, delete, event, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Engine,
+    RowMapping,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    inspect,
+    select,
+    update,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
@@ -61,6 +73,7 @@ class Store:
                 engine = _engine(url)
                 undo.callback(engine.dispose)
                 TABLE.metadata.create_all(engine)
+                _require_columns(engine)
                 with engine.begin() as connection:  # a file that is only readable is found out here
                     connection.execute(update(TABLE).where(IT.sequence < 0).values(size=0))
             except BlockingIOError:
@@ -83,29 +96,31 @@ class Store:
         try:
             with self._engine.begin() as connection:
                 if record.idempotency_key is not None:
-                    of_it = (IT.idempotency_key == record.idempotency_key) & (IT.fingerprint == record.fingerprint)
+                    of_it = _keyed(record.owner, record.idempotency_key) & (IT.fingerprint == record.fingerprint)
                     let_go = update(TABLE).where(of_it, IT.status == "interrupted")
                     connection.execute(let_go.values(idempotency_key=None))
                 made = connection.execute(insert(TABLE).values(**values, size=len(record.request)))
                 assert made.inserted_primary_key is not None
                 return Record(sequence=made.inserted_primary_key[0], **values)
         except IntegrityError:
-            earlier = self.with_key(record.idempotency_key) if record.idempotency_key is not None else None
+            key = record.idempotency_key
+            earlier = self.with_key(record.owner, key) if key is not None else None
             if earlier is None:
                 raise
             return earlier
 
-    def get(self, identifier: str) -> Record | None:
-        """The simulation of this id, with everything."""
-        return self._one(IT.id == identifier)
+    def get(self, owner: str, identifier: str) -> Record | None:
+        """This owner's simulation of this id, with everything."""
+        return self._one((IT.owner == owner) & (IT.id == identifier))
 
-    def with_key(self, key: str) -> Record | None:
-        """The simulation that was posted with this idempotency key."""
-        return self._one(IT.idempotency_key == key)
+    def with_key(self, owner: str, key: str) -> Record | None:
+        """The simulation that this owner posted with this idempotency key."""
+        return self._one(_keyed(owner, key))
 
-    def page(self, status: Status | None, before: int | None, limit: int) -> Sequence[Record]:
-        """The newest simulations, of this status and made before the one of this sequence, without large parts."""
-        chosen = select(*(IT[name] for name in NAMES if name not in LARGE)).order_by(IT.sequence.desc()).limit(limit)
+    def page(self, owner: str, status: Status | None, before: int | None, limit: int) -> Sequence[Record]:
+        """This owner's newest, of this status and made before the one of this sequence, without large parts."""
+        chosen = select(*(IT[name] for name in NAMES if name not in LARGE)).where(IT.owner == owner)
+        chosen = chosen.order_by(IT.sequence.desc()).limit(limit)
         chosen = chosen if status is None else chosen.where(IT.status == status)
         chosen = chosen if before is None else chosen.where(IT.sequence < before)
         with self._engine.connect() as connection:
@@ -135,10 +150,10 @@ class Store:
             left = update(TABLE).where(IT.status.in_(UNFINISHED))
             return connection.execute(left.values(status="interrupted", ended=when, problem=problem)).rowcount
 
-    def remove(self, identifier: str) -> bool:
-        """Forget a simulation that has ended; False if there is none of this id."""
+    def remove(self, owner: str, identifier: str) -> bool:
+        """Forget a simulation that has ended; False if this owner has none of this id."""
         with self._engine.begin() as connection:
-            gone = delete(TABLE).where(IT.id == identifier, IT.ended.is_not(None))
+            gone = delete(TABLE).where(IT.owner == owner, IT.id == identifier, IT.ended.is_not(None))
             return connection.execute(gone).rowcount > 0
 
     def prune(self, *, ended_before: float, jobs: int, size: int) -> int:
@@ -163,6 +178,23 @@ class Store:
         with self._engine.connect() as connection:
             row = connection.execute(select(*(IT[name] for name in NAMES)).where(condition)).mappings().first()
         return None if row is None else _record(row)
+
+
+def _keyed(owner: str, key: str) -> ColumnElement[bool]:
+    """The simulation of an owner with an idempotency key."""
+    return (IT.owner == owner) & (IT.idempotency_key == key)
+
+
+def _require_columns(engine: Engine) -> None:
+    """A table that is there already has to be one of ours.
+
+    Raises:
+        OSError: it lacks a column.
+    """
+    there = {str(column["name"]) for column in inspect(engine).get_columns(TABLE.name)}
+    missing = sorted(set(IT.keys()) - there)
+    if missing:
+        raise OSError(errno.EINVAL, f"its table is of another version (no {', '.join(missing)}); name another place")
 
 
 def _record(row: RowMapping) -> Record:

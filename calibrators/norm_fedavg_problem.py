@@ -22,6 +22,7 @@ from accountants.quantities import (
     Unit,
     request,
 )
+from accountants.scales import RATIOS, check_scales
 from accountants.theorems.das_convergence import best_ratio
 from calibrators.qtdl_problem import GridProblem
 
@@ -51,7 +52,16 @@ class NormFedavgProblem(GridProblem):
     step_ratio: Annotated[float | None, STEP_RATIO] = None
 
     def check_own(self) -> None:
-        """M ≤ N, an observer of messages or models, and both numbers of Theorem 3 or neither."""
+        """M ≤ N, an observer of messages or models, both numbers of Theorem 3 or neither, and scales to multiply."""
+        check_scales(
+            within=RATIOS,
+            smoothness=self.smoothness,
+            quasar_convexity=self.quasar_convexity,
+            initial_distance=self.initial_distance,
+            client_optimum_distance=self.client_optimum_distance,
+            growth_ratio=self.growth_ratio,
+            step_ratio=self.step_ratio,
+        )
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.observer not in OBSERVERS:

@@ -53,9 +53,13 @@ class PrintedInputs:
 
 def printed_levels(inputs: PrintedInputs) -> int | None:
     """m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉; None where the logarithm has no argument."""
-    with decimal.localcontext(decimal.Context(prec=80)):
+    with decimal.localcontext(decimal.Context(prec=80)) as context:
+        ratio, most = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
+        if ratio >= (1 + 1 / most).ln():  # the same as `inside` ≤ 0, and here no exponential can overflow
+            return None
+        context.prec += 2 * max(0, -ratio.adjusted()) + max(0, -most.adjusted())  # e^x − 1 and log(1 − y) near 0
         ratio = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity)
-        inside = 1 - (ratio.exp() - 1) * Decimal(inputs.linf_sensitivity)
+        inside = 1 - (ratio.exp() - 1) * most
         if inside <= 0:
             return None
         return int((-inside.ln() / ratio).to_integral_value(rounding=decimal.ROUND_CEILING))

@@ -10,9 +10,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.keys import caller_of
 from app.live import State
 from app.render import render
 from app.simulation_documents import PATH, SimulationSummary
+from app.streams import Streams
 
 
 class NothingMore(Exception):
@@ -31,6 +33,7 @@ def add(app: FastAPI) -> None:
         response_description="`progress` now, every few seconds and after each block,"
         " then `done`, `failed`, `cancelled` or `interrupted`",
         responses={204: {"description": "Last-Event-ID says that the client has seen the end"}},
+        openapi_extra={"x-problems": [429]},
         tags=["simulations"],
     )
 
@@ -46,13 +49,16 @@ async def _states(
     """The states to be told, found to be there before the answer begins.
 
     Raises:
-        Problem: there is no such simulation.
+        Problem: there is no such simulation, or too many streams are open.
         NothingMore: it has ended, and the client knows.
     """
-    state: State = await request.app.state.jobs.find(id)
+    streams: Streams = request.app.state.streams
+    streams.require_room()
+    owner = caller_of(request).name
+    state: State = await request.app.state.jobs.find(id, owner)
     if state.ended and last_event_id == _id(state):
         raise NothingMore
-    return _unseen(request.app.state.jobs.states(id), last_event_id)
+    return _unseen(request.app.state.jobs.states(id, owner), last_event_id, streams)
 
 
 async def follow_simulation(
@@ -67,11 +73,12 @@ async def follow_simulation(
         )
 
 
-async def _unseen(states: AsyncIterator[State], seen: str | None) -> AsyncIterator[State]:
-    async for state in states:
-        if _id(state) != seen:
-            yield state
-        seen = _id(state)
+async def _unseen(states: AsyncIterator[State], seen: str | None, streams: Streams) -> AsyncIterator[State]:
+    with streams.opened():
+        async for state in states:
+            if _id(state) != seen:
+                yield state
+            seen = _id(state)
 
 
 def _id(state: State) -> str:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.compute import Job
+from app.keys import caller_of
 from app.live import State
 from app.problems import Problem
 from app.routes.by_algorithm import Endpoint
@@ -48,7 +49,7 @@ def _endpoint(figures: str) -> Endpoint:
     ) -> Response:
         """Drawn in a worker when it is asked for: as `format` says, else as Accept does, PNG if it likes both alike."""
         chosen = form or accepted(request.headers.get("accept", "").strip() or "*/*")
-        state: State = await request.app.state.jobs.find(id)
+        state: State = await request.app.state.jobs.find(id, caller_of(request).name)
         if state.record.result is None:
             raise Problem("no-result", f"There is nothing to draw: the simulation is {state.status}.")
         job = Job("figure", state.record.kind, (id, chosen), partial(drawn, figures, state.record.result, chosen))

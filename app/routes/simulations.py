@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.answering import json_response
+from app.keys import caller_of
 from app.live import State
 from app.prefer import wait_of
 from app.records import Status
@@ -104,14 +105,14 @@ def _post(kinds: tuple[Kind, ...]) -> Endpoint:
     ) -> Response:
         """Take a simulation in. The same seed gives the same result, with any number of workers."""
         jobs = request.app.state.jobs
-        state: State = await jobs.submit(simulation, idempotency_key)
+        state: State = await jobs.submit(simulation, idempotency_key, caller_of(request))
         headers = {"location": f"{PATH}/{state.record.id}"}
         wait = wait_of(prefer or ())
         if wait is not None:
             granted = min(wait, int(request.app.state.settings.job_wait_seconds))
             headers["preference-applied"] = f"wait={granted}"
             await jobs.wait(state.record.id, granted)
-            state = await jobs.find(state.record.id)
+            state = await jobs.find(state.record.id, caller_of(request).name)
         status = 200 if state.ended else 202
         return Response(document(state), status, headers, "application/json")
 
@@ -132,7 +133,7 @@ async def list_simulations(
 ) -> Response:
     """Newest first."""
     before = None if cursor is None else int(cursor)
-    page = await request.app.state.jobs.page(status, before, limit + 1)
+    page = await request.app.state.jobs.page(caller_of(request).name, status, before, limit + 1)
     shown, more = page[:limit], len(page) > limit
     place = {"cursor": shown[-1].record.sequence, "limit": limit} if more else {}
     query = urlencode({**place, **({"status": status} if status is not None else {})})
@@ -144,12 +145,13 @@ async def list_simulations(
 
 async def get_simulation(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
     """As it is now."""
-    return Response(document(await request.app.state.jobs.find(id)), media_type="application/json")
+    state = await request.app.state.jobs.find(id, caller_of(request).name)
+    return Response(document(state), media_type="application/json")
 
 
 async def remove_simulation(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
     """One that waits or runs is cancelled, its worker killed, and answered; one that has ended is forgotten: 204."""
-    cancelled: State | None = await request.app.state.jobs.remove(id)
+    cancelled: State | None = await request.app.state.jobs.remove(id, caller_of(request).name)
     if cancelled is None:
         return Response(status_code=204)
     return Response(document(cancelled), media_type="application/json")

@@ -1,17 +1,22 @@
-"""`epsilond serve`: the only command that reaches the service."""
+"""`epsilond serve`, and `epsilond keys` for it: the only commands that reach the service."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from epsilond.commands.exits import BAD_INPUT
 
+keys = typer.Typer(no_args_is_help=True, help="Make API keys for the service.")
+
 
 def add(main: typer.Typer) -> None:
-    """Add the command."""
+    """Add both."""
     main.command()(serve)
+    main.add_typer(keys, name="keys")
 
 
 def serve(
@@ -28,3 +33,49 @@ def serve(
             raise
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None
+
+
+@keys.callback()
+def group() -> None:
+    """Make API keys for the service."""
+
+
+@keys.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="whose it is; simulations belong to this name")],
+    file: Annotated[Path | None, typer.Option(help="file of keys to add the line to; else it is printed")] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(min=1, help="absent: no limit")] = None,
+    concurrent_computations: Annotated[int | None, typer.Option(min=1, help="absent: no limit")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="simulations that have not ended; absent: no limit")] = None,
+) -> None:
+    """Print a fresh key, once, and the line that makes it known: the service keeps digests only."""
+    from app import keys as made  # noqa: PLC0415  as above
+
+    try:
+        key, line = made.new(
+            name,
+            made.Limits(
+                requests_per_minute=requests_per_minute, concurrent_computations=concurrent_computations, jobs=jobs
+            ),
+        )
+        if file is not None:
+            append(file, line.text)
+            made.read(file)
+    except (ValueError, OSError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+    typer.echo(key)
+    if file is None:
+        typer.echo(line.text)
+
+
+def append(file: Path, text: str) -> None:
+    """One line more in a file that only its owner can read if it is made here.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+", encoding="utf-8") as opened:
+        whole = opened.read()
+        opened.write(text + "\n" if not whole or whole.endswith("\n") else f"\n{text}\n")

@@ -35,7 +35,7 @@ def filled(store: Store, count: int) -> None:
 
 def names(store: Store) -> list[str]:
     """Those that are kept, newest first."""
-    return [each.id for each in store.page(None, None, 100)]
+    return [each.id for each in store.page("", None, None, 100)]
 
 
 def test_what_was_kept_is_there_when_it_is_opened_again(settings: Settings) -> None:
@@ -46,9 +46,9 @@ def test_what_was_kept_is_there_when_it_is_opened_again(settings: Settings) -> N
     store.end("a", End(status="done", blocks_done=3, result=b"[1]"), 6.0)
     store.close()
     again = Store.open(settings)
-    assert again.get("a") == replace(kept, status="done", started=5.0, ended=6.0, blocks_done=3, result=b"[1]")
-    assert again.with_key("k") == again.get("a")
-    assert again.get("b") is again.with_key("l") is None
+    assert again.get("", "a") == replace(kept, status="done", started=5.0, ended=6.0, blocks_done=3, result=b"[1]")
+    assert again.with_key("", "k") == again.get("", "a")
+    assert again.get("", "b") is again.with_key("", "l") is None
     again.close()
 
 
@@ -85,10 +85,10 @@ def test_what_was_left_is_interrupted_and_what_has_ended_stays() -> None:
     store.start("running", 2.0)
     assert store.interrupt(b"{}", 9.0) == 2
     assert store.interrupt(b"{}", 10.0) == 0
-    left = store.get("running")
+    left = store.get("", "running")
     assert left is not None
     assert (left.status, left.started, left.ended, left.problem) == ("interrupted", 2.0, 9.0, b"{}")
-    ended = store.get("s1")
+    ended = store.get("", "s1")
     assert ended is not None
     assert ended.status == "done"
     store.close()
@@ -103,7 +103,7 @@ def test_a_result_goes_before_interrupted_and_before_nothing_else() -> None:
     assert store.end("late", End(status="done", blocks_done=3, result=b"late"), 11.0)
     assert not store.end("late", End(status="done", result=b"later"), 12.0)
     assert not store.end("none", End(status="done"), 12.0)
-    gone, late = store.get("gone"), store.get("late")
+    gone, late = store.get("", "gone"), store.get("", "late")
     assert gone is not None
     assert late is not None
     assert (gone.status, gone.problem) == ("interrupted", b"{}")
@@ -115,7 +115,7 @@ def test_only_what_has_ended_is_removed() -> None:
     store = Store.open(Settings(store_path=":memory:"))
     filled(store, 1)
     store.add(record("queued"))
-    assert [store.remove(name) for name in ("s1", "s1", "queued", "none")] == [True, False, False, False]
+    assert [store.remove("", name) for name in ("s1", "s1", "queued", "none")] == [True, False, False, False]
     assert names(store) == ["queued"]
     store.close()
 

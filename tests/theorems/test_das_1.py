@@ -135,3 +135,17 @@ def test_continuous_noise_cut_off_at_the_sensitivity() -> None:
         assert one == pytest.approx(float(mp.log1p(expm1(mpf(0.3))) / rate), rel=1e-12)
         at = -expm1(-rate * 8) * exp(-rate * (mpf(one) - 8)) / (2 * -expm1(-rate * mpf(one)))
         assert float(at) == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("sensitivity", [5e-324, 1e-100, 1e-3])
+def test_what_moves_next_to_nothing_has_no_printed_level_and_overflows_nowhere(sensitivity: float) -> None:
+    one = PrintedInputs(epsilon=1.0, dimension=4, l1_sensitivity=sensitivity, linf_sensitivity=sensitivity)
+    assert printed_levels(one) is None
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-30, 1e-90, 1e-300, 5e-324])
+def test_near_no_privacy_loss_the_printed_levels_are_just_above_one_shift(epsilon: float) -> None:
+    """As ε → 0 the printed m falls to Δ∞ from above."""
+    assert printed_levels(PrintedInputs(epsilon=epsilon, dimension=4, l1_sensitivity=8, linf_sensitivity=3)) == 4
+    tiny = PrintedInputs(epsilon=epsilon, dimension=4, l1_sensitivity=8, linf_sensitivity=1e-108)
+    assert printed_levels(tiny) == 1
