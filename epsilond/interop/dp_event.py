@@ -25,7 +25,8 @@ def spec_from_dp_event(event: Any, *, relation: Relation = "add-or-remove-one") 
     theirs by default. Their ADD_OR_REMOVE_ONE is `add-or-remove-one`, REPLACE_ONE `replace-one`, REPLACE_SPECIAL
     `zero-out-one`. It matters for a discrete Laplace event, whose sensitivity bounds one value, and ours the distance
     of neighbours: twice that for `replace-one`. Randomised response and batches of fixed size have guarantees for
-    `replace-one` and `zero-out-one` alone; `account` says so of another relation.
+    `replace-one` and `zero-out-one` alone; `account` says so of another relation. A zeroed record's randomised response
+    is a uniform one for dp-accounting, any one here, so that ours is the larger ε.
 
     Args:
         event: a GaussianDpEvent, LaplaceDpEvent, DiscreteLaplaceDpEvent or RandomizedResponseDpEvent;
