@@ -10,6 +10,8 @@ import pickle
 
 import pytest
 
+from accountants.theorem import Status
+from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
 from calibrators.answer import Calibration, as_json
 from calibrators.problem import Calibrator
@@ -90,6 +92,12 @@ def _numbers(value: object) -> list[float]:
 @each_calibrator
 def test_the_same_problem_gives_the_same_numbers(calibrator: Calibrator) -> None:
     assert anew(calibrator) == solved(calibrator)
+
+
+@each_calibrator
+def test_no_guarantee_rests_on_a_theorem_that_is_refuted_or_unproved(calibrator: Calibrator) -> None:
+    status = {each.id: each.status for each in THEOREMS}
+    assert {status[step.theorem] for step in solved(calibrator).derivation} == {Status.PROVED}
 
 
 @each_calibrator
