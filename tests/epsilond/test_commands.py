@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -60,8 +61,10 @@ def test_every_route_has_a_command():
 
 def test_the_exit_codes_are_in_the_help_and_in_the_readme():
     shown = " ".join(run("--help", env={"COLUMNS": "400", "TERMINAL_WIDTH": "400"}).output.split())
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").replace("`", "")
     for code, meaning in MEANINGS.items():
         assert f"{code} {meaning}" in shown
+        assert f"| {code} | {meaning} |" in readme
 
 
 def test_an_account_is_the_body_of_the_service():
