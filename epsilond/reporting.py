@@ -11,7 +11,7 @@ from accountants import ENGINE_VERSION
 from accountants.errors import InvalidInput, NoCertificate
 from epsilond.reading import read
 from witness.reports.compare import agreement
-from witness.reports.make import make, plain
+from witness.reports.make import make
 from witness.reports.page import render
 from witness.reports.questions import question
 from witness.reports.record import LARGEST_PAGE, Broken, Kind, opened, visible
@@ -63,7 +63,7 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str,
         NoCertificate: nothing can be certified.
     """
     asked = question(kind, algorithm)
-    return make(asked, read(asked.problem, request), plain(request), date)
+    return make(asked, read(asked.problem, request), request, date)
 
 
 def verify(page: str) -> Verification:

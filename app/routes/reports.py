@@ -83,8 +83,9 @@ async def make_report(request: Request, body: Annotated[ReportRequest, Body(open
     problem = _problem(body)
     computation = partial(report, body.kind, body.algorithm, problem, body.request, body.date)
     job = Job("report", body.algorithm or body.kind, (body, problem), computation)
-    answer, seen(request).cache = await request.app.state.compute.answer(job, request)
-    return Response(answer.body, media_type="text/html", headers=HEADERS)
+    answer, use = await request.app.state.compute.answer(job, request)
+    seen(request).cache = use
+    return Response(answer.body, media_type="text/html", headers={**HEADERS, "x-cache": use})
 
 
 def _problem(body: ReportRequest) -> Any:

@@ -76,5 +76,5 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value) if abs(value) <= sys.float_info.max else math.copysign(math.inf, value)
+        return float(value) if abs(value) <= sys.float_info.max else math.inf if value > 0 else -math.inf
     return {"unbounded": math.inf, "-unbounded": -math.inf}.get(value) if isinstance(value, str) else None

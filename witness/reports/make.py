@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from accountants.errors import InvalidInput
+from calibrators.answer import LARGEST_EXACT
 from witness.reports import page
 from witness.reports.questions import Question
 from witness.reports.record import Broken, opened, record, sealed
@@ -64,4 +65,8 @@ def plain(value: Any) -> Any:
         return {str(name): plain(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    # A whole double beyond 2^53 is written with fewer digits than it has: as an integer it reads back the same.
+    whole = isinstance(value, float) and abs(value) >= LARGEST_EXACT and value.is_integer()
+    return int(value) if whole else value

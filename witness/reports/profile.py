@@ -5,25 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
-from accountants.curve import Curve
+from accountants.curve import Curve, Interval
 from calibrators.answer import Ends, as_json
 
 STEPS = 24
+DIGITS = 9
 REACH = 2.0
 """The curve is read from ε = 0 to this multiple of the ε in question."""
 WIDTH, HEIGHT = 640.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 12.0, 12.0, 44.0
-DEEPEST_LOWER = 2.0
-"""Where nothing, or next to nothing, is known from below, the band ends this far under the upper end's reach."""
 
 
 def profile(curve: Curve, epsilon: float) -> list[Any]:
-    """Points of the curve around `epsilon`, in JSON form: what is known of log10 δ at each ε."""
+    """Points of the curve around `epsilon`, in JSON form: what is known of log10 δ at each ε, rounded outward."""
     reach = REACH * (epsilon if 0.0 < epsilon < math.inf else 1.0)
     places = [reach * step / STEPS for step in range(STEPS + 1)]
-    return [{"epsilon": place, "log10_delta": as_json(Ends.log10(curve.log_delta(place)))} for place in places]
+    return [{"epsilon": place, "log10_delta": as_json(_outward(curve.log_delta(place)))} for place in places]
+
+
+def _outward(log_delta: Interval) -> Ends:
+    """log10 δ to so many digits that the order of a sum, which another machine may choose, is not among them."""
+    ends = Ends.log10(log_delta)
+    return Ends(_rounded(ends.lower, ROUND_FLOOR), _rounded(ends.upper, ROUND_CEILING))
+
+
+def _rounded(value: float, direction: str) -> float:
+    return float(Context(prec=DIGITS, rounding=direction).create_decimal(value)) if math.isfinite(value) else value
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,228 @@
+"""Every endpoint has a command, and each command answers by table and JSON, names its options and exits as it says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import epsilond
+from accountants.theorems import THEOREMS
+from app.catalogue import Algorithm, TheoremDetail
+from app.main import create_app
+from app.openapi import document
+from app.render import render
+from app.settings import Settings
+from calibrators import CALIBRATORS
+from calibrators.accounting import EXAMPLES, AccountProblem, answer
+from epsilond.cli import main
+from epsilond.commands.exits import MEANINGS
+from epsilond.reading import read
+from witness.reports.record import LARGEST_PAGE, opened
+
+GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
+SPEC = '{"kind": "gaussian", "noise_multiplier": 2.0}'
+ASKED = ["account", SPEC, "--relation", "replace-one"]
+COMMANDS = {
+    r"/v1/calibrations/(?P<name>[\w-]+)": ["calibrate", "{name}"],
+    r"/v1/risk-bounds/(?P<name>[\w-]+)": ["risk-bound", "{name}"],
+    r"/v1/algorithms": ["algorithms"],
+    r"/v1/accounts": ["account"],
+    r"/v1/theorems(/\{id\})?": ["theorems"],
+    r"/v1/theorems/[\w.-]+/evaluations": ["evaluate"],
+    r"/v1/reports": ["report"],
+    r"/v1/plans(/.*)?": ["plan"],
+    r"/v1/simulations(/.*)?": ["simulate"],
+    r"/(healthz|readyz|metrics|openapi\.json|docs.*|problems.*)?": ["serve"],
+}
+"""What asks the same as an endpoint; jobs are run by `simulate` itself, and what a service says of itself by `serve`."""
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(main, list(map(str, arguments)), **options)
+
+
+def paths():
+    return sorted(document(create_app(settings=Settings(store_path=":memory:")))["paths"])
+
+
+def test_every_route_has_a_command():
+    helped = {}
+    for path in paths():
+        found = [(re.fullmatch(pattern, path), words) for pattern, words in COMMANDS.items()]
+        (matched, words) = next(((match, words) for match, words in found if match), (None, None))
+        assert matched is not None, path
+        command = tuple(word.format(**matched.groupdict()) for word in words)
+        if command not in helped:
+            helped[command] = run(*command, "--help").exit_code
+        assert helped[command] == 0, path
+
+
+def test_the_exit_codes_are_in_the_help_and_in_the_readme():
+    shown = " ".join(run("--help", env={"COLUMNS": "400", "TERMINAL_WIDTH": "400"}).output.split())
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").replace("`", "")
+    for code, meaning in MEANINGS.items():
+        assert f"{code} {meaning}" in shown
+        assert f"| {code} | {meaning} |" in readme
+
+
+def test_an_account_is_the_body_of_the_service():
+    example = EXAMPLES["sampled-gaussian"]
+    wanted = render(answer(read(AccountProblem, example))) + b"\n"
+    claim = ["--claim-epsilon", "2.2", "--claim-delta", "1e-6"]
+    options = ["--relation", example["relation"], "--delta", "1e-6", *claim, "--json"]
+    assert run("account", json.dumps(example["spec"]), *options).stdout_bytes == wanted
+    assert run("account", "-", *options, input=json.dumps(example["spec"])).stdout_bytes == wanted
+    assert run("account", "--request", "-", "--json", input=json.dumps(example)).stdout_bytes == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "query"),
+    [
+        (["--epsilon", 1], {"epsilon": 1.0}),
+        (["--delta", 1e-5], {"delta": 1e-5}),
+        (["--log10-delta", -5, "--log10-delta", -300], {"log10_deltas": [-5.0, -300.0]}),
+        (["--epsilon", 0, "--epsilon", 2], {"epsilons": [0.0, 2.0]}),
+    ],
+)
+def test_points_of_an_account(options, query, tmp_path):
+    (tmp_path / "spec.json").write_text(SPEC)
+    given = run("account", tmp_path / "spec.json", "--relation", "replace-one", *options, "--json")
+    body = {"spec": json.loads(SPEC), "relation": "replace-one", "query": query}
+    assert given.stdout_bytes == render(answer(read(AccountProblem, body))) + b"\n"
+    table = run(*ASKED, *options)
+    assert table.exit_code == 0
+    for part in ("Guaranteed", "Meaning", "advantage", "balle-wang-2018.8", "against server"):
+        assert part in table.stdout
+
+
+@pytest.mark.parametrize(("epsilon", "verdict"), [(9.0, "holds"), (1.0, "does not hold")])
+def test_a_claim_is_judged(epsilon, verdict):
+    shown = run(*ASKED, "--delta", "1e-5", "--claim-epsilon", epsilon, "--claim-delta", "1e-5").stdout
+    assert re.search(rf"^verdict +{verdict} *$", shown, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["account", SPEC, "--delta", "1e-5"], "--relation is required"),
+        ([*ASKED, "--delta", "2"], "--delta is out of range (allowed: > 0 and < 1)"),
+        ([*ASKED, "--delta", "0.1", "--delta", "2"], "--delta at 1 is out of range"),
+        ([*ASKED], "--epsilon, --delta or --log10-delta"),
+        ([*ASKED, "--epsilon", "1", "--delta", "0.1"], "--epsilon, --delta or --log10-delta"),
+        ([*ASKED, "--delta", "0.1", "--claim-epsilon", "1"], "--claim-delta"),
+        ([*ASKED, "--delta", "0.1", "--claim-delta", "0.1"], "--claim-epsilon is required"),
+        (["account", "{", "--relation", "replace-one"], "--spec is not JSON"),
+        (["account", "/no/such/file"], "--spec cannot be read"),
+        (["account", '{"kind": "gausian"}', "--relation", "replace-one", "--delta", "0.1"], "--spec at kind"),
+        (["report", "calibration", "gaussian", "--request", '{"epsilon": -1}'], "--request at"),
+        (["report", "calibration", "gausian", "--request", "{}"], "there is no such algorithm"),
+        (["report", "account", "--request", "{}", "--out", "/no/such/folder/x.html"], "--out is in a folder"),
+        (
+            ["report", "account", "--request", json.dumps(EXAMPLES["several-deltas"]), "--date", "soon"],
+            "--date is not a date",
+        ),
+        (
+            ["report", "account", "--request", json.dumps(EXAMPLES["several-deltas"]), "--out", "/proc"],
+            "--out cannot be written",
+        ),
+        (["verify", "/no/such/file"], "--report cannot be read"),
+        (["algorithms", "mb-sdg"], "did you mean mb-sgd"),
+        (["theorems", "lowy.2.11", "--json"], "did you mean"),
+    ],
+)
+def test_bad_input_exits_with_2_and_names_the_option(arguments, said):
+    shown = run(*arguments)
+    assert shown.exit_code == 2
+    assert said in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_an_account_that_no_theorem_covers_exits_with_3():
+    shuffled = {"kind": "shuffled", "clients": 10, "mechanism": json.loads(SPEC)}
+    asked = ["--relation", "zero-out-one", "--observer", "final-model", "--delta", "1e-5"]
+    shown = run("account", json.dumps(shuffled), *asked)
+    assert shown.exit_code == 3
+    assert "not certified" in shown.stderr
+
+
+def test_lists_are_those_of_the_service_without_links_and_schemas():
+    listed = json.loads(run("algorithms", "--json").stdout)["algorithms"]
+    for calibrator, shown in zip(CALIBRATORS, listed, strict=True):
+        wanted = json.loads(render(Algorithm.of(calibrator)))
+        del wanted["links"]
+        assert shown == wanted
+    assert json.loads(run("algorithms", "gaussian", "--json").stdout) == listed[-1]
+    assert [each["id"] for each in json.loads(run("theorems", "--json").stdout)["theorems"]] == [t.id for t in THEOREMS]
+    for theorem in THEOREMS[::20]:
+        wanted = json.loads(render(TheoremDetail.of(theorem)))
+        assert json.loads(run("theorems", theorem.id, "--json").stdout) == {
+            name: item for name, item in wanted.items() if name not in ("links", "inputs")
+        }
+
+
+def test_algorithms_are_listed_and_shown():
+    shown = run("algorithms").stdout
+    for calibrator in CALIBRATORS:
+        assert calibrator.name in shown
+    one = run("algorithms", "gaussian").stdout
+    assert all(name in one for name in GAUSSIAN)
+
+
+def test_a_report_is_written_and_verified(tmp_path):
+    file = tmp_path / "report.html"
+    asked = ["report", "calibration", "gaussian", "--request", json.dumps(GAUSSIAN)]
+    assert run(*asked, "--out", file, "--date", "2026-01-31").stdout.strip() == f"report: {file}"
+    page = file.read_text(encoding="utf-8")
+    assert page == epsilond.report("calibration", "gaussian", request=GAUSSIAN, date="2026-01-31")
+    assert run(*asked, "--out", "-", "--date", "2026-01-31").stdout == page
+    assert opened(run(*asked, "--out", "-", "--date", "none").stdout)["date"] == ""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", opened(run(*asked, "--out", "-").stdout)["date"])
+    shown = run("verify", file)
+    assert shown.exit_code == 0
+    assert "exactly" in shown.stdout
+    body = json.loads(run("verify", file, "--json").stdout)
+    assert (body["agrees"], body["outcome"], body["hash"]) == (True, "exactly", opened(page)["hash"])
+
+
+def test_an_account_is_reported_from_standard_input():
+    shown = run("report", "account", "--request", "-", "--out", "-", input=json.dumps(EXAMPLES["several-deltas"]))
+    assert opened(shown.stdout)["kind"] == "account"
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "outcome"),
+    [
+        (lambda page: page.replace("is protected", "is not protected", 1), 4, "broken"),
+        (lambda page: page.replace('"noise_multiplier":', '"noise_multiplier":1', 1), 4, "broken"),
+        (lambda page: page[:5000], 4, "broken"),
+        (lambda _: "", 4, "broken"),
+    ],
+)
+def test_a_broken_report_exits_with_4(change, code, outcome, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(change(epsilond.report("calibration", "gaussian", request=GAUSSIAN)), encoding="utf-8")
+    shown = run("verify", file, "--json")
+    assert (shown.exit_code, json.loads(shown.stdout)["outcome"]) == (code, outcome)
+
+
+def test_an_engine_that_does_not_agree_exits_with_5(tmp_path, monkeypatch):
+    file = tmp_path / "report.html"
+    file.write_text(epsilond.report("calibration", "gaussian", request=GAUSSIAN), encoding="utf-8")
+    found = epsilond.reporting.Verification(
+        outcome="contradicts", reason="x", differences=("/answer/parameters/rounds",)
+    )
+    monkeypatch.setattr("epsilond.reporting.verify", lambda _: found)
+    shown = run("verify", file)
+    assert shown.exit_code == 5
+    assert "/answer/parameters/rounds" in shown.stdout
+
+
+def test_a_huge_file_exits_with_2(tmp_path):
+    file = tmp_path / "report.html"
+    with file.open("wb") as huge:
+        huge.truncate(50 * LARGEST_PAGE)
+    shown = run("verify", file)
+    assert shown.exit_code == 2
+    assert "too large" in shown.stderr

@@ -1,0 +1,184 @@
+"""verify: whole reports agree, tampered ones are found whatever was altered, and other engines are told apart."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import epsilond
+from accountants.errors import Infeasible, InvalidInput
+from calibrators import CALIBRATORS
+from epsilond import reporting
+from witness.reports import compare
+from witness.reports.page import render
+from witness.reports.record import LARGEST_PAGE, opened, sealed
+
+GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
+ACCOUNT = {
+    "spec": {"kind": "gaussian", "noise_multiplier": 2.0},
+    "relation": "replace-one",
+    "query": {"delta": 1e-5},
+    "claim": {"epsilon": 5.0, "delta": 1e-5},
+}
+
+
+@pytest.fixture(scope="module")
+def page():
+    return epsilond.report("calibration", "gaussian", request=GAUSSIAN, date="2026-01-31")
+
+
+def forged(page, change):
+    """The page of altered data, sealed anew: its hash and its text fit them."""
+    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    change(record)
+    return sealed(record, render)
+
+
+def setting(*path, to):
+    def change(record):
+        *outer, last = path
+        for name in outer:
+            record = record[name]
+        record[last] = to
+
+    return change
+
+
+def test_a_report_agrees_exactly(page):
+    found = epsilond.verify(page)
+    assert (found.outcome, found.agrees, found.differences) == ("exactly", True, ())
+    assert (found.kind, found.name, found.date) == ("calibration", "gaussian", "2026-01-31")
+    assert found.hash == opened(page)["hash"]
+    assert epsilond.verify(epsilond.report("account", request=ACCOUNT)).outcome == "exactly"
+
+
+def test_a_spec_and_its_json_give_the_same_page():
+    spec = epsilond.Gaussian(noise_multiplier=2.0)
+    assert epsilond.report("account", request={**ACCOUNT, "spec": spec}) == epsilond.report("account", request=ACCOUNT)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        (setting("answer", "parameters", "noise_multiplier", to=0.5), "/answer/parameters/noise_multiplier"),
+        (setting("answer", "guarantee", "epsilon", to={"lower": 0.1, "upper": 0.2}), "/answer/guarantee/epsilon"),
+        (setting("answer", "guarantee", "epsilon", to={"lower": 3.0, "upper": 0.0}), "/answer/guarantee/epsilon"),
+        (setting("answer", "guarantee", "unit", to="client"), "/answer/guarantee/unit"),
+        (setting("answer", "guarantee", "minimal", to="searched"), "/answer/guarantee/minimal"),
+        (setting("answer", "warnings", to=[{"code": "x", "message": "all is well"}]), "/answer/warnings"),
+        (setting("request", "epsilon", to=2.0), "/answer/guarantee/target/epsilon"),
+        (setting("profile", 3, "log10_delta", to={"lower": -9.0, "upper": -8.0}), "/profile/3/log10_delta"),
+    ],
+)
+def test_data_that_were_altered_and_sealed_anew_contradict_todays_engine(page, change, pointer):
+    found = epsilond.verify(forged(page, change))
+    assert (found.outcome, found.agrees) == ("contradicts", False)
+    assert pointer in found.differences
+
+
+def test_a_page_that_shows_something_else_than_its_data_is_broken(page):
+    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    lying = sealed(record, lambda *given: render(*given).replace("at most", "at most about", 1))
+    assert opened(lying)["request"] == GAUSSIAN
+    found = epsilond.verify(lying)
+    assert found.outcome == "broken"
+    assert "visible page" in found.reason
+
+
+def other_engine(record):
+    record["engine_version"] = record["answer"]["engine_version"] = "0.0.9"
+
+
+def test_another_engine_agrees_within_the_certificate(page):
+    def change(record):
+        other_engine(record)
+        record["answer"]["parameters"]["noise_multiplier"] *= 1 + 1e-4
+        record["answer"]["guarantee"]["epsilon"]["lower"] *= 0.9
+        record["answer"]["warnings"] = []
+
+    found = epsilond.verify(forged(page, change))
+    assert (found.outcome, found.report_engine, found.differences) == ("within-the-certificate", "0.0.9", ())
+
+
+def test_another_engine_whose_noise_is_another_contradicts(page):
+    def change(record):
+        other_engine(record)
+        record["answer"]["parameters"]["noise_multiplier"] *= 0.99
+
+    found = epsilond.verify(forged(page, change))
+    assert (found.outcome, found.differences) == ("contradicts", ("/answer/parameters/noise_multiplier",))
+
+
+def test_the_page_of_another_engine_need_not_be_rendered_alike(page):
+    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    other_engine(record)
+    old = sealed(record, lambda *given: render(*given).replace("at most", "no more than", 1))
+    assert epsilond.verify(old).agrees
+    assert epsilond.verify(old.replace("no more than", "far less than", 1)).outcome == "broken"
+
+
+def test_a_request_that_todays_engine_refuses_does_not_agree(page, monkeypatch):
+    assert epsilond.verify(forged(page, setting("request", "epsilon", to=-1.0))).outcome == "refused"
+
+    def refuse(*_, **__):
+        raise Infeasible("no noise will do")
+
+    asked = reporting.question("calibration", "gaussian")
+    monkeypatch.setattr(reporting, "question", lambda *_: replace(asked, answered=refuse))
+    found = epsilond.verify(page)
+    assert (found.outcome, found.agrees) == ("refused", False)
+    assert "no noise will do" in found.reason
+
+
+@pytest.mark.parametrize("text", ["", "<html>", "\x00" * 100, "[" * 10_000, "\ud800"])
+def test_what_is_no_report_is_broken(text):
+    assert epsilond.verify(text).outcome == "broken"
+
+
+def test_a_file_is_read_within_bounds(tmp_path, page):
+    file = tmp_path / "report.html"
+    file.write_text(page, encoding="utf-8")
+    assert reporting.read_page(file) == page
+    file.write_bytes(b"\xff\xfe" + b"\x00" * 100)
+    assert reporting.read_page(file) == ""
+    with file.open("wb") as huge:
+        huge.truncate(100 * LARGEST_PAGE)
+    with pytest.raises(InvalidInput, match="too large"):
+        reporting.read_page(file)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        reporting.read_page(tmp_path)
+
+
+def answer(**members):
+    return {"answer": members, "profile": [], "engine_version": "1"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "outcome"),
+    [
+        ({"lower": 1.0, "upper": 2.0}, {"lower": 1.5, "upper": 3.0}, "within-the-certificate"),
+        ({"lower": 1.0, "upper": 2.0}, {"lower": 2.5, "upper": 3.0}, "contradicts"),
+        ({"lower": 1.0, "upper": "unbounded"}, {"lower": 2.5, "upper": 3.0}, "within-the-certificate"),
+        ({"lower": "-unbounded", "upper": -2.0}, {"lower": -1.0, "upper": 0.0}, "contradicts"),
+        ({"lower": "x", "upper": 2.0}, {"lower": 1.0, "upper": 2.0}, "contradicts"),
+        ({"lower": 1.0, "upper": 2.0, "more": 1}, {"lower": 1.0, "upper": 2.0}, "contradicts"),
+        (1.0, 1.0 + 1e-7, "within-the-certificate"),
+        (1.0, 1.0 + 1e-4, "contradicts"),
+        (1, 1.0, "exactly"),
+        (True, 1, "contradicts"),
+        ("unbounded", "unbounded", "exactly"),
+        ("unbounded", 1e300, "contradicts"),
+        ([1, 2], [1], "contradicts"),
+        (None, 1, "contradicts"),
+        pytest.param(10**400, 1.0, "contradicts", id="huge"),
+    ],
+)
+def test_figures_are_compared(ours, theirs, outcome):
+    assert compare.agreement(answer(guarantee={"x": ours}), answer(guarantee={"x": theirs}))[0] == outcome
+
+
+def test_differences_are_few_and_json(page):
+    many = {f"x{place}": place for place in range(100)}
+    _, found = compare.agreement(answer(**many), answer())
+    assert len(found) == compare.MOST_DIFFERENCES
+    assert json.loads(json.dumps(epsilond.as_json(epsilond.verify(page))))["outcome"] == "exactly"
