@@ -24,7 +24,7 @@ class Grid:
         digits = place - decades * DECADE
         if self.micro:
             return float(f"{digits}e{decades - 6}")
-        return int(digits * 10**decades)
+        return int(str(digits) + "0" * decades)
 
     def place(self, value: float) -> int:
         """The place of the least value at or above, within the grid."""
