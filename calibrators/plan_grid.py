@@ -30,5 +30,6 @@ class Grid:
         """The place of the least value at or above, within the grid."""
         whole = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
         decades = max(0, len(str(whole)) - 4)
-        digits = -(-whole // 10**decades)
+        step = int(10**decades)
+        digits = -(-whole // step)
         return min(max(digits + decades * DECADE, self.least), self.most)

@@ -62,11 +62,9 @@ def test_the_swept_field_may_be_given_and_does_not_count() -> None:
 
 
 def test_a_value_that_nothing_certifies_is_its_own_error() -> None:
-    problem = {"delta": 1e-5, "clients": 100, "participants": 10, "dimension": 20, "lipschitz": 1.0, "radius": 1.0}
     found = epsilond.sweep(
         "gaussian", "noise_multiplier", [20.0, 1e-6], **{**GAUSSIAN, "solve_for": "rounds", "rounds": None}, epsilon=1.0
     )
-    del problem
     assert found.answers[0].answer is not None
     assert isinstance(found.answers[1].error, Infeasible)
     told = json.loads(json.dumps(as_json(found.body)))["answers"][1]["problem"]
