@@ -24,11 +24,12 @@ class Grid:
         digits = place - decades * DECADE
         if self.micro:
             return float(f"{digits}e{decades - 6}")
-        return int(digits * 10 ** int(decades))
+        return int(str(digits) + "0" * decades)
 
     def place(self, value: float) -> int:
         """The place of the least value at or above, within the grid."""
         whole = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
         decades = max(0, len(str(whole)) - 4)
-        digits = -(-whole // 10**decades)
+        step = int(10**decades)
+        digits = -(-whole // step)
         return min(max(digits + decades * DECADE, self.least), self.most)

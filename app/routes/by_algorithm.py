@@ -15,15 +15,12 @@ from starlette.responses import Response
 from app.answering import answered
 from app.catalogue import unknown
 from app.compute import Job
-from calibrators.problem import Calibrator
 from calibrators.risk_bounds_answer import RiskBounder
 
 Endpoint = Callable[..., Awaitable[Response]]
 
 
-def solving(
-    entry: Calibrator | RiskBounder, *, kind: Literal["calibration", "risk-bounds"], work: Callable[..., Any]
-) -> Endpoint:
+def solving(entry: RiskBounder, *, kind: Literal["risk-bounds"], work: Callable[..., Any]) -> Endpoint:
     """An endpoint whose body is the entry's problem; `work(solve, problem)` runs in a worker where it is not cheap."""
 
     async def endpoint(request: Request, problem: Any) -> Response:

@@ -1,0 +1,207 @@
+"""Plans and sweeps over HTTP: the single calls' own answers, from the same cache, under one deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from calibrators.plan_ways import Planner, Way
+from tests.app import toys
+from tests.app.conftest import serving, wait_until
+
+WAY = Way(definition="local", observer="server", units=("record",), objective=None, takes=("clients", "participants"))
+PLANNERS = tuple(Planner(calibrator=each, ways=(WAY,)) for each in (toys.TOY, toys.SLOW_TOY))
+ONE: dict[str, Any] = {"delta": 1e-6, "clients": 10}
+ROOMY = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
+SHORT = Settings(workers=1, spare_workers=1, port=0, store_path=":memory:", deadline_seconds=4.0)
+
+
+def served(settings: Settings) -> Iterator[httpx.Client]:
+    """The toys with their planners."""
+    app = create_app(
+        calibrators=toys.CALIBRATORS,
+        planners=(*PLANNERS, Planner(calibrator=toys.BUSY, ways=(toys_busy(),))),
+        theorems=toys.THEOREMS,
+        theorem_home="tests.app.toys",
+        settings=settings,
+        kinds=(),
+    )
+    with serving(settings, app) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def planning() -> Iterator[httpx.Client]:
+    """A server with time for all of it."""
+    yield from served(ROOMY)
+
+
+@pytest.fixture(scope="module")
+def hurried() -> Iterator[httpx.Client]:
+    """A server with little time, and a worker that need not be started first."""
+    for client in served(SHORT):
+        warm(client)
+        yield client
+
+
+def warm(client: httpx.Client) -> None:
+    """Wait until no worker has to be started."""
+    wait_until(lambda: "\nepsilond_workers_warm 1.0" in client.get("/metrics").text)
+
+
+def toys_busy() -> Way:
+    """A way that works for as many seconds as there are rounds."""
+    return Way(
+        definition="local",
+        observer="server",
+        units=("record",),
+        objective=None,
+        takes=(),
+        reads=("rounds",),
+        others=seconds,
+    )
+
+
+def seconds(plan: Any) -> dict[str, Any]:
+    """What the busy toy is told; the target is none of its business."""
+    return {"seconds": plan.rounds, "epsilon": None, "delta": None}
+
+
+def post(client: httpx.Client, path: str, body: Any, status: int = 200) -> Any:
+    response = client.post(path, json=body)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+@pytest.mark.parametrize("name", ["toy", "slow-toy"])
+def test_a_sweep_is_its_single_calls(planning: httpx.Client, name: str) -> None:
+    path, values = f"/v1/calibrations/{name}", [1.5, 2, 400.0, 422.0, -1, "x", None, [1]]
+    swept = post(planning, path, {**ONE, "sweep": {"field": "epsilon", "values": [*values[:6], [1]]}})
+    assert swept["algorithm"] == name
+    assert swept["sweep"] == {"field": "epsilon", "values": [*values[:6], [1]]}
+    for each in swept["answers"]:
+        alone = planning.post(path, json={**ONE, "epsilon": each["value"]})
+        assert each.get("answer", each.get("problem")) == alone.json()
+        assert ("answer" in each) == (alone.status_code == 200)
+    statuses = [each.get("problem", {}).get("status") for each in swept["answers"]]
+    assert statuses == [None, None, 409, 422, 422, 422, 422]
+
+
+def test_a_sweep_and_single_calls_share_their_cache(planning: httpx.Client) -> None:
+    path = "/v1/calibrations/slow-toy"
+    post(planning, path, {**ONE, "sweep": {"field": "epsilon", "values": [71.0]}})
+    assert planning.post(path, json={**ONE, "epsilon": 71.0}).headers["x-cache"] == "hit"
+
+
+def test_the_swept_field_may_stand_in_the_body(planning: httpx.Client) -> None:
+    body = {**ONE, "sweep": {"field": "epsilon", "values": [3.0]}}
+    path = "/v1/calibrations/toy"
+    assert post(planning, path, body) == post(planning, path, {**body, "epsilon": 9.0})
+
+
+def test_a_pair_of_fields_is_the_values_own_problem(planning: httpx.Client) -> None:
+    body = {**ONE, "epsilon": 1.0, "sweep": {"field": "participants", "values": [10, 11]}}
+    first, second = post(planning, "/v1/calibrations/toy", body)["answers"]
+    assert "answer" in first
+    assert [fault["pointer"] for fault in second["problem"]["errors"]] == ["/participants", "/clients"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({**ONE, "sweep": {"field": "sigma", "values": [1]}}, "/sweep/field"),
+        ({**ONE, "sweep": {"field": "epsilon", "values": []}}, "/sweep/values"),
+        ({**ONE, "sweep": {"field": "epsilon", "values": [1] * 201}}, "/sweep/values"),
+        ({**ONE, "sweep": {"field": "epsilon"}}, "/sweep/values"),
+        ({**ONE, "sweep": {"field": "epsilon", "values": [1], "step": 2}}, "/sweep/step"),
+        ({**ONE, "sweep": 3}, "/sweep"),
+        ({**ONE, "clients": 0, "sweep": {"field": "epsilon", "values": [1]}}, "/clients"),
+        ({**ONE, "sigma": 0, "sweep": {"field": "epsilon", "values": [1]}}, "/sigma"),
+        ({"delta": 1e-6, "sweep": {"field": "epsilon", "values": [1]}}, "/clients"),
+    ],
+)
+def test_what_is_wrong_beside_the_values_is_the_requests(planning: httpx.Client, body: Any, pointer: str) -> None:
+    problem = post(planning, "/v1/calibrations/toy", body, status=422)
+    assert pointer in [fault["pointer"] for fault in problem["errors"]]
+
+
+def test_a_value_whose_worker_dies_is_its_own_problem(planning: httpx.Client) -> None:
+    body = {"seconds": 0.01, "sweep": {"field": "way", "values": ["die", "sleep"]}}
+    first, second = post(planning, "/v1/calibrations/busy", body)["answers"]
+    assert first["problem"]["status"] == 500
+    assert "answer" in second
+
+
+def test_two_hundred_values_in_one_call(planning: httpx.Client) -> None:
+    values = [1.0 + place for place in range(200)]
+    found = post(planning, "/v1/calibrations/toy", {**ONE, "sweep": {"field": "epsilon", "values": values}})
+    assert [each["answer"]["parameters"]["noise_std"] for each in found["answers"]] == [1.0 / one for one in values]
+
+
+def test_a_plan_has_every_planner_with_its_single_call(planning: httpx.Client) -> None:
+    found = post(planning, "/v1/plans", {**ONE, "epsilon": 1.25, "rounds": 1, "rank_by": "noise"})
+    applying = [entry for entry in found["entries"] if entry["applies"] is True]
+    assert [entry["algorithm"] for entry in applying if "rank" in entry] == [
+        name.partition(" ")[0] for group in found["groups"] for name in group["ranked"]
+    ]
+    assert {entry["algorithm"] for entry in found["entries"]} == {"toy", "slow-toy", "busy"}
+    for entry in applying:
+        path = f"/v1/calibrations/{entry['algorithm']}"
+        alone = planning.post(path, json=entry["request"])
+        assert entry["calibration"] == alone.json()
+        if entry["algorithm"] == "slow-toy":
+            assert alone.headers["x-cache"] == "hit"
+
+
+def test_what_cannot_be_computed_in_time_is_told_and_the_rest_stands(hurried: httpx.Client) -> None:
+    found = post(hurried, "/v1/plans", {**ONE, "epsilon": 1.0, "rounds": 90})
+    applies = {entry["algorithm"]: entry["applies"] for entry in found["entries"]}
+    assert applies == {"toy": True, "slow-toy": True, "busy": "undecided"}
+    late = next(entry for entry in found["entries"] if entry["algorithm"] == "busy")
+    assert "deadline-exceeded" in late["why"][0]["message"]
+    warm(hurried)
+    body = {"sweep": {"field": "seconds", "values": [0.01, 50.0, 60.0]}}
+    first, *rest = post(hurried, "/v1/calibrations/busy", body)["answers"]
+    assert "answer" in first
+    assert [each["problem"]["status"] for each in rest] == [503, 503]
+
+
+def test_refusals_of_the_mathematics_are_told_in_their_entries(planning: httpx.Client) -> None:
+    found = post(planning, "/v1/plans", {**ONE, "epsilon": 400.0, "algorithms": ["slow-toy"]})
+    (entry,) = found["entries"]
+    assert entry["applies"] is False
+    assert entry["why"][0]["condition"]["right"] == 401.0
+    assert entry["why"][0]["nearest"] == {"epsilon": 401.0}
+
+
+def test_what_reaches_no_risk_says_so(planning: httpx.Client) -> None:
+    reach = {"risk": 0.1, "solve_for": "epsilon"}
+    (entry,) = post(planning, "/v1/plans", {**ONE, "algorithms": ["slow-toy"], "reach": reach})["entries"]
+    assert entry["applies"] is False
+    assert "no theorem bounds its risk" in entry["why"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({**ONE}, "/epsilon"),
+        ({**ONE, "epsilon": 1.0, "algorithms": ["sgd"]}, "/algorithms/0"),
+        ({**ONE, "epsilon": 1.0, "trust": ["all"]}, "/trust/0"),
+        ({**ONE, "epsilon": 1.0, "sigma": 1}, "/sigma"),
+        ({**ONE, "reach": {"risk": 0.0, "solve_for": "epsilon"}}, "/reach/risk"),
+        ({**ONE, "reach": {"risk": 0.1, "solve_for": "delta"}}, "/reach/solve_for"),
+        ({**ONE, "epsilon": 1.0, "reach": {"risk": 0.1, "solve_for": "epsilon"}}, "/epsilon"),
+    ],
+)
+def test_plans_that_cannot_be(planning: httpx.Client, body: Any, pointer: str) -> None:
+    problem = post(planning, "/v1/plans", body, status=422)
+    assert pointer in [fault["pointer"] for fault in problem["errors"]]
+
+
+def test_without_planners_there_are_no_plans(client: httpx.Client) -> None:
+    assert client.post("/v1/plans", json=ONE).status_code == 404

@@ -1,0 +1,134 @@
+"""The library's and the command line's plans and sweeps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import epsilond
+from accountants.errors import Infeasible, InvalidInput
+from calibrators.answer import as_json
+from epsilond.cli import main
+
+GAUSSIAN: dict[str, Any] = {
+    "solve_for": "noise_multiplier",
+    "sampling": "full",
+    "rounds": 10,
+    "relation": "replace-one",
+    "delta": 1e-5,
+}
+PLAN: dict[str, Any] = {
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "clients": 20,
+    "samples_per_client": 400,
+    "dimension": 5,
+    "lipschitz": 1.0,
+    "diameter": 2.0,
+    "smoothness": 1.0,
+    "algorithms": ["one-pass-accelerated-mb-sgd", "mu2-sgd"],
+}
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def options(given: dict[str, Any]) -> list[str]:
+    texts = {name: ",".join(value) if isinstance(value, list) else str(value) for name, value in given.items()}
+    return [part for name, text in texts.items() for part in ("--" + name.replace("_", "-"), text)]
+
+
+def test_a_sweep_is_its_single_calls() -> None:
+    values = [0.5, 1, 1e9, -1.0, "x"]
+    found = epsilond.sweep("gaussian", "epsilon", values, **GAUSSIAN)
+    assert [each.value for each in found.answers] == values
+    for each in found.answers[:3]:
+        assert each.answer == epsilond.calibrate("gaussian", **GAUSSIAN, epsilon=each.value)
+    for each in found.answers[3:]:
+        assert isinstance(each.error, InvalidInput)
+        assert each.error.faults[0].pointer == "/epsilon"
+
+
+def test_the_swept_field_may_be_given_and_does_not_count() -> None:
+    one = epsilond.sweep("gaussian", "rounds", [1, 2], **GAUSSIAN, epsilon=1.0)
+    other = epsilond.sweep("gaussian", "rounds", [1, 2], **{**GAUSSIAN, "rounds": 77}, epsilon=1.0)
+    assert one == other
+
+
+def test_a_value_that_nothing_certifies_is_its_own_error() -> None:
+    found = epsilond.sweep(
+        "gaussian", "noise_multiplier", [20.0, 1e-6], **{**GAUSSIAN, "solve_for": "rounds", "rounds": None}, epsilon=1.0
+    )
+    assert found.answers[0].answer is not None
+    assert isinstance(found.answers[1].error, Infeasible)
+    told = json.loads(json.dumps(as_json(found.body)))["answers"][1]["problem"]
+    assert told["type"] == "/problems/infeasible"
+
+
+@pytest.mark.parametrize(
+    ("field", "values", "fields", "pointer"),
+    [
+        ("noise", [1.0], GAUSSIAN, "/sweep/field"),
+        ("epsilon", [], GAUSSIAN, "/sweep/values"),
+        ("epsilon", [1.0] * 201, GAUSSIAN, "/sweep/values"),
+        ("epsilon", [1.0, 2.0], {**GAUSSIAN, "rounds": 0}, "/rounds"),
+        ("epsilon", [1.0], {**GAUSSIAN, "round": 1}, "/round"),
+        ("epsilon", [1.0], {"solve_for": "noise_multiplier"}, "/relation"),
+    ],
+)
+def test_sweeps_that_cannot_be(field: str, values: list[Any], fields: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        epsilond.sweep("gaussian", field, values, **fields)
+    assert pointer in {fault.pointer for fault in caught.value.faults}
+
+
+def test_a_plan_takes_the_body_of_the_service() -> None:
+    seen: list[tuple[int, int]] = []
+    found = epsilond.plan(**PLAN, progress=lambda done, total: seen.append((done, total)))
+    assert seen[0] == (0, 3)
+    assert seen[-1] == (3, 3)
+    assert json.loads(run("plan", "--json", *options(PLAN))) == json.loads(json.dumps(as_json(found)))
+    with pytest.raises(InvalidInput):
+        epsilond.plan(**PLAN, sigma=1.0)
+
+
+def test_the_plans_table_ranks_and_says_why_not() -> None:
+    text = run("plan", *options(PLAN | {"trust": ["local"]}))
+    ranks = [line.split()[:2] for line in text.splitlines() if line[:1].isdigit()]
+    assert ranks == [["1", "one-pass-accelerated-mb-sgd"], ["2", "mu2-sgd"]]
+    assert "its guarantee is central, which the plan does not accept" in text
+    assert "as many rounds as a client has records" in text
+
+
+def test_the_plans_table_of_what_reaches_a_risk() -> None:
+    given = {name: value for name, value in PLAN.items() if name != "epsilon"}
+    text = run("plan", *options(given), "--reach", '{"risk": 0.3, "solve_for": "epsilon"}')
+    found = epsilond.plan(**given, reach={"risk": 0.3, "solve_for": "epsilon"})
+    reached = [entry.reach for entry in found.entries if entry.reach is not None]
+    assert reached
+    assert all(f"epsilon {one.value:g}" in text for one in reached)
+
+
+def test_a_plan_that_cannot_be_names_its_option() -> None:
+    assert "--epsilon" in run("plan", "--clients", "3", "--delta", "1e-5", code=2)
+
+
+def test_a_sweep_on_the_command_line() -> None:
+    given = options(GAUSSIAN)
+    text = run("calibrate", "gaussian", "--sweep", "epsilon=0.5,1,-2", *given)
+    rows = [line.split() for line in text.splitlines() if line[:3] in ("0.5", "1  ", "-2 ")]
+    noise = epsilond.calibrate("gaussian", **GAUSSIAN, epsilon=0.5).parameters.noise_multiplier
+    assert [row[0] for row in rows] == ["0.5", "1", "-2"]
+    assert rows[0][1] == str(noise)
+    assert "out of range" in text
+    body = json.loads(run("calibrate", "gaussian", "--sweep", "epsilon=0.5,1", "--json", *given))
+    found = epsilond.sweep("gaussian", "epsilon", [0.5, 1], **GAUSSIAN)
+    assert body == json.loads(json.dumps(as_json(found.body)))
+    run("calibrate", "gaussian", "--sweep", "epsilon", *given, code=2)
+    run("calibrate", "gaussian", "--sweep", "sigma=1", *given, code=2)
