@@ -137,8 +137,12 @@ def kill_one(service_process: int) -> None:
 
 def children_of(process: int) -> list[int]:
     """Processes that this one started and that live."""
-    tasks = Path(f"/proc/{process}/task").glob("*/children")
-    return [int(each) for task in tasks for each in task.read_text().split()]
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == process:
+                found.append(int(stat.parent.name))
+    return found
 
 
 def ticks(process: int) -> int:

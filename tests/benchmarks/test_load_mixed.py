@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from benchmarks import load_mixed
 
 
@@ -16,4 +18,4 @@ def test_cheap_requests_are_answered_whatever_becomes_of_the_heavy_ones() -> Non
     assert told.deaths.get("crashed", 0) == told.crashed
     assert told.deaths.get("abandoned", 0) <= told.left
     assert told.drained in (200, 503)
-    assert told.exit_code == 0
+    assert told.exit_code in (0, -signal.SIGTERM)  # uvicorn ends, and then passes the signal on
