@@ -61,7 +61,7 @@ async def _connection(port: int, left: Iterator[bytes], load: Load) -> None:
         for request in left:
             begun = time.perf_counter()
             writer.write(request)
-            status, hit = await _response(reader)
+            status, hit = await response(reader)
             if status == 200:
                 load.latencies.append(time.perf_counter() - begun)
                 load.hits += hit
@@ -71,7 +71,7 @@ async def _connection(port: int, left: Iterator[bytes], load: Load) -> None:
         writer.close()
 
 
-async def _response(reader: asyncio.StreamReader) -> tuple[int, bool]:
+async def response(reader: asyncio.StreamReader) -> tuple[int, bool]:
     """Status, and whether the answer came from the cache; the body is read and dropped."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = next(line for line in head.split(b"\r\n") if line.startswith(b"content-length:"))

@@ -57,11 +57,22 @@ def service() -> Iterator[int]:
     Raises:
         RuntimeError: it is not ready within two minutes.
     """
+    with started() as (_, port):
+        yield port
+
+
+@contextmanager
+def started(**settings: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The service with these EPSILOND_ variables: its process, and the port it listens on.
+
+    Raises:
+        RuntimeError: it is not ready within two minutes.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
     command = [sys.executable, "-m", "epsilond", "serve", "--port", str(port)]
-    environ = {**os.environ, "EPSILOND_LOG_LEVEL": "warning", "EPSILOND_STORE_PATH": ":memory:"}
+    environ = {**os.environ, "EPSILOND_LOG_LEVEL": "warning", "EPSILOND_STORE_PATH": ":memory:", **settings}
     process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until = time.monotonic() + START_SECONDS
@@ -69,7 +80,7 @@ def service() -> Iterator[int]:
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError("the service did not start")
             time.sleep(0.1)
-        yield port
+        yield process, port
     finally:
         process.terminate()
         try:
