@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from accountants.theorem import Theorem
-from app.routes import accounts, calibrations, docs, health, problems, risk_bounds, theorems
+from app.routes import accounts, calibrations, docs, explorer, health, problems, risk_bounds, theorems
 from calibrators.problem import Calibrator
 
 
@@ -18,3 +18,4 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...], theorem_list: tuple[T
     theorems.add(app, theorem_list, home)
     problems.add(app)
     docs.add(app)
+    explorer.add(app)
