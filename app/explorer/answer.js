@@ -1,7 +1,7 @@
 // The answer in large: what to run with, what is certified of it, what is sent, what to expect.
 
 import { el, table } from "./dom.js";
-import { DEFINITIONS, OBSERVERS, RELATIONS, TIGHT, bits, fromLog10, interval, number, title } from "./words.js";
+import { DEFINITIONS, OBSERVERS, RELATIONS, TIGHT, bits, capital, fromLog10, interval, number, title } from "./words.js";
 
 /** The parameter that was asked for: what was solved for, else the noise. */
 export function primary(answer, body) {
@@ -54,7 +54,7 @@ function main(answer, name, described) {
     heading,
     symbol,
     number(answer.parameters[name], 4),
-    small(schema.description ? `${schema.description[0].toUpperCase()}${schema.description.slice(1)}.` : "What was solved for."),
+    small(schema.description ? `${capital(schema.description)}.` : "What was solved for."),
     name === "noise_std" && multiplier ? small(`${number(multiplier)} times the most that one contribution can be.`) : null,
     answer.guarantee.minimal === "proved" ? small("No smaller one is safe by these proofs.") : null,
   );
@@ -72,7 +72,7 @@ function privacy({ guarantee }) {
     "ε",
     ends,
     el("div", { class: "range", "aria-hidden": "true" }, bar),
-    small(`at failure probability δ = ${delta(target)}`),
+    small(`at failure probability δ\u00a0=\u00a0${delta(target)}`),
     small(TIGHT[tight]),
   );
 }
@@ -132,7 +132,7 @@ function parameters(answer, described) {
   const rows = Object.entries(answer.parameters).map(([name, value]) => [
     title(name),
     show(value),
-    described[name]?.description ?? "",
+    capital(described[name]?.description ?? ""),
   ]);
   return table("Everything to run with", ["Parameter", "Value", "What it is"], rows, { class: "parameters" });
 }

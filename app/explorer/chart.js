@@ -62,7 +62,7 @@ export class Chart {
     const printed = series.filter(({ kind }) => kind === "printed");
     const strokes = series.map((each) => strokeOf(each.kind, printed.indexOf(each)));
     this.legend.replaceChildren(...series.map(({ label, kind }, index) => el("li", {}, swatch(kind, strokes[index]), label)));
-    this.plot = new uPlot(this.options(picture, series, strokes), data, this.canvas);
+    this.plot = new uPlot(this.options(picture, series, strokes, xs.length), data, this.canvas);
     this.readout.textContent = "Point at the picture to read it.";
     this.canvas.setAttribute("aria-label", summary(this.title, x, y, xs, series));
     this.note.textContent = picture.note ?? "";
@@ -72,7 +72,7 @@ export class Chart {
     this.now = now;
   }
 
-  options({ x, y, now, band }, series, strokes) {
+  options({ x, y, now, band }, series, strokes, count) {
     const [ink, line] = [colour("--muted"), colour("--line")];
     const axis = (each, size) => ({
       stroke: ink,
@@ -81,18 +81,21 @@ export class Chart {
       labelFont: "13px system-ui, sans-serif",
       font: "12px system-ui, sans-serif",
       size,
+      splits: each.log ? (_, __, low, high) => ticks(low, high) : undefined,
+      filter: each.log ? (_, splits) => splits : undefined,
+      incrs: each.incrs,
       grid: { stroke: line, width: 1 },
       ticks: { stroke: line, width: 1 },
       values: (_, splits) => splits.map((value) => (value === null ? "" : say(each, value, 2))),
     });
-    const scale = (each) => (each.log ? { distr: 3, range: (_, low, high) => widen(low, high) } : {});
+    const scale = (each) => (each.log ? { distr: 3, range: (_, low, high) => widen(...(each.ends ?? [low, high])) } : {});
     return {
       width: this.canvas.clientWidth || 320,
       height: HEIGHT,
       legend: { show: false },
       scales: { x: { time: false, ...scale(x) }, y: scale(y) },
-      axes: [axis(x, 34), axis(y, 58)],
-      series: [{}, ...series.map(({ label, kind }, index) => ({ label, stroke: strokes[index], width: kind === "certified" ? 2.5 : 2, dash: DASHES[kind], spanGaps: true, points: { show: false } }))],
+      axes: [axis(x, 34), axis(y, 64)],
+      series: [{}, ...series.map(({ label, kind }, index) => ({ label, stroke: strokes[index], width: kind === "certified" ? 2.5 : 2, dash: DASHES[kind], spanGaps: true, pxAlign: 0, points: { show: count < 6, size: 6, fill: strokes[index] } }))],
       bands: band && series.length > 1 ? [{ series: [1, 2], fill: colour("--band") }] : [],
       cursor: { drag: { x: false, y: false }, y: false },
       hooks: {
@@ -111,6 +114,17 @@ export class Chart {
 }
 
 const say = (axis, value, digits = 4) => (axis.show ? axis.show(value, digits) : number(value, digits));
+
+/** Decades where there are many; 1, 2, 5 in between, or finer, where there are few. */
+function ticks(low, high) {
+  const decades = Math.log10(high / low);
+  const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : decades > 0.5 ? [1, 1.5, 2, 3, 4, 5, 7] : [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9];
+  const found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += Math.max(1, Math.floor(decades / 8))) {
+    for (const step of steps) found.push(Number(`${step}e${power}`));
+  }
+  return found.filter((each) => each >= low && each <= high);
+}
 
 /** Both ends of a logarithmic scale, a little apart from the points. */
 function widen(low, high) {

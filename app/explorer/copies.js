@@ -44,7 +44,7 @@ export function typescript(algorithm, body) {
 }
 
 const KINDS = [
-  ["curl", "Shell", curl],
+  ["curl", "curl", curl],
   ["python", "Python", python],
   ["typescript", "TypeScript", typescript],
 ];

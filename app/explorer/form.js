@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 import { slider } from "./slider.js";
 import { at, put } from "./state.js";
 import { solvedBy, swap } from "./solve.js";
+import { capital } from "./words.js";
 
 const GOAL = ["solve_for", "epsilon", "delta", "log10_delta", "gaussian_dp_mu", "noise_multiplier"];
 const RUN = [
@@ -23,6 +24,8 @@ const RUN = [
 ];
 const AT_MOST = { participants: "clients", batch_size: "samples_per_client" };
 /** A slider takes along what cannot exceed it. */
+const NEEDED = new Set(["delta", "log10_delta", "gaussian_dp_mu"]);
+/** One of them is always needed, though the schema cannot say so. */
 
 /** The form: draws itself for an algorithm, keeps the body, says when it changed, shows problems beside fields. */
 export class Form {
@@ -109,7 +112,7 @@ export class Form {
         { id: ids.label, for: target },
         field.title,
         field.symbol ? el("span", { class: "symbol" }, field.symbol) : null,
-        field.required ? null : el("span", { class: "optional" }, "optional"),
+        field.required || NEEDED.has(field.name) || this.solvable.has(field.name) ? null : el("span", { class: "optional" }, "optional"),
       );
     if (field.kind === "object") return this.object(field, path, about, slot);
     if (field.kind === "variants") return this.variants(field, path, id, label, about, slot);
@@ -241,5 +244,5 @@ export class Form {
 function sentence(field) {
   const text = field.description;
   const unit = field.unit && field.unit !== "nat" ? ` [${field.unit}]` : "";
-  return text ? `${text[0].toUpperCase()}${text.slice(1)}${unit}` : "";
+  return text ? `${capital(text)}${unit}` : "";
 }

@@ -2,7 +2,7 @@
 
 import { Problem, accessKey, calibrationPath, get, post, useKey } from "./api.js";
 import { showAnswer, spoken } from "./answer.js";
-import { Compare, theoremTitles } from "./compare.js";
+import { Compare } from "./compare.js";
 import { Copies } from "./copies.js";
 import { byId, el } from "./dom.js";
 import { Form } from "./form.js";
@@ -22,6 +22,7 @@ class Explorer {
     this.algorithms = new Map(algorithms.map((each) => [each.name, each]));
     this.titles = titles;
     this.bodies = new Map();
+    this.costs = new Map();
     this.stop = new AbortController();
     this.form = new Form(byId("fields"), contract, (body) => this.changed(body));
     this.plots = new Plots(byId("plots"), contract);
@@ -64,20 +65,22 @@ class Explorer {
     history.replaceState(null, "", addressOf(this.algorithm, body));
     this.copies.show(this.algorithm, body);
     this.compare.update(this.algorithm, body);
-    this.stop.abort();
     this.plots.abort();
-    this.stop = new AbortController();
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.ask(body), pause);
   }
 
   async ask(body) {
-    const { algorithm, stop } = this;
+    this.stop.abort(); // until here the answer before was worth having: it shows which way the numbers go
+    const stop = (this.stop = new AbortController());
+    const { algorithm } = this;
+    this.waiting = null;
     const began = performance.now();
     const slow = setTimeout(() => byId("answer").classList.add("waiting"), 250);
     byId("answer").setAttribute("aria-busy", "true");
     try {
       const answer = await post(calibrationPath(algorithm), body, stop.signal);
+      if (algorithm !== this.algorithm) return;
       this.show(algorithm, body, answer, performance.now() - began);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -103,7 +106,14 @@ class Explorer {
     showWhy(byId("why"), answer, this.titles);
     byId("spoken").textContent = spoken(answer, body);
     byId("answer").dataset.answered = algorithm;
-    this.plots.update(algorithm, body, answer, milliseconds);
+    if (!this.waiting) this.plots.update(algorithm, body, answer, this.cost(algorithm, milliseconds));
+  }
+
+  /** The least that an answer of this algorithm has taken: the rest was waiting for others. */
+  cost(algorithm, milliseconds) {
+    const least = Math.min(milliseconds, this.costs.get(algorithm) ?? Infinity);
+    this.costs.set(algorithm, least);
+    return least;
   }
 
   /** A problem stands beside its fields and on top; the last answer fades, for it answers something else. */
@@ -116,9 +126,17 @@ class Explorer {
   }
 }
 
+/** What theorems say, by their ids. */
+async function theoremTitles() {
+  const { theorems } = await get("v1/theorems");
+  return new Map(theorems.map(({ id, title }) => [id, title]));
+}
+
 async function start() {
   byId("key").value = accessKey();
-  byId("key").addEventListener("change", () => {
+  byId("key-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    byId("access").open = false;
     useKey(byId("key").value);
     begin();
   });

@@ -24,7 +24,7 @@ export class Plots {
     this.stop = new AbortController();
   }
 
-  /** Forget what is under way. */
+  /** Ask for no more. What is under way may end: stopping a worker costs more than its answer. */
   abort() {
     this.stop.abort();
     this.stop = new AbortController();
@@ -34,6 +34,7 @@ export class Plots {
   update(algorithm, body, answer, milliseconds) {
     this.abort();
     const run = { algorithm, body, answer, signal: this.stop.signal, milliseconds, name: primary(answer, body) };
+    run.sweeps = this.contract.sweeps(`v1/calibrations/${algorithm}`);
     run.perCall = Math.floor(3000 / Math.max(1, milliseconds));
     run.count = Math.max(7, Math.min(25, Math.round(10000 / Math.max(1, milliseconds))));
     this.follow(run, [this.profile], () => this.drawProfile(run));
@@ -69,11 +70,13 @@ export class Plots {
       this.risk.tell("The target is not an ε here.");
       return;
     }
-    const values = spread(here / 10, here * 10, run.count).concat(here);
+    const values = [...new Set([...spread(here / 10, here * 10, run.count), here])].sort((one, other) => one - other);
     const lines = new Lines(name, label(name));
     const [upper, lower] = [new Map(), new Map()];
-    const x = { label: label(field), log: true };
+    const x = { label: label(field), log: true, ends: [here / 10, here * 10] };
     let failed = "";
+    const riskless = () => this.risk.tell("No bound on the excess risk is known for this run, or a field that it needs is missing.");
+    if (!answer.risk?.upper) riskless();
     const lowest = this.lowerBounds(run, field, values, lower);
     const draw = () => {
       this.noise.draw({ x, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
@@ -81,7 +84,7 @@ export class Plots {
       const series = [{ label: "proved to be reached", kind: "certified", points: upper }, { label: "no method beats this order (constant unknown)", kind: "lower", points: lower }];
       this.risk.draw({ x, y: { label: "excess risk", log: true }, now: here, series, note: lower.size ? failed : `${failed} No lower bound is known for this run.` });
     };
-    await sweep(algorithm, body, field, [...new Set(values)].sort((a, b) => a - b), (value, each, problem) => {
+    await sweep(algorithm, body, field, values, (value, each, problem) => {
       if (signal.aborted) return;
       if (problem) failed ||= `No answer at ${number(value)}: ${problem.detail ?? problem.title}`;
       else {
@@ -94,7 +97,7 @@ export class Plots {
     await lowest;
     if (signal.aborted) return;
     draw();
-    if (!upper.size) this.risk.tell("No bound on the excess risk is known for this run, or a field that it needs is missing.");
+    if (!upper.size) riskless();
     if (!lines.series()[0].points.size) this.noise.tell(failed || "Nothing to draw.");
   }
 
@@ -104,8 +107,8 @@ export class Plots {
     if (!this.contract.has(path) || field !== "epsilon") return;
     const known = this.contract.resolve(this.contract.body(path)).properties;
     const problem = Object.fromEntries(Object.entries(body).filter(([name]) => name in known));
-    const some = coarseFirst(values).slice(0, Math.max(5, Math.ceil(count / 2)));
-    await several(some, (value) => post(path, { ...problem, epsilon: value }, signal), (value, answer) => {
+    const some = coarseFirst(values.filter((_, index) => index % (count > 12 ? 2 : 1) === 0 || index === values.length - 1));
+    await several(some, (value) => post(path, { ...problem, epsilon: value }), (value, answer) => {
       const bound = answer?.lower?.[0];
       const height = bound?.value ?? bound?.scale;
       if (typeof height === "number") lower.set(value, height);
@@ -129,7 +132,7 @@ export class Plots {
       if (signal.aborted) return;
       if (problem) failed ||= `No answer at ${number(value)}: ${problem.detail ?? problem.title}`;
       else lines.add(value, each);
-      this.rounds.draw({ x: { label: label(field), log: true }, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
+      this.rounds.draw({ x: { label: label(field), log: true, ends: [values[0], values.at(-1)] }, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
     }, run);
     if (!signal.aborted && !lines.series()[0].points.size) this.rounds.tell(failed || "Nothing to draw.");
   }
@@ -143,7 +146,7 @@ export class Plots {
       this.profile.tell("The proof of this run joins several theorems, and its curve is not one that /v1/accounts draws. The certificate above holds at the ε and δ it names.");
       return;
     }
-    const { points } = await post("v1/accounts", request, signal);
+    const { points } = await post("v1/accounts", request);
     if (signal.aborted) return;
     if (!agrees(points.at(-1), answer)) {
       this.profile.tell("The general accountant proves another figure for this run than its own theorem does, so its curve is not shown. The certificate above stands.");
@@ -153,7 +156,7 @@ export class Plots {
     const series = [{ label: "δ at most", kind: "certified", points: side("upper") }];
     const open = answer.guarantee.tight === "unknown";
     if (!open) series.push({ label: "δ at least", kind: "lower", points: side("lower") });
-    const y = { label: "failure probability δ", log: false, show: (value) => fromLog10(value, 3) };
+    const y = { label: "failure probability δ", log: false, incrs: [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000, 1e6, 1e7, 1e8], show: (value, digits) => fromLog10(value, Math.min(3, digits)) };
     this.profile.draw({ x: { label: "privacy loss ε" }, y, now: here, series, band: !open, note: open ? "Only the upper side is proved for this run." : "" });
   }
 

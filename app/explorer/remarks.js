@@ -2,7 +2,7 @@
 
 import { urlOf } from "./api.js";
 import { el } from "./dom.js";
-import { number, title } from "./words.js";
+import { capital, number, title } from "./words.js";
 
 export function showWarnings(place, warnings) {
   place.replaceChildren(
@@ -74,5 +74,3 @@ const inputsOf = (inputs) => {
   const known = Object.entries(inputs ?? {}).filter(([, value]) => typeof value === "number");
   return known.length ? ` with ${known.map(([name, value]) => `${name.replace(/_/g, " ")} ${number(value)}`).join(", ")}` : "";
 };
-
-const capital = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}` : text);

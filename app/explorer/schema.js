@@ -24,14 +24,27 @@ export class Contract {
   /** The schema of what is posted to a path. */
   body(path) {
     const operation = this.document.paths[`/${path}`]?.post;
-    return this.resolve(operation?.requestBody.content["application/json"].schema);
+    const schema = operation?.requestBody.content["application/json"].schema;
+    return this.forms(schema).find(({ properties }) => !("sweep" in properties)) ?? this.resolve(schema);
+  }
+
+  /** Whether what is posted to a path may hold a sweep. */
+  sweeps(path) {
+    const schema = this.document.paths[`/${path}`]?.post?.requestBody.content["application/json"].schema;
+    return this.forms(schema).some(({ properties }) => "sweep" in properties);
+  }
+
+  /** The objects that a schema allows: itself, or those it chooses between. */
+  forms(schema) {
+    const whole = this.resolve(schema);
+    return [whole, ...(whole?.anyOf ?? []), ...(whole?.oneOf ?? [])].map((each) => this.resolve(each)).filter((each) => each?.properties);
   }
 
   /** Name, description and symbol of each parameter of a calibration's answer. */
   parameters(path) {
     const answer = this.document.paths[`/${path}`].post.responses["200"].content["application/json"].schema;
-    const schema = this.resolve(this.resolve(answer)?.properties?.parameters);
-    return schema?.properties ?? {};
+    const form = this.forms(answer).find(({ properties }) => "parameters" in properties);
+    return this.resolve(form?.properties.parameters)?.properties ?? {};
   }
 
   /** The fields of an object schema, by name. */

@@ -24,18 +24,18 @@ export function coarseFirst(values) {
 
 /**
  * Calibrate at every value of a field; told(value, answer, problem) as they come. `perCall` is how many values one call
- * may take before it gets too long.
+ * may take before it gets too long, `sweeps` whether the service says that it takes them.
  */
-export async function sweep(algorithm, body, field, values, told, { signal, perCall }) {
+export async function sweep(algorithm, body, field, values, told, { signal, perCall, sweeps }) {
   const path = calibrationPath(algorithm);
   const order = coarseFirst(values);
-  const one = (value) => post(path, put(body, field, value), signal);
-  if (refused.has(algorithm) || perCall < 2) return several(order, one, told, { signal });
+  const one = (value) => post(path, put(body, field, value));
+  if (!sweeps || refused.has(algorithm) || perCall < 2) return several(order, one, told, { signal });
   const rest = [...order];
   while (rest.length && !signal.aborted) {
     const part = rest.slice(0, Math.min(perCall, 200));
     try {
-      const { answers } = await post(path, { ...body, sweep: { field, values: part } }, signal);
+      const { answers } = await post(path, { ...body, sweep: { field, values: part } });
       for (const { value, answer, problem } of answers) told(value, answer ?? null, problem ?? null);
       rest.splice(0, part.length);
     } catch (error) {

@@ -51,6 +51,12 @@ export function bits(count) {
   return `${number(count / 1000 ** step, 4)} ${BITS[step]}`;
 }
 
+/** As a sentence: names of fields in words, and a capital where a word begins it; ids and Greek letters stay. */
+export function capital(text) {
+  const plain = text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => name.replace(/_/g, " "));
+  return /^[a-z][a-z'’-]*(\s|,|:|$)/.test(plain) ? `${plain[0].toUpperCase()}${plain.slice(1)}` : plain;
+}
+
 /** samples_per_client → Samples per client. */
 export function title(name) {
   const text = name.replace(/_/g, " ").replace("log10 ", "log₁₀ ").replace(/^(mu2|gaussian dp mu)$/, "Gaussian privacy μ");
