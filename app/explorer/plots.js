@@ -8,7 +8,7 @@ import { accountOf, agrees } from "./profile.js";
 import { coarseFirst, spread, sweep } from "./sweep.js";
 import { fromLog10, number, title } from "./words.js";
 
-const PATIENCE = 2500;
+const PATIENCE = 4000;
 /** Milliseconds of one answer beyond which pictures wait to be asked for. */
 const SYMBOLS = { noise_std: "noise σ", noise_multiplier: "noise multiplier z", epsilon: "privacy loss ε", delta: "failure probability δ", rounds: "rounds R", participants: "participants M", rate: "sampling rate q", step_size: "step size η" };
 const label = (name) => SYMBOLS[name] ?? title(name).toLowerCase();
