@@ -19,6 +19,15 @@ export function showAnswer(place, answer, body, described) {
   );
 }
 
+/** The least of it in one line, for the foot of a small screen. */
+export function brief({ parameters, guarantee, risk: expected }, body) {
+  const name = primary({ parameters }, body);
+  const symbol = { noise_std: "σ", noise_multiplier: "z" }[name] ?? title(name).toLowerCase();
+  const parts = [`${symbol}\u00a0${number(parameters[name])}`, `ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`];
+  if (expected?.upper) parts.push(`risk\u00a0≤\u00a0${number(expected.upper.value, 3, "up")}`);
+  return parts.join(" · ");
+}
+
 /** One sentence for those who listen. */
 export function spoken(answer, body) {
   const name = primary(answer, body);
@@ -137,21 +146,26 @@ function parameters(answer, described) {
   return table("Everything to run with", ["Parameter", "Value", "What it is"], rows, { class: "parameters" });
 }
 
-/** A value of any depth as one line of text; exact numbers stand in its title. */
+const scalar = (value) => value === null || typeof value !== "object";
+
+/** A value of any depth: small ones in a line, others to unfold. */
 function show(value) {
-  if (Array.isArray(value)) return value.length > 3 ? `${value.length} entries; see the copied call` : value.map(show).join("; ");
-  if (value !== null && typeof value === "object") {
-    const inner = Object.entries(value).map(([name, each]) => `${name.replace(/_/g, " ")} ${flat(each)}`);
-    return el("span", { class: "inner" }, inner.join(", "));
-  }
-  return el("span", { class: "value", title: String(value) }, flat(value));
+  if (scalar(value)) return el("span", { class: "value", title: String(value) }, flat(value));
+  const entries = Object.entries(value);
+  if (entries.length <= 4 && entries.every(([, each]) => scalar(each))) return named(value, entries).join(", ");
+  return el("details", {}, el("summary", {}, `${entries.length} ${Array.isArray(value) ? "entries" : "values"}`), tree(value));
 }
 
-const flat = (value) => {
+const named = (value, entries) => entries.map(([name, each]) => (Array.isArray(value) ? flat(each) : `${name.replace(/_/g, " ")} ${flat(each)}`));
+
+function tree(value) {
+  const name = (key) => (Array.isArray(value) ? Number(key) + 1 : key.replace(/_/g, " "));
+  const rows = Object.entries(value).map(([key, each]) => el("li", {}, `${name(key)}: `, scalar(each) ? flat(each) : tree(each)));
+  return el("ul", { class: "tree" }, rows);
+}
+
+function flat(value) {
   if (typeof value === "number") return number(value, 6);
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (value !== null && typeof value === "object") {
-    return `(${Object.entries(value).map(([name, each]) => `${name.replace(/_/g, " ")} ${flat(each)}`).join(", ")})`;
-  }
   return String(value);
-};
+}

@@ -79,7 +79,7 @@ export class Compare {
       const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
       return [
         row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
-        value === undefined ? el("span", { class: "small" }, row.why ? `No answer: ${row.why}` : "Nothing is known of it.") : [dot(value, low, high, row.algorithm === this.algorithm), say(value)],
+        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : "Nothing is known of it.") : [dot(value, low, high, row.algorithm === this.algorithm), say(value)],
         row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
         row.guarantee ? `one ${row.guarantee.unit}` : "",
       ];

@@ -59,7 +59,13 @@ const fromPlan = (entry) => ({
   body: entry.request,
   guarantee: entry.guarantee,
   values: entry.applies === true ? { risk: entry.risk?.value, noise: entry.noise_std, bits: entry.bits } : {},
-  why: entry.applies === true ? undefined : entry.why.map(({ message, pointer }) => `${pointer ? `${pointer.slice(1)} ` : ""}${message}`).join("; ") || "not answered in time",
+  why: entry.applies === true ? undefined : entry.why.map(told).join("; ") || "not answered in time",
 });
 
-const reason = (refusal) => (refusal.errors?.[0] ? `${refusal.errors[0].pointer.slice(1)} ${refusal.errors[0].message}` : refusal.detail);
+/** A message with the field it is about, unless it says so itself. */
+function told({ message, pointer }) {
+  const field = pointer?.slice(1);
+  return field && !message.includes(field) ? `${field}: ${message}` : message;
+}
+
+const reason = (refusal) => (refusal.errors?.[0] ? told(refusal.errors[0]) : refusal.detail);

@@ -1,7 +1,7 @@
 // The page: an algorithm and its numbers on one side, the service's answer on the other.
 
 import { Problem, accessKey, calibrationPath, get, post, useKey } from "./api.js";
-import { showAnswer, spoken } from "./answer.js";
+import { brief, showAnswer, spoken } from "./answer.js";
 import { Compare } from "./compare.js";
 import { Copies } from "./copies.js";
 import { byId, el } from "./dom.js";
@@ -41,6 +41,7 @@ class Explorer {
   fromAddress() {
     const found = read(location.hash);
     const known = found && this.algorithms.has(found.algorithm);
+    if (!known && this.algorithm) return;
     if (known && found.algorithm === this.algorithm && addressOf(this.algorithm, this.form.body) === location.hash) return;
     this.open(known ? found.algorithm : this.algorithms.keys().next().value, known ? found.body : null);
   }
@@ -105,6 +106,7 @@ class Explorer {
     showPrinted(byId("printed"), answer, this.titles);
     showWhy(byId("why"), answer, this.titles);
     byId("spoken").textContent = spoken(answer, body);
+    byId("brief").textContent = brief(answer, body);
     byId("answer").dataset.answered = algorithm;
     if (!this.waiting) this.plots.update(algorithm, body, answer, this.cost(algorithm, milliseconds));
   }
@@ -122,6 +124,7 @@ class Explorer {
     showProblem(byId("problem"), problem, left, (field, value) => this.form.choose(field, value));
     document.body.classList.add("refused");
     byId("spoken").textContent = `No answer. ${problem.title}. ${problem.detail ?? ""}`;
+    byId("brief").textContent = "No answer: see why";
     byId("answer").dataset.answered = "";
   }
 }
@@ -140,6 +143,13 @@ async function start() {
     useKey(byId("key").value);
     begin();
   });
+  for (const link of document.querySelectorAll("a[href='#answer']")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault(); // the address holds the state, not a place on the page
+      byId("answer").focus();
+      byId("answer").scrollIntoView();
+    });
+  }
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") byId("access").open = false;
   });

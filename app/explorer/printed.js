@@ -67,7 +67,7 @@ function noise({ parameters }) {
 
 function certified({ parameters, guarantee }) {
   const name = key(parameters);
-  return `${name ? `${name === "noise_std" ? "σ" : "z"} = ${number(parameters[name])}, ` : ""}ε ≤ ${number(guarantee.epsilon.upper, 4, "up")}`;
+  return `${name ? `${name === "noise_std" ? "σ" : "z"}\u00a0=\u00a0${number(parameters[name])}, ` : ""}ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`;
 }
 
 function truth(epsilon) {
