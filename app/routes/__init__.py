@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from accountants.theorem import Theorem
-from app.routes import accounts, calibrations, docs, health, plans, problems, reports, risk_bounds, theorems
+from app.routes import accounts, calibrations, docs, explorer, health, plans, problems, reports, risk_bounds, theorems
 from calibrators.plan_ways import Planner
 from calibrators.problem import Calibrator
 
@@ -28,3 +28,4 @@ def add(
     theorems.add(app, theorem_list, home)
     problems.add(app)
     docs.add(app)
+    explorer.add(app)

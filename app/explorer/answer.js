@@ -1,0 +1,171 @@
+// The answer in large: what to run with, what is certified of it, what is sent, what to expect.
+
+import { el, table } from "./dom.js";
+import { DEFINITIONS, OBSERVERS, RELATIONS, TIGHT, bits, capital, fromLog10, interval, number, title } from "./words.js";
+
+/** The parameter that was asked for: what was solved for, else the noise. */
+export function primary(answer, body) {
+  const { parameters } = answer;
+  return [body.solve_for, "noise_std", "noise_multiplier"].find((name) => typeof parameters[name] === "number");
+}
+
+/** Draw the figures of an answer; `described` are the schemas of its parameters. */
+export function showAnswer(place, answer, body, described) {
+  const name = primary(answer, body);
+  place.replaceChildren(
+    el("div", { class: "cards" }, main(answer, name, described), privacy(answer), communication(answer), risk(answer)),
+    el("p", { class: "against" }, against(answer.guarantee)),
+    el("details", { class: "all", open: true }, el("summary", {}, "Everything to run with"), parameters(answer, described)),
+  );
+}
+
+/** The least of it in one line, for the foot of a small screen. */
+export function brief({ parameters, guarantee, risk: expected }, body) {
+  const name = primary({ parameters }, body);
+  const symbol = { noise_std: "σ", noise_multiplier: "z" }[name] ?? title(name).toLowerCase();
+  const parts = [`${symbol}\u00a0${number(parameters[name])}`, `ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`];
+  if (expected?.upper) parts.push(`risk\u00a0≤\u00a0${number(expected.upper.value, 3, "up")}`);
+  return parts.join(" · ");
+}
+
+/** One sentence for those who listen. */
+export function spoken(answer, body) {
+  const name = primary(answer, body);
+  const { guarantee, communication: sent, risk: expected } = answer;
+  return [
+    `${title(name)} ${number(answer.parameters[name])}.`,
+    `Epsilon is at most ${number(guarantee.epsilon.upper, 4, "up")} at delta ${number(guarantee.target.delta)}.`,
+    sent ? `${bits(sent.bits_per_round_per_client)} per client and round.` : "",
+    expected?.upper ? `Excess risk at most ${number(expected.upper.value, 3, "up")}.` : "",
+    answer.warnings.length ? `${answer.warnings.length} warnings.` : "",
+  ].join(" ");
+}
+
+function card(kind, name, symbol, figure, ...rest) {
+  return el(
+    "article",
+    { class: `card ${kind}` },
+    el("h3", {}, name, symbol ? el("span", { class: "symbol" }, symbol) : null),
+    el("p", { class: "figure" }, figure),
+    rest,
+  );
+}
+
+const small = (...children) => el("p", { class: "small" }, ...children);
+
+function main(answer, name, described) {
+  const schema = described[name] ?? {};
+  const names = { noise_std: ["Noise", "σ"], noise_multiplier: ["Noise multiplier", "z"], epsilon: ["Privacy loss", "ε"], delta: ["Failure probability", "δ"] };
+  const [heading, symbol] = names[name] ?? [title(name), schema["x-symbol"]];
+  const multiplier = answer.parameters.noise_multiplier;
+  return card(
+    "lead",
+    heading,
+    symbol,
+    number(answer.parameters[name], 4),
+    small(schema.description ? `${capital(schema.description)}.` : "What was solved for."),
+    name === "noise_std" && multiplier ? small(`${number(multiplier)} times the most that one contribution can be.`) : null,
+    answer.guarantee.minimal === "proved" ? small("No smaller one is safe by these proofs.") : null,
+  );
+}
+
+function privacy({ guarantee }) {
+  const { epsilon, target, tight } = guarantee;
+  const ends = { unknown: `at most ${number(epsilon.upper, 4, "up")}` }[tight] ?? interval(epsilon);
+  const share = typeof epsilon.upper === "number" && epsilon.upper > 0 ? Math.max(0, Math.min(1, epsilon.lower / epsilon.upper)) : 0;
+  const bar = el("span", { class: "between" });
+  bar.style.marginLeft = `${100 * share}%`;
+  return card(
+    "",
+    "Certified privacy",
+    "ε",
+    ends,
+    el("div", { class: "range", "aria-hidden": "true" }, bar),
+    small(`at failure probability δ\u00a0=\u00a0${delta(target)}`),
+    small(TIGHT[tight]),
+  );
+}
+
+const delta = (target) => (target.delta ? number(target.delta, 3) : fromLog10(target.log10_delta));
+
+function communication({ communication: sent }) {
+  if (!sent) return card("none", "Communication", "bits", "not told", small("This algorithm says nothing of what is sent."));
+  const beside = sent.extra_bits_per_coordinate;
+  return card(
+    "",
+    "Communication",
+    "bits",
+    bits(sent.bits_per_round_per_client),
+    small("from each client in each round"),
+    small(`${number(sent.bits_per_coordinate)} bits a coordinate${beside ? `, ${number(beside)} of them for privacy` : ""}; ${bits(sent.total_bits)} in all.`),
+  );
+}
+
+function risk({ risk: expected }) {
+  if (!expected?.upper) return card("none", "Excess risk", null, "not known", small("No bound is known for this run, or a field that it needs is missing."));
+  const { upper, lower } = expected;
+  return card(
+    "",
+    "Excess risk",
+    "F(w) − F*",
+    `${upper.constant === "explicit" ? "at most" : "of the order of"} ${number(upper.value, 3, "up")}`,
+    share(upper),
+    lower ? small(`No method can do better than the order of ${number(lower.value, 3, "down")}${lower.constant === "hidden" ? " (its constant is not known)" : ""}.`) : null,
+  );
+}
+
+/** What the risk is made of, where its terms add up to it. */
+function share({ value, terms }) {
+  const known = Object.entries(terms ?? {}).filter(([, term]) => typeof term === "number" && term > 0);
+  const sum = known.reduce((total, [, term]) => total + term, 0);
+  if (!known.length || Math.abs(sum - value) > 0.02 * value) return null;
+  const segments = known.map(([, term], index) => {
+    const part = el("span", { class: `part part-${index % 6}` });
+    part.style.width = `${(100 * term) / sum}%`;
+    return part;
+  });
+  const words = known.sort((one, other) => other[1] - one[1]).slice(0, 3).map(([name, term]) => `${name.replace(/_/g, " ")} ${Math.round((100 * term) / sum)} %`);
+  return [el("div", { class: "stack", "aria-hidden": "true" }, segments), small(`Mostly ${words.join(", ")}.`)];
+}
+
+function against(guarantee) {
+  const neighbours = (RELATIONS[guarantee.relation] ?? (() => guarantee.relation))(guarantee.unit);
+  return [
+    `${DEFINITIONS[guarantee.definition] ?? guarantee.definition}. `,
+    `The promise is against ${OBSERVERS[guarantee.observer] ?? guarantee.observer}, `,
+    `for two data sets in which ${neighbours}. `,
+  ].join("");
+}
+
+function parameters(answer, described) {
+  const rows = Object.entries(answer.parameters).map(([name, value]) => [
+    title(name),
+    show(value),
+    capital(described[name]?.description ?? ""),
+  ]);
+  return table("Everything to run with", ["Parameter", "Value", "What it is"], rows, { class: "parameters" });
+}
+
+const scalar = (value) => value === null || typeof value !== "object";
+
+/** A value of any depth: small ones in a line, others to unfold. */
+function show(value) {
+  if (scalar(value)) return el("span", { class: "value", title: String(value) }, flat(value));
+  const entries = Object.entries(value);
+  if (entries.length <= 4 && entries.every(([, each]) => scalar(each))) return named(value, entries).join(", ");
+  return el("details", {}, el("summary", {}, `${entries.length} ${Array.isArray(value) ? "entries" : "values"}`), tree(value));
+}
+
+const named = (value, entries) => entries.map(([name, each]) => (Array.isArray(value) ? flat(each) : `${name.replace(/_/g, " ")} ${flat(each)}`));
+
+function tree(value) {
+  const name = (key) => (Array.isArray(value) ? Number(key) + 1 : key.replace(/_/g, " "));
+  const rows = Object.entries(value).map(([key, each]) => el("li", {}, `${name(key)}: `, scalar(each) ? flat(each) : tree(each)));
+  return el("ul", { class: "tree" }, rows);
+}
+
+function flat(value) {
+  if (typeof value === "number") return number(value, 6);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value);
+}

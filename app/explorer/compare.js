@@ -1,0 +1,100 @@
+// Every algorithm on the problem of the screen, as dots on one scale in a table.
+
+import { Problem } from "./api.js";
+import { compareAll } from "./comparison.js";
+import { el, table } from "./dom.js";
+import { DEFINITIONS, bits, capital, nameOf, number } from "./words.js";
+
+const MEASURES = {
+  risk: ["Excess risk, at most", (value) => number(value, 3, "up")],
+  noise: ["Noise σ", (value) => number(value, 4)],
+  bits: ["Bits in all", bits],
+};
+
+/** The list; it is computed when it is asked for, since some algorithms take seconds. */
+export class Compare {
+  constructor(place, contract, algorithms, open) {
+    this.contract = contract;
+    this.examples = new Map(algorithms.map(({ name, example }) => [name, example]));
+    this.open = open;
+    this.measure = "risk";
+    this.rows = [];
+    this.stop = new AbortController();
+    const choices = Object.entries(MEASURES).map(([id, [name]]) =>
+      el("label", { class: "radio" }, el("input", { type: "radio", name: "measure", value: id, checked: id === this.measure, onchange: () => this.by(id) }), name),
+    );
+    this.button = el("button", { type: "button", id: "compare-start", onclick: () => this.start() }, "Compare them now");
+    this.progress = el("span", { class: "hint", role: "status" });
+    this.list = el("div", { id: "compared" });
+    place.replaceChildren(
+      el("p", { class: "hint" }, "The numbers are those on the left; what is not asked there is taken from examples. Algorithms differ in whom they trust and whose data they protect: read those columns before you choose."),
+      el("p", { class: "row" }, this.button, this.progress),
+      el("fieldset", { class: "measures" }, el("legend", {}, "Compare by"), choices),
+      this.list,
+    );
+  }
+
+  /** The problem on the screen has changed. */
+  update(algorithm, body) {
+    this.stop.abort();
+    Object.assign(this, { algorithm, body });
+    if (this.rows.length) this.progress.textContent = "These are for the numbers before; compare again.";
+    else this.progress.textContent = "";
+  }
+
+  by(measure) {
+    this.measure = measure;
+    this.draw();
+  }
+
+  async start() {
+    this.stop.abort();
+    this.stop = new AbortController();
+    const { signal } = this.stop;
+    this.progress.textContent = "Computing; some algorithms take a while.";
+    try {
+      await compareAll({ ...this, signal }, (rows, count) => {
+        if (signal.aborted) return;
+        this.rows = rows;
+        this.progress.textContent = rows.length < count ? `${rows.length} of ${count} have answered` : "All have answered.";
+        this.draw();
+      });
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Problem)) throw error;
+      const first = error.body.errors?.[0];
+      this.progress.textContent = `No comparison: ${first ? `${first.pointer.slice(1)} ${first.message}` : error.message}`;
+    }
+  }
+
+  draw() {
+    if (!this.rows.length) return;
+    const [name, say] = MEASURES[this.measure];
+    const valueOf = ({ values }) => (typeof values[this.measure] === "number" && values[this.measure] > 0 ? values[this.measure] : undefined);
+    const known = this.rows.map(valueOf).filter((value) => value !== undefined);
+    const [low, high] = [Math.min(...known) / 1.3, Math.max(...known) * 1.3];
+    const sorted = [...this.rows].sort((one, other) => (valueOf(one) ?? Infinity) - (valueOf(other) ?? Infinity));
+    const rows = sorted.map((row) => {
+      const value = valueOf(row);
+      const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
+      return [
+        row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
+        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : "Nothing is known of it.") : [dot(value, low, high, row.algorithm === this.algorithm), say(value)],
+        row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
+        row.guarantee ? `one ${row.guarantee.unit}` : "",
+      ];
+    });
+    this.list.replaceChildren(
+      table(`All algorithms by ${name.toLowerCase()}`, ["Algorithm", name, "Who is trusted", "Protects"], rows, { class: "compared" }),
+      el("p", { class: "small" }, known.length > 1 ? `Dots stand on a logarithmic scale from ${say(low)} to ${say(high)}; further left is less.` : ""),
+    );
+  }
+}
+
+function dot(value, low, high, current) {
+  const line = el("span", { class: `dotline${current ? " current" : ""}`, "aria-hidden": "true" });
+  const mark = el("span", { class: "dot" });
+  mark.style.left = `${(100 * Math.log(value / low)) / Math.log(high / low)}%`;
+  line.append(mark);
+  return line;
+}

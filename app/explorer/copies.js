@@ -1,0 +1,89 @@
+// The call that gives what is on the screen: for a shell, for Python, for TypeScript.
+
+import { accessKey, calibrationPath, urlOf } from "./api.js";
+import { el } from "./dom.js";
+
+const shell = (text) => `'${text.replace(/'/g, "'\\''")}'`;
+
+export function curl(algorithm, body) {
+  const lines = [`curl -sS ${shell(urlOf(calibrationPath(algorithm)))}`, `-H 'content-type: application/json'`];
+  if (accessKey()) lines.push(`-H "authorization: Bearer $EPSILOND_API_KEY"`);
+  lines.push(`-d ${shell(JSON.stringify(body))}`);
+  return lines.join(" \\\n  ");
+}
+
+/** A JSON value as Python writes it. */
+function literal(value) {
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (value !== null && typeof value === "object") {
+    return `{${Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${literal(each)}`).join(", ")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+export function python(algorithm, body) {
+  const fields = Object.entries(body).map(([name, value]) => `    ${name}=${literal(value)},\n`);
+  return `import epsilond\n\nanswer = epsilond.calibrate(\n    ${JSON.stringify(algorithm)},\n${fields.join("")})\nprint(answer.parameters)\nprint(answer.guarantee.epsilon)\n`;
+}
+
+export function typescript(algorithm, body) {
+  const key = accessKey() ? `\n    "authorization": \`Bearer \${process.env.EPSILOND_API_KEY}\`,` : "";
+  const text = JSON.stringify(body, null, 2).replace(/\n/g, "\n  ");
+  return [
+    `const response = await fetch(${JSON.stringify(urlOf(calibrationPath(algorithm)))}, {`,
+    `  method: "POST",`,
+    `  headers: {${key}\n    "content-type": "application/json",\n  },`,
+    `  body: JSON.stringify(${text}),`,
+    `});`,
+    `const answer = await response.json();`,
+    `if (!response.ok) throw new Error(answer.detail);`,
+    `console.log(answer.parameters, answer.guarantee.epsilon);\n`,
+  ].join("\n");
+}
+
+const KINDS = [
+  ["curl", "curl", curl],
+  ["python", "Python", python],
+  ["typescript", "TypeScript", typescript],
+];
+
+/** Three texts with a button each, and one for the address. */
+export class Copies {
+  constructor(place) {
+    this.texts = {};
+    const parts = KINDS.map(([id, name]) => {
+      this.texts[id] = el("code", { id: `text-${id}` });
+      const told = el("span", { role: "status", class: "told" });
+      const button = el("button", { type: "button", id: `copy-${id}`, onclick: () => copy(this.texts[id].textContent, told) }, `Copy ${name}`);
+      const text = el("pre", { tabindex: "0", role: "region", "aria-label": `The call in ${name}` }, this.texts[id]);
+      return el("details", { class: "copy" }, el("summary", {}, name), el("p", {}, button, told), text);
+    });
+    parts[0].open = true;
+    const told = el("span", { role: "status", class: "told" });
+    place.replaceChildren(
+      el("p", {}, el("button", { type: "button", id: "copy-link", onclick: () => copy(location.href, told) }, "Copy the address"), told),
+      ...parts,
+    );
+  }
+
+  show(algorithm, body) {
+    for (const [id, , text] of KINDS) this.texts[id].textContent = text(algorithm, body);
+  }
+}
+
+async function copy(text, told) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = el("textarea", { class: "visually-hidden" }); // where the clipboard is closed to pages without TLS
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  told.textContent = "Copied";
+  setTimeout(() => (told.textContent = ""), 2000);
+}

@@ -1,0 +1,196 @@
+// The four pictures: noise against privacy, noise against rounds, the privacy profile, risk against privacy.
+
+import { Problem, post, several } from "./api.js";
+import { primary } from "./answer.js";
+import { Chart } from "./chart.js";
+import { el } from "./dom.js";
+import { accountOf, agrees } from "./profile.js";
+import { coarseFirst, spread, sweep } from "./sweep.js";
+import { fromLog10, number, title } from "./words.js";
+
+const PATIENCE = 4000;
+/** Milliseconds of one answer beyond which pictures wait to be asked for. */
+const SYMBOLS = { noise_std: "noise σ", noise_multiplier: "noise multiplier z", epsilon: "privacy loss ε", delta: "failure probability δ", rounds: "rounds R", participants: "participants M", rate: "sampling rate q", step_size: "step size η" };
+const label = (name) => SYMBOLS[name] ?? title(name).toLowerCase();
+
+export class Plots {
+  constructor(place, contract) {
+    this.contract = contract;
+    this.noise = new Chart({ id: "plot-noise", title: "Noise against privacy", about: "What a stronger promise costs in noise, certified and as printed." });
+    this.rounds = new Chart({ id: "plot-rounds", title: "Noise against rounds", about: "What a longer run costs in noise." });
+    this.profile = new Chart({ id: "plot-profile", title: "The privacy profile", about: "For every ε, the chance δ that it is exceeded, from below and above." });
+    this.risk = new Chart({ id: "plot-risk", title: "Risk against privacy", about: "What a stronger promise costs in accuracy: what is proved to be reached, and what no method can beat." });
+    place.replaceChildren(...[this.noise, this.rounds, this.profile, this.risk].map((chart) => chart.place));
+    this.stop = new AbortController();
+  }
+
+  /** Ask for no more. What is under way may end: stopping a worker costs more than its answer. */
+  abort() {
+    this.stop.abort();
+    this.stop = new AbortController();
+  }
+
+  /** Draw for an answer that took so many milliseconds; a slow algorithm waits for a button. */
+  update(algorithm, body, answer, milliseconds) {
+    this.abort();
+    const run = { algorithm, body, answer, signal: this.stop.signal, milliseconds, name: primary(answer, body) };
+    run.sweeps = this.contract.sweeps(`v1/calibrations/${algorithm}`);
+    run.perCall = Math.floor(3000 / Math.max(1, milliseconds));
+    run.count = Math.max(7, Math.min(25, Math.round(10000 / Math.max(1, milliseconds))));
+    this.follow(run, [this.profile], () => this.drawProfile(run));
+    this.follow(run, [this.noise, this.risk], () => this.drawPrivacy(run));
+    this.follow(run, [this.rounds], () => this.drawRounds(run));
+  }
+
+  follow({ signal, milliseconds }, charts, draw) {
+    const begin = () => {
+      for (const chart of charts) if (!chart.drawn) chart.tell("Drawing…");
+      draw().catch((error) => {
+        if (error.name === "AbortError" || signal.aborted) return;
+        if (!(error instanceof Problem)) throw error;
+        for (const chart of charts) chart.tell(error.message);
+      });
+    };
+    if (milliseconds <= PATIENCE) {
+      begin();
+      return;
+    }
+    for (const chart of charts) {
+      const button = el("button", { type: "button", onclick: begin }, "Draw it");
+      chart.tell(`One answer of this algorithm took ${number(milliseconds / 1000, 2)} seconds, a picture takes several. `, button);
+    }
+  }
+
+  async drawPrivacy(run) {
+    const { algorithm, body, answer, name, signal } = run;
+    const field = name === "epsilon" ? "noise_multiplier" : "epsilon";
+    const here = body[field] ?? answer.guarantee.target.epsilon;
+    if (typeof here !== "number" || (field === "epsilon" && !this.takes(algorithm, field))) {
+      this.noise.tell("The target is not an ε here.");
+      this.risk.tell("The target is not an ε here.");
+      return;
+    }
+    const values = [...new Set([...spread(here / 10, here * 10, run.count), here])].sort((one, other) => one - other);
+    const lines = new Lines(name, label(name));
+    const [upper, lower] = [new Map(), new Map()];
+    const x = { label: label(field), log: true, ends: [here / 10, here * 10] };
+    let failed = "";
+    const riskless = () => this.risk.tell("No bound on the excess risk is known for this run, or a field that it needs is missing.");
+    if (!answer.risk?.upper) riskless();
+    const lowest = this.lowerBounds(run, field, values, lower);
+    const draw = () => {
+      this.noise.draw({ x, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
+      if (!upper.size) return;
+      const series = [{ label: "proved to be reached", kind: "certified", points: upper }, { label: "no method beats this order (constant unknown)", kind: "lower", points: lower }];
+      this.risk.draw({ x, y: { label: "excess risk", log: true }, now: here, series, note: lower.size ? failed : `${failed} No lower bound is known for this run.` });
+    };
+    await sweep(algorithm, body, field, values, (value, each, problem) => {
+      if (signal.aborted) return;
+      if (problem) failed ||= `No answer at ${number(value)}: ${problem.detail ?? problem.title}`;
+      else {
+        lines.add(value, each);
+        if (each.risk?.upper) upper.set(value, each.risk.upper.value);
+        if (each.risk?.lower) lower.set(value, each.risk.lower.value);
+      }
+      draw();
+    }, run);
+    await lowest;
+    if (signal.aborted) return;
+    draw();
+    if (!upper.size) riskless();
+    if (!lines.series()[0].points.size) this.noise.tell(failed || "Nothing to draw.");
+  }
+
+  /** Lower bounds, where the service has them for this algorithm. */
+  async lowerBounds({ algorithm, body, signal, count }, field, values, lower) {
+    const path = `v1/risk-bounds/${algorithm}`;
+    if (!this.contract.has(path) || field !== "epsilon") return;
+    const known = this.contract.resolve(this.contract.body(path)).properties;
+    const problem = Object.fromEntries(Object.entries(body).filter(([name]) => name in known));
+    const some = coarseFirst(values.filter((_, index) => index % (count > 12 ? 2 : 1) === 0 || index === values.length - 1));
+    await several(some, (value) => post(path, { ...problem, epsilon: value }), (value, answer) => {
+      const bound = answer?.lower?.[0];
+      const height = bound?.value ?? bound?.scale;
+      if (typeof height === "number") lower.set(value, height);
+    }, { signal });
+  }
+
+  async drawRounds(run) {
+    const { algorithm, body, answer, name, signal } = run;
+    const field = this.takes(algorithm, "rounds") ? "rounds" : "participants";
+    const here = body[field] ?? answer.parameters[field];
+    if (name === field || typeof here !== "number" || !this.takes(algorithm, field)) {
+      this.rounds.tell(name === field ? "The rounds are what is solved for." : "This algorithm has no rounds to choose.");
+      return;
+    }
+    this.rounds.head.textContent = field === "rounds" ? "Noise against rounds" : "Noise against participants";
+    const most = field === "participants" ? Math.min(here * 30, body.clients ?? Infinity) : Math.min(here * 30, 1e15);
+    const values = [...new Set([...spread(Math.max(1, here / 30), Math.max(most, 2), run.count, true), here])].sort((a, b) => a - b);
+    const lines = new Lines(name, label(name));
+    let failed = "";
+    await sweep(algorithm, body, field, values, (value, each, problem) => {
+      if (signal.aborted) return;
+      if (problem) failed ||= `No answer at ${number(value)}: ${problem.detail ?? problem.title}`;
+      else lines.add(value, each);
+      this.rounds.draw({ x: { label: label(field), log: true, ends: [values[0], values.at(-1)] }, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
+    }, run);
+    if (!signal.aborted && !lines.series()[0].points.size) this.rounds.tell(failed || "Nothing to draw.");
+  }
+
+  async drawProfile({ body, answer, signal }) {
+    const target = answer.guarantee.target.epsilon;
+    const here = typeof target === "number" ? target : answer.guarantee.epsilon.upper;
+    const epsilons = Array.from({ length: 61 }, (_, index) => Number((here * (0.1 + index * 0.03)).toPrecision(6)));
+    const request = accountOf(answer, body, epsilons.concat(here));
+    if (!request) {
+      this.profile.tell("The proof of this run joins several theorems, and its curve is not one that /v1/accounts draws. The certificate above holds at the ε and δ it names.");
+      return;
+    }
+    const { points } = await post("v1/accounts", request);
+    if (signal.aborted) return;
+    if (!agrees(points.at(-1), answer)) {
+      this.profile.tell("The general accountant proves another figure for this run than its own theorem does, so its curve is not shown. The certificate above stands.");
+      return;
+    }
+    const side = (end) => new Map(points.map((point) => [point.epsilon.upper, point.log10_delta[end]]).filter(([, value]) => typeof value === "number"));
+    const series = [{ label: "δ at most", kind: "certified", points: side("upper") }];
+    const open = answer.guarantee.tight === "unknown";
+    if (!open) series.push({ label: "δ at least", kind: "lower", points: side("lower") });
+    const y = { label: "failure probability δ", log: false, incrs: [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000, 1e6, 1e7, 1e8], show: (value, digits) => fromLog10(value, Math.min(3, digits)) };
+    this.profile.draw({ x: { label: "privacy loss ε" }, y, now: here, series, band: !open, note: open ? "Only the upper side is proved for this run." : "" });
+  }
+
+  takes(algorithm, field) {
+    return field in this.contract.body(`v1/calibrations/${algorithm}`).properties;
+  }
+}
+
+/** The certified line of a quantity, and those that are printed. */
+class Lines {
+  constructor(name) {
+    this.name = name;
+    this.certified = new Map();
+    this.printed = new Map();
+  }
+
+  add(value, answer) {
+    this.certified.set(value, answer.parameters[this.name]);
+    for (const { theorem, reading, status, parameters } of answer.as_printed ?? []) {
+      const height = parameters[this.name];
+      if (typeof height !== "number" || !(height > 0)) continue;
+      const key = `${theorem}, ${reading}: ${status}`;
+      if (!this.printed.has(key)) this.printed.set(key, new Map());
+      this.printed.get(key).set(value, height);
+    }
+  }
+
+  /** Printed lines that lie on one another are one. */
+  series() {
+    const distinct = new Map();
+    for (const [text, points] of this.printed) {
+      const key = JSON.stringify([...points]);
+      if (!distinct.has(key)) distinct.set(key, { label: `printed (${text})`, kind: "printed", points });
+    }
+    return [{ label: "certified", kind: "certified", points: this.certified }, ...[...distinct.values()].slice(0, 3)];
+  }
+}

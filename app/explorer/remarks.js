@@ -1,0 +1,76 @@
+// Warnings, problems, and why the answer is true.
+
+import { urlOf } from "./api.js";
+import { el } from "./dom.js";
+import { capital, number, title } from "./words.js";
+
+export function showWarnings(place, warnings) {
+  place.replaceChildren(
+    warnings.length
+      ? el("details", { class: "warnings", open: warnings.length < 4 }, el("summary", {}, warnings.length === 1 ? "One thing to know" : `${warnings.length} things to know`), el("ul", {}, warnings.map(({ message }) => el("li", {}, capital(message)))))
+      : "",
+  );
+}
+
+/**
+ * Draw a problem; `left` are the errors that stand beside no field. The nearest values that would do are buttons that
+ * call choose(field, value).
+ */
+export function showProblem(place, problem, left, choose) {
+  if (!problem) {
+    place.replaceChildren();
+    return;
+  }
+  const { condition, nearest } = problem;
+  const errors = problem.errors?.length && !left.length ? "The fields on the left say which." : null;
+  place.replaceChildren(
+    el(
+      "div",
+      { class: "problem card", role: "alert" },
+      el("h3", {}, problem.title ?? "No answer"),
+      el("p", {}, capital(problem.detail ?? ""), " ", errors),
+      left.length ? el("ul", {}, left.map((error) => el("li", {}, el("code", {}, error.pointer), ` ${error.message}${error.allowed ? ` (allowed: ${error.allowed})` : ""}`))) : null,
+      condition ? el("p", {}, `Condition: ${condition.statement}`, condition.left !== undefined ? ` (here ${number(condition.left)} against ${number(condition.right)})` : "") : null,
+      nearest
+        ? el(
+            "p",
+            { class: "nearest" },
+            "Nearest that can be met: ",
+            Object.entries(nearest)
+              .filter(([, value]) => typeof value === "number")
+              .map(([field, value]) => el("button", { type: "button", onclick: () => choose(field, value) }, `${title(field)} = ${number(value, 6)}`)),
+          )
+        : null,
+    ),
+  );
+}
+
+/** The theorems used, in their order, and what the caller must see to. */
+export function showWhy(place, answer, titles) {
+  const steps = answer.derivation ?? [];
+  const declared = answer.declared_conditions ?? [];
+  place.replaceChildren(
+    el(
+      "ol",
+      { class: "steps" },
+      steps.map(({ theorem, inputs }) =>
+        el(
+          "li",
+          {},
+          titles.get(theorem) ?? theorem,
+          " ",
+          el("a", { class: "id", href: urlOf(`v1/theorems/${theorem}`) }, theorem),
+          el("span", { class: "small" }, inputsOf(inputs)),
+        ),
+      ),
+    ),
+    declared.length
+      ? el("details", { open: true }, el("summary", {}, "What you must see to"), el("ul", {}, declared.map(({ statement }) => el("li", {}, capital(statement)))))
+      : "",
+  );
+}
+
+const inputsOf = (inputs) => {
+  const known = Object.entries(inputs ?? {}).filter(([, value]) => typeof value === "number");
+  return known.length ? ` with ${known.map(([name, value]) => `${name.replace(/_/g, " ")} ${number(value)}`).join(", ")}` : "";
+};

@@ -1,0 +1,231 @@
+// The page on the real service: every algorithm, the controls, the address, the copied calls, keyboard, axe.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { PYTHON, answered, figure, forget, openPage, shoot, startBrowser, startService } from "./service.js";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
+const ROOT = new URL("../..", import.meta.url);
+
+let service;
+let browser;
+
+before(async () => {
+  service = await startService();
+  browser = await startBrowser();
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+/** Run on a page of its own, and see that nothing went wrong in it and no other host was asked. */
+async function on(hash, options, body) {
+  const opened = await openPage(browser, service.origin, hash, options);
+  try {
+    await body(opened.page);
+    assert.deepEqual(opened.wrong, []);
+    assert.deepEqual([...opened.hosts], [service.origin]);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function serious(page) {
+  // The page refuses scripts that are not its own, so axe is put in by the browser itself.
+  const { readFileSync } = await import("node:fs");
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+}
+
+const algorithms = async () => (await (await fetch(`${service.origin}/v1/algorithms`)).json()).algorithms;
+
+test("every algorithm yields an answer from its example", { timeout: 600_000 }, async () => {
+  for (const { name } of await algorithms()) {
+    await on(`#/${name}`, {}, async (page) => {
+      await answered(page, name);
+      assert.match(await figure(page), /\d/);
+      assert.equal(await page.locator("#problem").textContent(), "");
+      assert.match(await page.textContent("#spoken"), /Epsilon is at most/);
+      assert.ok((await page.locator("#controls input[type=range]").count()) > 3);
+    });
+  }
+});
+
+test("a slider changes the number and its box, and stale answers never show", async () => {
+  await on(QUICK, {}, async (page) => {
+    await answered(page, "gaussian");
+    const first = await figure(page);
+    await forget(page);
+    const slider = page.locator("#f-epsilon-slider");
+    await slider.focus();
+    for (let step = 0; step < 20; step += 1) await slider.press("ArrowRight");
+    await answered(page, "gaussian");
+    await page.waitForFunction((before_) => document.querySelector("#figures .lead .figure").textContent !== before_, first);
+    const epsilon = Number(await page.inputValue("#f-epsilon"));
+    assert.ok(epsilon > 1);
+    await page.waitForFunction((said) => document.getElementById("spoken").textContent.includes(said), "at most 1.8");
+    assert.ok(Number(await figure(page)) < Number(first));
+  });
+});
+
+test("what is solved for can be changed, and the number found before is given", async () => {
+  await on(QUICK, {}, async (page) => {
+    await answered(page, "gaussian");
+    const noise = Number(await figure(page));
+    await forget(page);
+    await page.selectOption("#f-solve_for", JSON.stringify("epsilon"));
+    await answered(page, "gaussian");
+    assert.equal(await page.locator("#f-epsilon").count(), 0);
+    assert.ok(Math.abs(Number(await page.inputValue("#f-noise_multiplier")) - noise) < 0.01);
+    assert.ok(Math.abs(Number(await figure(page)) - 1) < 0.01);
+  });
+});
+
+test("a value that cannot be is told beside its field, and what is nearest is one click away", async () => {
+  await on(QUICK, {}, async (page) => {
+    await answered(page, "gaussian");
+    await page.fill("#f-rate", "7");
+    await page.waitForSelector("#f-rate[aria-invalid=true]");
+    assert.match(await page.textContent("#f-rate-problem"), /allowed/);
+    await page.fill("#f-rate", "0.5");
+    await answered(page, "gaussian");
+    assert.equal(await page.textContent("#f-rate-problem"), "");
+  });
+  const tight = "#/gaussian?solve_for=rounds&relation=add-or-remove-one&sampling=poisson&rate=0.5&noise_multiplier=1&epsilon=0.01&delta=1e-6";
+  await on(tight, {}, async (page) => {
+    const button = page.locator(".nearest button");
+    await button.first().click();
+    await answered(page, "gaussian");
+    assert.equal(await page.locator(".nearest").count(), 0);
+  });
+});
+
+test("the address holds the state and loads back exactly", async () => {
+  const hash = "#/projected-sgd?epsilon=0.7&delta=3e-7&clients=100&participants=10&dimension=20&lipschitz=1&radius=1&smoothness=2&step_schedule.kind=constant&step_schedule.value=0.25";
+  await on(hash, {}, async (page) => {
+    await answered(page, "projected-sgd");
+    const shown = await figure(page);
+    const address = await page.evaluate(() => location.hash);
+    await on(address, {}, async (other) => {
+      await answered(other, "projected-sgd");
+      assert.equal(await other.evaluate(() => location.hash), address);
+      assert.equal(await figure(other), shown);
+      assert.equal(await other.inputValue("#f-step_schedule-value"), "0.25");
+      assert.equal(await other.inputValue("#f-delta"), "3e-7");
+    });
+  });
+});
+
+test("the copied calls give what is on the screen", async () => {
+  await on(QUICK, { permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+    await answered(page, "gaussian");
+    const shown = await figure(page);
+    await page.click("#copy-curl");
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const answer = JSON.parse(execFileSync("sh", ["-c", copied], { encoding: "utf8" }));
+    assert.equal(answer.parameters.noise_multiplier.toPrecision(4), shown);
+    const python = await page.textContent("#text-python");
+    const printed = execFileSync(PYTHON, ["-c", python], { encoding: "utf8", cwd: ROOT });
+    assert.ok(printed.includes(String(answer.parameters.noise_multiplier)));
+    const script = await page.textContent("#text-typescript");
+    const logged = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    assert.ok(logged.includes(String(answer.parameters.noise_multiplier)));
+  });
+});
+
+test("every picture is drawn, with its numbers in a table", { timeout: 300_000 }, async () => {
+  await on("#/mb-sgd", {}, async (page) => {
+    await answered(page, "mb-sgd");
+    for (const id of ["plot-noise", "plot-rounds", "plot-profile", "plot-risk"]) {
+      const press = page.locator(`#${id} .note button`);
+      await page.waitForSelector(`#${id} .note button, #${id} canvas`);
+      if (await press.count()) await press.click();
+      await page.waitForSelector(`#${id} canvas`);
+      await page.waitForFunction((each) => document.querySelectorAll(`#${each} tbody tr`).length > 4, id);
+      assert.match(await page.getAttribute(`#${id} .plot`, "aria-label"), /from .* to /);
+    }
+    const words = await page.textContent("#printed");
+    assert.match(words, /Proved/);
+    assert.match(words, /Refuted/);
+    await shoot(page, "desktop-light");
+  });
+});
+
+test("all algorithms are compared", { timeout: 300_000 }, async () => {
+  await on("#/mb-sgd", {}, async (page) => {
+    await answered(page, "mb-sgd");
+    await page.click("#compare-start");
+    await page.waitForFunction(() => document.querySelector("#compare [role=status]").textContent === "All have answered.", null, { timeout: 240_000 });
+    assert.ok((await page.locator("#compared tbody tr").count()) >= 9);
+    assert.ok((await page.locator("#compared .dot").count()) >= 3);
+    await page.check("input[value=bits]");
+    assert.match(await page.textContent("#compared"), /bit/);
+    await shoot(page, "compared");
+  });
+});
+
+test("the keyboard alone is enough", async () => {
+  await on(QUICK, {}, async (page) => {
+    await answered(page, "gaussian");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "answer");
+    assert.match(await page.evaluate(() => location.hash), /^#\/gaussian/);
+    await page.evaluate(() => document.activeElement.blur());
+    const reached = new Set();
+    await page.locator("#algorithm").focus();
+    for (let step = 0; step < 60; step += 1) {
+      await page.keyboard.press("Tab");
+      const [tag, id, outline] = await page.evaluate(() => {
+        const { tagName, id: name } = document.activeElement;
+        return [tagName, name, getComputedStyle(document.activeElement).outlineStyle];
+      });
+      if (tag !== "BODY") assert.notEqual(outline, "none", `${tag} ${id}`); // past the last one, the window has it
+      reached.add(id);
+    }
+    for (const id of ["f-epsilon", "f-epsilon-slider", "f-rounds", "reset", "compare-start", "copy-curl"]) assert.ok(reached.has(id), id);
+    await page.locator("#theme").focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  });
+});
+
+test("an access key is sent to the service and kept for the tab alone", async () => {
+  await on(QUICK, {}, async (page) => {
+    await answered(page, "gaussian");
+    await page.click("#access summary");
+    await page.fill("#key", "a-key");
+    const asked = page.waitForRequest((request) => request.method() === "POST");
+    await page.click("#key-form button");
+    assert.equal((await (await asked).allHeaders()).authorization, "Bearer a-key");
+    const kept = await page.evaluate(() => [JSON.stringify(localStorage), location.href, document.getElementById("text-curl").textContent]);
+    for (const each of kept) assert.ok(!each.includes("a-key"));
+  });
+});
+
+for (const [name, options] of [
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["phone", { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }],
+  ["phone-dark", { viewport: { width: 360, height: 740 }, colorScheme: "dark" }],
+]) {
+  test(`axe finds nothing serious, and nothing is cut off: ${name}`, async () => {
+    await on("#/ppsgd", options, async (page) => {
+      await answered(page, "ppsgd");
+      await page.waitForSelector("#plot-profile canvas");
+      for (const each of await page.locator("details:not([open]) > summary").all()) if (await each.isVisible()) await each.click();
+      assert.deepEqual(await serious(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await page.evaluate(() => document.querySelectorAll("details:not(.all, .warnings)").forEach((each) => (each.open = false)));
+      await shoot(page, name);
+    });
+  });
+}

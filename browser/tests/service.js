@@ -1,0 +1,73 @@
+// The real service on a free port, and a browser on its page. Both end with the test file.
+
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { chromium } from "playwright-core";
+
+export const PYTHON = process.env.PYTHON;
+export const SHOTS = process.env.SCREENSHOTS;
+const PATIENCE = 90_000;
+
+const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** Start the service and wait until it is ready; {origin, stop}. */
+export async function startService() {
+  const origin = `http://127.0.0.1:${await freePort()}`;
+  const child = spawn(PYTHON, ["-m", "epsilond", "serve", "--port", new URL(origin).port], {
+    cwd: join(import.meta.dirname, "../.."),
+    env: { ...process.env, EPSILOND_STORE_PATH: ":memory:", EPSILOND_LOG_LEVEL: "error", EPSILOND_DEADLINE_SECONDS: "300" },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  for (const begin = Date.now(); ; await pause(200)) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+    const ready = await fetch(`${origin}/readyz`).catch(() => null);
+    if (ready?.ok) break;
+    if (Date.now() - begin > PATIENCE) throw new Error("the service does not get ready");
+  }
+  return { origin, stop: () => (child.kill("SIGTERM"), ended) };
+}
+
+export const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+
+/** A page that writes down what went wrong in it and whom it asked. */
+export async function openPage(browser, origin, hash = "", options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1320, height: 900 }, reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  const wrong = [];
+  const hosts = new Set();
+  page.on("pageerror", (error) => wrong.push(String(error)));
+  page.on("console", (message) => {
+    // A browser reports every 4xx it is answered; what the page does with them is tested by what it shows.
+    if (message.type() === "error" && !/^Failed to load resource.* (409|422) /.test(message.text())) wrong.push(message.text());
+  });
+  page.on("request", (request) => hosts.add(new URL(request.url()).origin));
+  await page.goto(`${origin}/${hash}`);
+  return { page, wrong, hosts, close: () => context.close() };
+}
+
+/** Wait for the answer of an algorithm to what is on the screen now. */
+export const answered = (page, algorithm) =>
+  page.waitForSelector(`#answer[aria-busy="false"][data-answered="${algorithm}"]`, { timeout: PATIENCE });
+
+/** Forget the answer that is shown, so that the next one can be waited for. */
+export const forget = (page) => page.evaluate(() => delete document.getElementById("answer").dataset.answered);
+
+export async function shoot(page, name) {
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+}
+
+export const figure = (page) => page.textContent("#figures .lead .figure");
