@@ -324,6 +324,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One problem, every algorithm side by side
+         * @description Calibrate every algorithm that applies, rank those that can be compared, and say why the others do not.
+         *
+         *     What is not computed by the deadline is `undecided`; the rest stands.
+         */
+        post: operations["plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A calibration or an account as a page to sign
+         * @description One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+         */
+        post: operations["report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -3597,6 +3639,18 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AcceleratedMbSgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        AcceleratedMbSgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["AcceleratedMbSgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
          * AcceleratedMbSgdCalibration
          * @description What accelerated-mb-sgd answers.
          */
@@ -3823,6 +3877,171 @@ export interface components {
              */
             sampling?: components["schemas"]["Sampling"];
         };
+        /**
+         * AcceleratedMbSgdSweep
+         * @description What accelerated-mb-sgd answers at many values, in their order.
+         */
+        AcceleratedMbSgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["AcceleratedMbSgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["AcceleratedMbSgdAtValue"][];
+        };
+        /**
+         * AcceleratedMbSgdSweepProblem
+         * @description The fields of accelerated-mb-sgd, but for the one that is swept.
+         */
+        AcceleratedMbSgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["AcceleratedMbSgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Samples Per Client
+             * @description records of one client
+             */
+            samples_per_client?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Diameter
+             * @description diameter of the domain
+             */
+            diameter?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             */
+            strong_convexity?: number;
+            /** @description how a batch is drawn */
+            sampling?: components["schemas"]["Sampling"];
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance?: number;
+            /**
+             * Identically Distributed
+             * @description whether all clients draw from one distribution
+             */
+            identically_distributed?: boolean;
+            /**
+             * Heterogeneity
+             * @description root mean square over clients of |∇F_i − ∇F|, at its largest
+             */
+            heterogeneity?: number;
+            /**
+             * Max Gradients
+             * @description gradient evaluations one client may spend, batch_size times rounds
+             */
+            max_gradients?: number;
+            /**
+             * Communication Budget
+             * @description bits all clients together may send over the run
+             */
+            communication_budget?: number;
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description which readings of the printed theorem to return
+             */
+            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            /**
+             * Gradient Std
+             * @description root mean square distance of a record's gradient from its client's expected one, at its largest
+             */
+            gradient_std?: number;
+            /**
+             * Empirical Gradient Std
+             * @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain
+             */
+            empirical_gradient_std?: number;
+            /**
+             * Initial Gap
+             * @description bound on the excess risk of the start
+             */
+            initial_gap?: number;
+        };
+        /**
+         * AcceleratedMbSgdSweepValues
+         * @description A field of accelerated-mb-sgd and its values.
+         */
+        AcceleratedMbSgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["AcceleratedMbSgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * AcceleratedMbSgdSweepValuesField
+         * @enum {string}
+         */
+        AcceleratedMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "client_groups" | "participation" | "relation" | "unit" | "observer" | "readings" | "gradient_std" | "empirical_gradient_std" | "initial_gap";
         /**
          * AcceleratedParameters
          * @description What to run with. Every stage starts at the output of the one before; the last one's output is the model.
@@ -4947,7 +5166,7 @@ export interface components {
             reason?: string;
             /**
              * Ratio
-             * @description bound over measured mean; absent where nothing is compared
+             * @description bound over measured mean; absent where nothing is compared, and where both are below optimum_gap
              */
             ratio?: (number | ("unbounded" | "-unbounded")) | ("unbounded" | "-unbounded");
             /** @description true: the whole band is at most the bound; false: it is all above; undecidable: the bound is in it */
@@ -5070,6 +5289,37 @@ export interface components {
              * @description by Lemma 2.6, as printed
              */
             lemma: number;
+        };
+        /**
+         * Calibration
+         * @description The whole answer. `parameters` is what to run with.
+         */
+        Calibration: {
+            /** Algorithm */
+            algorithm: string;
+            /** Parameters */
+            parameters: unknown;
+            guarantee: components["schemas"]["GuaranteeAnswer"];
+            numerical: components["schemas"]["NumericalAnswer"];
+            /** As Printed */
+            as_printed: components["schemas"]["PrintedReading"][];
+            /** @description excess risk to expect */
+            risk?: components["schemas"]["Risk"];
+            /** @description what is sent */
+            communication?: components["schemas"]["Communication"];
+            /**
+             * Considered
+             * @description bounds set side by side
+             */
+            considered?: components["schemas"]["ConsideredBound"][];
+            /** Derivation */
+            derivation: components["schemas"]["DerivationStep"][];
+            /** Declared Conditions */
+            declared_conditions: components["schemas"]["DeclaredCondition"][];
+            /** Warnings */
+            warnings: components["schemas"]["Warning"][];
+            /** Engine Version */
+            engine_version: string;
         };
         /**
          * CellAnswer
@@ -9536,6 +9786,18 @@ export interface components {
             noise_multiplier: number;
         };
         /**
+         * GaussianAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        GaussianAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["GaussianCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
          * GaussianBound
          * @description A lower bound on μ of Gaussian differential privacy; nothing is assumed for that.
          */
@@ -9757,6 +10019,98 @@ export interface components {
              */
             noise_multiplier: number;
         };
+        /**
+         * GaussianSweep
+         * @description What gaussian answers at many values, in their order.
+         */
+        GaussianSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["GaussianSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["GaussianAtValue"][];
+        };
+        /**
+         * GaussianSweepProblem
+         * @description The fields of gaussian, but for the one that is swept.
+         */
+        GaussianSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["GaussianSweepValues"];
+            /** @description the number to solve for; the others are given */
+            solve_for?: components["schemas"]["GaussianSweepProblemSolveFor"];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description how a batch is drawn */
+            sampling?: components["schemas"]["Sampling"];
+            /**
+             * Noise Multiplier
+             * @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity
+             */
+            noise_multiplier?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Rate
+             * @description probability that a given record is in a batch
+             */
+            rate?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /**
+             * Population
+             * @description records a batch is drawn from
+             */
+            population?: number;
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+        };
+        /**
+         * GaussianSweepProblemSolveFor
+         * @enum {string}
+         */
+        GaussianSweepProblemSolveFor: "noise_multiplier" | "rounds" | "rate" | "epsilon" | "delta";
+        /**
+         * GaussianSweepValues
+         * @description A field of gaussian and its values.
+         */
+        GaussianSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["GaussianSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * GaussianSweepValuesField
+         * @enum {string}
+         */
+        GaussianSweepValuesField: "solve_for" | "relation" | "sampling" | "noise_multiplier" | "rounds" | "rate" | "batch_size" | "population" | "epsilon" | "delta" | "log10_delta" | "unit" | "observer";
         /**
          * GaussianTarget
          * @description A target for one release of the Gaussian mechanism. Give one of delta and log10_delta.
@@ -10059,6 +10413,21 @@ export interface components {
          * @enum {string}
          */
         GuaranteeAnswerMinimal: "proved" | "searched";
+        /**
+         * GuaranteeKind
+         * @description Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
+         */
+        GuaranteeKind: {
+            definition: components["schemas"]["GuaranteeKindDefinition"];
+            unit: components["schemas"]["Unit"];
+            relation: components["schemas"]["Relation"];
+            observer: components["schemas"]["Observer"];
+        };
+        /**
+         * GuaranteeKindDefinition
+         * @enum {string}
+         */
+        GuaranteeKindDefinition: "local" | "shuffle" | "central" | "joint";
         /**
          * HuberProblem
          * @description Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain.
@@ -10890,6 +11259,18 @@ export interface components {
          */
         LowerBoundTrust: "local" | "shuffle" | "central";
         /**
+         * MbSgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        MbSgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["MbSgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
          * MbSgdCalibration
          * @description What mb-sgd answers.
          */
@@ -11331,6 +11712,156 @@ export interface components {
             sampling?: components["schemas"]["Sampling"];
         };
         /**
+         * MbSgdSweep
+         * @description What mb-sgd answers at many values, in their order.
+         */
+        MbSgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["MbSgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["MbSgdAtValue"][];
+        };
+        /**
+         * MbSgdSweepProblem
+         * @description The fields of mb-sgd, but for the one that is swept.
+         */
+        MbSgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["MbSgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Samples Per Client
+             * @description records of one client
+             */
+            samples_per_client?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Diameter
+             * @description diameter of the domain
+             */
+            diameter?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             */
+            strong_convexity?: number;
+            /** @description how a batch is drawn */
+            sampling?: components["schemas"]["Sampling"];
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance?: number;
+            /**
+             * Identically Distributed
+             * @description whether all clients draw from one distribution
+             */
+            identically_distributed?: boolean;
+            /**
+             * Heterogeneity
+             * @description root mean square over clients of |∇F_i − ∇F|, at its largest
+             */
+            heterogeneity?: number;
+            /**
+             * Max Gradients
+             * @description gradient evaluations one client may spend, batch_size times rounds
+             */
+            max_gradients?: number;
+            /**
+             * Communication Budget
+             * @description bits all clients together may send over the run
+             */
+            communication_budget?: number;
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description which readings of the printed theorem to return
+             */
+            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+        };
+        /**
+         * MbSgdSweepValues
+         * @description A field of mb-sgd and its values.
+         */
+        MbSgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["MbSgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * MbSgdSweepValuesField
+         * @enum {string}
+         */
+        MbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "client_groups" | "participation" | "relation" | "unit" | "observer" | "readings";
+        /**
          * MeanEstimationProblem
          * @description ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the domain holds it.
          */
@@ -11488,6 +12019,18 @@ export interface components {
              * @description probability that a given record is in a batch
              */
             rate: number;
+        };
+        /**
+         * Mu2SgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        Mu2SgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["Mu2SgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
         };
         /**
          * Mu2SgdCalibration
@@ -11741,6 +12284,147 @@ export interface components {
          */
         Mu2SgdRunServer: "trusted" | "untrusted";
         /**
+         * Mu2SgdSweep
+         * @description What mu2-sgd answers at many values, in their order.
+         */
+        Mu2SgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["Mu2SgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["Mu2SgdAtValue"][];
+        };
+        /**
+         * Mu2SgdSweepProblem
+         * @description The fields of mu2-sgd, but for the one that is swept.
+         */
+        Mu2SgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["Mu2SgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Gaussian Dp Mu
+             * @description parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
+             */
+            gaussian_dp_mu?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient, 0 for linear losses
+             */
+            smoothness?: number;
+            /**
+             * Diameter
+             * @description diameter of the domain
+             */
+            diameter?: number;
+            /** @description who adds the noise: each client, as it trusts nobody, or the server, which then sees every message */
+            server?: components["schemas"]["Mu2SgdSweepProblemServer"];
+            /**
+             * Gradient Std
+             * @description root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
+             */
+            gradient_std?: number;
+            /**
+             * Heterogeneity
+             * @description root mean square over clients of ∇f_i − ∇f; absent: G
+             */
+            heterogeneity?: number;
+            /**
+             * Smoothness Std
+             * @description Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L
+             */
+            smoothness_std?: number;
+            /**
+             * Smoothness Heterogeneity
+             * @description Lipschitz constant of ∇f_i − ∇f; absent: L
+             */
+            smoothness_heterogeneity?: number;
+            /**
+             * Optimum Gradient Norm
+             * @description norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G
+             */
+            optimum_gradient_norm?: number;
+            /** @description who takes part: m uniformly in each round (default), so often each, or when each */
+            participation?: components["schemas"]["Participation"];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /**
+             * Unit
+             * @description whose data is protected: one record, or everything of one client
+             * @constant
+             */
+            unit?: "record";
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description which readings of the printed theorem to return
+             */
+            readings?: ("statement" | "corrected")[];
+        };
+        /**
+         * Mu2SgdSweepProblemServer
+         * @enum {string}
+         */
+        Mu2SgdSweepProblemServer: "trusted" | "untrusted";
+        /**
+         * Mu2SgdSweepValues
+         * @description A field of mu2-sgd and its values.
+         */
+        Mu2SgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["Mu2SgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * Mu2SgdSweepValuesField
+         * @enum {string}
+         */
+        Mu2SgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "gaussian_dp_mu" | "clients" | "participants" | "rounds" | "dimension" | "lipschitz" | "smoothness" | "diameter" | "server" | "gradient_std" | "heterogeneity" | "smoothness_std" | "smoothness_heterogeneity" | "optimum_gradient_norm" | "participation" | "relation" | "unit" | "observer" | "readings";
+        /**
          * MuInputs
          * @description ρ, and the δ at which ε is asked for. Give one of delta and log10_delta.
          */
@@ -11935,6 +12619,18 @@ export interface components {
          * @enum {string}
          */
         NonsmoothInputsVariant: "informal" | "complete";
+        /**
+         * NormFedavgAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        NormFedavgAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["NormFedavgCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
+        };
         /**
          * NormFedavgCalibration
          * @description What norm-fedavg answers.
@@ -12274,6 +12970,158 @@ export interface components {
             observer?: components["schemas"]["Observer"];
         };
         /**
+         * NormFedavgSweep
+         * @description What norm-fedavg answers at many values, in their order.
+         */
+        NormFedavgSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["NormFedavgSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["NormFedavgAtValue"][];
+        };
+        /**
+         * NormFedavgSweepProblem
+         * @description The fields of norm-fedavg, but for the one that is swept.
+         */
+        NormFedavgSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["NormFedavgSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Quantization Levels
+             * @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+             */
+            quantization_levels?: number;
+            /**
+             * L1 Sensitivity
+             * @description ℓ1 distance of the values on neighbouring data
+             */
+            l1_sensitivity?: number;
+            /**
+             * Linf Sensitivity
+             * @description most that one coordinate differs between them
+             */
+            linf_sensitivity?: number;
+            /**
+             * L2 Sensitivity
+             * @description ℓ2 distance of the values on neighbouring data
+             */
+            l2_sensitivity?: number;
+            /** @description where the sensitivities come from, in place of the sensitivities themselves */
+            sensitivity_rule?: components["schemas"]["SensitivityRule"];
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /** @description which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one */
+            method?: components["schemas"]["NormFedavgSweepProblemMethod"];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description printed readings to return, all if absent
+             */
+            readings?: "statement"[];
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Quasar Convexity
+             * @description quasar-convexity of every client's loss, 1 if convex
+             */
+            quasar_convexity?: number;
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance?: number;
+            /**
+             * Client Optimum Distance
+             * @description distance of a client's own minimiser from the common one
+             */
+            client_optimum_distance?: number;
+            /**
+             * Growth Ratio
+             * @description largest norm of a record's gradient over that of its client's mean one
+             */
+            growth_ratio?: number;
+            /**
+             * Samples Per Client
+             * @description records of one client
+             */
+            samples_per_client?: number;
+            /**
+             * Local Steps
+             * @description gradient steps of one client per round
+             */
+            local_steps?: number;
+            /**
+             * Step Ratio
+             * @description step of the server over the clients' step
+             */
+            step_ratio?: number;
+        };
+        /**
+         * NormFedavgSweepProblemMethod
+         * @enum {string}
+         */
+        NormFedavgSweepProblemMethod: "escape" | "hockey-stick" | "concentrated" | "concentrated-coupled";
+        /**
+         * NormFedavgSweepValues
+         * @description A field of norm-fedavg and its values.
+         */
+        NormFedavgSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["NormFedavgSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * NormFedavgSweepValuesField
+         * @enum {string}
+         */
+        NormFedavgSweepValuesField: "epsilon" | "delta" | "log10_delta" | "dimension" | "quantization_levels" | "l1_sensitivity" | "linf_sensitivity" | "l2_sensitivity" | "sensitivity_rule" | "rounds" | "participants" | "method" | "relation" | "observer" | "readings" | "clients" | "unit" | "smoothness" | "quasar_convexity" | "initial_distance" | "client_optimum_distance" | "growth_ratio" | "samples_per_client" | "local_steps" | "step_ratio";
+        /**
          * NumericalAnswer
          * @description How exactly the bound itself was computed; not what is known of the mechanism.
          */
@@ -12357,6 +13205,18 @@ export interface components {
             noise_stds: number[];
         };
         /**
+         * OnePassAcceleratedMbSgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        OnePassAcceleratedMbSgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["OnePassAcceleratedMbSgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
          * OnePassAcceleratedMbSgdCalibration
          * @description What one-pass-accelerated-mb-sgd answers.
          */
@@ -12427,6 +13287,175 @@ export interface components {
              */
             algorithm: "one-pass-accelerated-mb-sgd";
         };
+        /**
+         * OnePassAcceleratedMbSgdSweep
+         * @description What one-pass-accelerated-mb-sgd answers at many values, in their order.
+         */
+        OnePassAcceleratedMbSgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["OnePassAcceleratedMbSgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["OnePassAcceleratedMbSgdAtValue"][];
+        };
+        /**
+         * OnePassAcceleratedMbSgdSweepProblem
+         * @description The fields of one-pass-accelerated-mb-sgd, but for the one that is swept.
+         */
+        OnePassAcceleratedMbSgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["OnePassAcceleratedMbSgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Samples Per Client
+             * @description records of one client
+             */
+            samples_per_client?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Diameter
+             * @description diameter of the domain
+             */
+            diameter?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             */
+            strong_convexity?: number;
+            /**
+             * Sampling
+             * @description how a batch is drawn
+             * @constant
+             */
+            sampling?: "without-replacement";
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance?: number;
+            /**
+             * Identically Distributed
+             * @description whether all clients draw from one distribution
+             */
+            identically_distributed?: boolean;
+            /**
+             * Heterogeneity
+             * @description root mean square over clients of |∇F_i − ∇F|, at its largest
+             */
+            heterogeneity?: number;
+            /**
+             * Max Gradients
+             * @description gradient evaluations one client may spend, batch_size times rounds
+             */
+            max_gradients?: number;
+            /**
+             * Communication Budget
+             * @description bits all clients together may send over the run
+             */
+            communication_budget?: number;
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description which readings of the printed theorem to return
+             */
+            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            /**
+             * Gradient Std
+             * @description root mean square distance of a record's gradient from its client's expected one, at its largest
+             */
+            gradient_std?: number;
+            /**
+             * Empirical Gradient Std
+             * @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain
+             */
+            empirical_gradient_std?: number;
+            /**
+             * Initial Gap
+             * @description bound on the excess risk of the start
+             */
+            initial_gap?: number;
+        };
+        /**
+         * OnePassAcceleratedMbSgdSweepValues
+         * @description A field of one-pass-accelerated-mb-sgd and its values.
+         */
+        OnePassAcceleratedMbSgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["OnePassAcceleratedMbSgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * OnePassAcceleratedMbSgdSweepValuesField
+         * @enum {string}
+         */
+        OnePassAcceleratedMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "client_groups" | "participation" | "relation" | "unit" | "observer" | "readings" | "gradient_std" | "empirical_gradient_std" | "initial_gap";
         /**
          * OnePassCompositionalityInputs
          * @description An algorithm that uses every record once, in rounds of the same ε₀.
@@ -13268,6 +14297,345 @@ export interface components {
          */
         PersonalizedLeastSquaresFeatures: "sign" | "gaussian";
         /**
+         * PlanAnswer
+         * @description Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable.
+         */
+        PlanAnswer: {
+            rank_by: components["schemas"]["PlanAnswerRankBy"];
+            /** Groups */
+            groups: components["schemas"]["PlanGroup"][];
+            /** Entries */
+            entries: components["schemas"]["PlanEntry"][];
+            /** Engine Version */
+            engine_version: string;
+        };
+        /**
+         * PlanAnswerRankBy
+         * @enum {string}
+         */
+        PlanAnswerRankBy: "risk" | "noise" | "bits" | "rounds";
+        /**
+         * PlanEntry
+         * @description One algorithm, in one of its variants.
+         */
+        PlanEntry: {
+            /** Algorithm */
+            algorithm: string;
+            /**
+             * Variant
+             * @description absent where the algorithm has one
+             */
+            variant?: string;
+            /** Title */
+            title: string;
+            /**
+             * Applies
+             * @description undecided: not answered within the deadline
+             */
+            applies: boolean | "undecided";
+            /**
+             * Why
+             * @description why it does not apply; where it does, how the plan was read for it
+             */
+            why: components["schemas"]["Reason"][];
+            guarantee: components["schemas"]["GuaranteeKind"];
+            /** @description whose excess risk is bounded: of the population, of the data at hand, or of personal models */
+            objective?: components["schemas"]["PlanEntryObjective"];
+            /**
+             * Rank
+             * @description within its group, from 1; absent where there is nothing to rank by
+             */
+            rank?: number;
+            /**
+             * Noise Std
+             * @description standard deviation per coordinate of what is added
+             */
+            noise_std?: number;
+            noise_added_to: components["schemas"]["PlanEntryNoiseAddedTo"];
+            /** Rounds */
+            rounds?: number;
+            /**
+             * Bits
+             * @description all clients together, over the run
+             */
+            bits?: number;
+            /** @description absent where no theorem bounds it */
+            risk?: components["schemas"]["PlannedRisk"];
+            /** @description where the plan asks to reach a risk */
+            reach?: components["schemas"]["Reached"];
+            /**
+             * Unused
+             * @description fields of the plan that this algorithm takes no account of
+             */
+            unused: string[];
+            /**
+             * Request
+             * @description body of POST /v1/calibrations/{algorithm} that gives the calibration
+             */
+            request?: {
+                [key: string]: unknown;
+            };
+            /** @description the whole answer to it */
+            calibration?: components["schemas"]["Calibration"];
+        };
+        /**
+         * PlanEntryNoiseAddedTo
+         * @enum {string}
+         */
+        PlanEntryNoiseAddedTo: "gradients" | "unit-updates" | "shared-gradient";
+        /**
+         * PlanEntryObjective
+         * @enum {string}
+         */
+        PlanEntryObjective: "population" | "empirical" | "personalized";
+        /**
+         * PlanGroup
+         * @description Entries that can be compared: one kind of guarantee, figures of one thing.
+         */
+        PlanGroup: {
+            guarantee: components["schemas"]["GuaranteeKind"];
+            /**
+             * Compares
+             * @description in words, what is compared
+             */
+            compares: string;
+            /**
+             * Ranked
+             * @description names of entries, the best first; algorithm or algorithm (variant)
+             */
+            ranked: string[];
+            /**
+             * Unranked
+             * @description names of entries with no figure to rank by, or of a hidden constant
+             */
+            unranked: string[];
+        };
+        /**
+         * PlanProblem
+         * @description The target, the federation and the learning problem, of which each algorithm takes what it needs.
+         *
+         *     Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
+         *     says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it.
+         */
+        PlanProblem: {
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Samples Per Client
+             * @description records of one client
+             */
+            samples_per_client?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * @description how the participants of a round are drawn, where they are fewer than clients
+             * @default without-replacement
+             */
+            client_sampling?: components["schemas"]["PlanProblemClientSampling"];
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Diameter
+             * @description diameter of the domain
+             */
+            diameter?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             */
+            strong_convexity?: number;
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance?: number;
+            /**
+             * Initial Gap
+             * @description bound on the excess risk of the start
+             */
+            initial_gap?: number;
+            /**
+             * Identically Distributed
+             * @description whether all clients draw from one distribution
+             * @default true
+             */
+            identically_distributed?: boolean;
+            /**
+             * Heterogeneity
+             * @description root mean square over clients of |∇F_i − ∇F|, at its largest
+             */
+            heterogeneity?: number;
+            /**
+             * Gradient Std
+             * @description root mean square distance of a record's gradient from its client's expected one, at its largest
+             */
+            gradient_std?: number;
+            /**
+             * Empirical Gradient Std
+             * @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain
+             */
+            empirical_gradient_std?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /** @description how a batch is drawn */
+            sampling?: components["schemas"]["Sampling"];
+            /**
+             * Step Size
+             * @description step size
+             */
+            step_size?: number;
+            /**
+             * Max Gradients
+             * @description gradient evaluations one client may spend, batch_size times rounds
+             */
+            max_gradients?: number;
+            /**
+             * Communication Budget
+             * @description bits all clients together may send over the run
+             */
+            communication_budget?: number;
+            /**
+             * Quantization Levels
+             * @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+             */
+            quantization_levels?: number;
+            /**
+             * Clipping Norm
+             * @description bound on the ℓ2 norm of what one client sends in a round
+             */
+            clipping_norm?: number;
+            /**
+             * Shared Dimension
+             * @description coordinates of the shared part of the model
+             */
+            shared_dimension?: number;
+            /**
+             * Shared Gradient Std
+             * @description root mean square distance, at the optimum, of a record's shared gradient from its expected one
+             */
+            shared_gradient_std?: number;
+            /**
+             * Local Gradient Std
+             * @description root mean square norm, at the optimum, of a record's gradient in its client's own part
+             */
+            local_gradient_std?: number;
+            /**
+             * Shared Gradient Norm
+             * @description bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i
+             */
+            shared_gradient_norm?: number;
+            /**
+             * Optimum Norm
+             * @description norm of the mean of the clients' own optima, from the start
+             */
+            optimum_norm?: number;
+            /**
+             * Optimum Spread
+             * @description root mean square distance of the clients' own optima from their mean, 0 if all are equal
+             */
+            optimum_spread?: number;
+            /**
+             * @description what a neighbouring data set is
+             * @default replace-one
+             */
+            relation?: components["schemas"]["Relation"];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /**
+             * Trust
+             * @description trust models that are accepted, all if absent. local: nobody is trusted; shuffle: a shuffler is; central: the server is, and others see models only; joint: the server is, and a client's own model is its own
+             */
+            trust?: ("local" | "shuffle" | "central" | "joint")[];
+            /**
+             * Observers
+             * @description observers that are to be protected against, any if absent
+             */
+            observers?: ("server" | "shuffled-server" | "released-models" | "final-model" | "other-clients")[];
+            /**
+             * Algorithms
+             * @description algorithms to consider, all if absent
+             */
+            algorithms?: string[];
+            /**
+             * @description what entries of one kind of guarantee are ranked by, the smallest first
+             * @default risk
+             */
+            rank_by?: components["schemas"]["PlanProblemRankBy"];
+            /** @description a risk to reach, and what to change for it */
+            reach?: components["schemas"]["Reach"];
+        };
+        /**
+         * PlanProblemClientSampling
+         * @enum {string}
+         */
+        PlanProblemClientSampling: "poisson" | "without-replacement";
+        /**
+         * PlanProblemRankBy
+         * @enum {string}
+         */
+        PlanProblemRankBy: "risk" | "noise" | "bits" | "rounds";
+        /**
+         * PlannedRisk
+         * @description An upper bound on the excess risk; with a hidden constant it is an order, and never ranked.
+         */
+        PlannedRisk: {
+            /**
+             * Value
+             * @description a number, or unbounded
+             */
+            value: number | ("unbounded" | "-unbounded");
+            constant: components["schemas"]["PlannedRiskConstant"];
+            /** Theorem */
+            theorem: string;
+        };
+        /**
+         * PlannedRiskConstant
+         * @enum {string}
+         */
+        PlannedRiskConstant: "explicit" | "hidden";
+        /**
          * Point
          * @description The curve at one point: what was asked has equal ends.
          */
@@ -13291,6 +14659,18 @@ export interface components {
              * @description privacy loss bound ε of (ε, δ), 0 allowed
              */
             epsilon: number;
+        };
+        /**
+         * PpsgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        PpsgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["PpsgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
         };
         /**
          * PpsgdCalibration
@@ -13619,6 +14999,171 @@ export interface components {
          */
         PpsgdRunWeighting: "clients" | "samples";
         /**
+         * PpsgdSweep
+         * @description What ppsgd answers at many values, in their order.
+         */
+        PpsgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["PpsgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["PpsgdAtValue"][];
+        };
+        /**
+         * PpsgdSweepProblem
+         * @description The fields of ppsgd, but for the one that is swept.
+         */
+        PpsgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["PpsgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /** @description how a batch is drawn */
+            sampling?: components["schemas"]["PpsgdSweepProblemSampling"];
+            /**
+             * Participation Rate
+             * @description probability that a given record is in a batch
+             */
+            participation_rate?: number;
+            /**
+             * Clipping Norm
+             * @description bound on the ℓ2 norm of what one client sends in a round
+             */
+            clipping_norm?: number;
+            /**
+             * Shared Dimension
+             * @description coordinates of the shared part of the model
+             */
+            shared_dimension?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["Batches"][];
+            /** @description what a client counts for in the average: the same as any other, or by the records of its batch */
+            weighting?: components["schemas"]["PpsgdSweepProblemWeighting"];
+            /**
+             * Shared Gradient Std
+             * @description root mean square distance, at the optimum, of a record's shared gradient from its expected one
+             */
+            shared_gradient_std?: number;
+            /**
+             * Local Gradient Std
+             * @description root mean square norm, at the optimum, of a record's gradient in its client's own part
+             */
+            local_gradient_std?: number;
+            /**
+             * Shared Gradient Norm
+             * @description bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i
+             */
+            shared_gradient_norm?: number;
+            /**
+             * Optimum Norm
+             * @description norm of the mean of the clients' own optima, from the start
+             */
+            optimum_norm?: number;
+            /**
+             * Optimum Spread
+             * @description root mean square distance of the clients' own optima from their mean, 0 if all are equal
+             */
+            optimum_spread?: number;
+            /**
+             * Personalization
+             * @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only
+             */
+            personalization?: number | "unbounded";
+            /**
+             * Noise Constant
+             * @description the constant that a printed noise leaves open: c in (4), c₂ in (12)
+             */
+            noise_constant?: number;
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /**
+             * Unit
+             * @description whose data is protected: one record, or everything of one client
+             * @constant
+             */
+            unit?: "client";
+            /**
+             * Observer
+             * @description who sees what: the adversary's view
+             * @constant
+             */
+            observer?: "other-clients";
+            /**
+             * Readings
+             * @description which readings of the printed theorems to return
+             */
+            readings?: ("statement" | "experimental")[];
+        };
+        /**
+         * PpsgdSweepProblemSampling
+         * @enum {string}
+         */
+        PpsgdSweepProblemSampling: "full" | "poisson" | "without-replacement";
+        /**
+         * PpsgdSweepProblemWeighting
+         * @enum {string}
+         */
+        PpsgdSweepProblemWeighting: "clients" | "samples";
+        /**
+         * PpsgdSweepValues
+         * @description A field of ppsgd and its values.
+         */
+        PpsgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["PpsgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * PpsgdSweepValuesField
+         * @enum {string}
+         */
+        PpsgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "clients" | "rounds" | "sampling" | "participation_rate" | "clipping_norm" | "shared_dimension" | "smoothness" | "lipschitz" | "batch_size" | "client_groups" | "weighting" | "shared_gradient_std" | "local_gradient_std" | "shared_gradient_norm" | "optimum_norm" | "optimum_spread" | "personalization" | "noise_constant" | "relation" | "unit" | "observer" | "readings";
+        /**
          * PrescribedRisk
          * @description Our bound on the excess risk of the run that the printed theorem prescribes at the answer's batch size.
          */
@@ -13682,6 +15227,13 @@ export interface components {
             panels?: components["schemas"]["Axis"];
             /** Repetitions */
             repetitions: number;
+            /**
+             * Beside
+             * @description what the runs set beside are, in a few words, by name
+             */
+            beside: {
+                [key: string]: string;
+            };
             /** Cells */
             cells: components["schemas"]["CellAnswer"][];
             /** Warnings */
@@ -13965,12 +15517,12 @@ export interface components {
             blocks_done: number;
             /**
              * Blocks
-             * @description blocks in all
+             * @description blocks in all; a repetition is never split, so that one of many rounds takes long
              */
             blocks: number;
             /**
              * Seconds Left
-             * @description estimate: of the plan at first, then from the blocks that were measured
+             * @description estimate of its own work, without its wait: of the plan at first, then from the blocks measured
              */
             seconds_left?: number;
         };
@@ -14057,6 +15609,18 @@ export interface components {
              * @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
              */
             suffix_fraction?: number;
+        };
+        /**
+         * ProjectedSgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        ProjectedSgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["ProjectedSgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
         };
         /**
          * ProjectedSgdBatches
@@ -14341,6 +15905,147 @@ export interface components {
          */
         ProjectedSgdRunRelease: "last" | "random-stop" | "suffix";
         /**
+         * ProjectedSgdSweep
+         * @description What projected-sgd answers at many values, in their order.
+         */
+        ProjectedSgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["ProjectedSgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["ProjectedSgdAtValue"][];
+        };
+        /**
+         * ProjectedSgdSweepProblem
+         * @description The fields of projected-sgd, but for the one that is swept.
+         */
+        ProjectedSgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["ProjectedSgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /** @description the number to solve for; the others are given */
+            solve_for?: components["schemas"]["ProjectedSgdSweepProblemSolveFor"];
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Radius
+             * @description radius of the domain
+             */
+            radius?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             */
+            strong_convexity?: number;
+            /**
+             * Convex
+             * @description whether every record's loss is convex
+             */
+            convex?: boolean;
+            /** @description step size of each step t = 1, …, T */
+            step_schedule?: components["schemas"]["Schedule"];
+            /** @description standard deviation per coordinate of one client's noise in each step */
+            noise_schedule?: components["schemas"]["Schedule"];
+            /** @description which model is released */
+            release?: components["schemas"]["ProjectedSgdSweepProblemRelease"];
+            /**
+             * Suffix Fraction
+             * @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
+             */
+            suffix_fraction?: number;
+            /**
+             * Gradient Bound
+             * @description bound on the mean gradient's norm
+             */
+            gradient_bound?: number;
+            /**
+             * Gradient Std
+             * @description root mean square distance of a record's gradient from its client's expected one, at its largest
+             */
+            gradient_std?: number;
+            /**
+             * Shamir Constant
+             * @description the constant of Shamir 2016, Theorem 3, which no paper gives
+             */
+            shamir_constant?: number;
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description which readings of the printed bounds to return
+             */
+            readings?: ("statement" | "lipschitz" | "smooth" | "strongly-convex" | "proof" | "experimental")[];
+        };
+        /**
+         * ProjectedSgdSweepProblemRelease
+         * @enum {string}
+         */
+        ProjectedSgdSweepProblemRelease: "last" | "random-stop" | "suffix";
+        /**
+         * ProjectedSgdSweepProblemSolveFor
+         * @enum {string}
+         */
+        ProjectedSgdSweepProblemSolveFor: "noise_std" | "step_size" | "participants";
+        /**
+         * ProjectedSgdSweepValues
+         * @description A field of projected-sgd and its values.
+         */
+        ProjectedSgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["ProjectedSgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * ProjectedSgdSweepValuesField
+         * @enum {string}
+         */
+        ProjectedSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "solve_for" | "clients" | "participants" | "dimension" | "lipschitz" | "radius" | "smoothness" | "strong_convexity" | "convex" | "step_schedule" | "noise_schedule" | "release" | "suffix_fraction" | "gradient_bound" | "gradient_std" | "shamir_constant" | "relation" | "unit" | "observer" | "readings";
+        /**
          * PureInputs
          * @description A pure guarantee, run `times` over.
          */
@@ -14356,6 +16061,18 @@ export interface components {
              * @default 1
              */
             times?: number;
+        };
+        /**
+         * QtdlAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        QtdlAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["QtdlCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
         };
         /**
          * QtdlCalibration
@@ -14537,6 +16254,113 @@ export interface components {
          * @enum {string}
          */
         QtdlProblemMethod: "escape" | "hockey-stick" | "concentrated" | "concentrated-coupled";
+        /**
+         * QtdlSweep
+         * @description What qtdl answers at many values, in their order.
+         */
+        QtdlSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["QtdlSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["QtdlAtValue"][];
+        };
+        /**
+         * QtdlSweepProblem
+         * @description The fields of qtdl, but for the one that is swept.
+         */
+        QtdlSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["QtdlSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Quantization Levels
+             * @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+             */
+            quantization_levels?: number;
+            /**
+             * L1 Sensitivity
+             * @description ℓ1 distance of the values on neighbouring data
+             */
+            l1_sensitivity?: number;
+            /**
+             * Linf Sensitivity
+             * @description most that one coordinate differs between them
+             */
+            linf_sensitivity?: number;
+            /**
+             * L2 Sensitivity
+             * @description ℓ2 distance of the values on neighbouring data
+             */
+            l2_sensitivity?: number;
+            /** @description where the sensitivities come from, in place of the sensitivities themselves */
+            sensitivity_rule?: components["schemas"]["SensitivityRule"];
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /** @description which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one */
+            method?: components["schemas"]["QtdlSweepProblemMethod"];
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description printed readings to return, all if absent
+             */
+            readings?: "statement"[];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+        };
+        /**
+         * QtdlSweepProblemMethod
+         * @enum {string}
+         */
+        QtdlSweepProblemMethod: "escape" | "hockey-stick" | "concentrated" | "concentrated-coupled";
+        /**
+         * QtdlSweepValues
+         * @description A field of qtdl and its values.
+         */
+        QtdlSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["QtdlSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * QtdlSweepValuesField
+         * @enum {string}
+         */
+        QtdlSweepValuesField: "epsilon" | "delta" | "log10_delta" | "dimension" | "quantization_levels" | "l1_sensitivity" | "linf_sensitivity" | "l2_sensitivity" | "sensitivity_rule" | "rounds" | "participants" | "method" | "relation" | "observer" | "readings" | "unit";
         /**
          * QuantizedMessage
          * @description What a client sends of one of two updates that the attacker knows.
@@ -14751,10 +16575,82 @@ export interface components {
             statement: string;
         };
         /**
+         * Reach
+         * @description The smallest value of one field at which an explicit bound on the excess risk is at most `risk`.
+         */
+        Reach: {
+            /**
+             * Risk
+             * @description expected loss above the least one
+             */
+            risk: number;
+            /** @description the field whose smallest sufficient value is wanted; it is left out of the plan */
+            solve_for: components["schemas"]["ReachSolveFor"];
+        };
+        /**
+         * ReachSolveFor
+         * @enum {string}
+         */
+        ReachSolveFor: "epsilon" | "samples_per_client" | "participants" | "clients";
+        /**
+         * Reached
+         * @description The smallest value found that reaches the risk, and the next smaller one, which does not.
+         */
+        Reached: {
+            solve_for: components["schemas"]["ReachedSolveFor"];
+            /** Value */
+            value: number;
+            /**
+             * Risk
+             * @description the explicit bound at that value, certified; at most the risk asked for
+             */
+            risk: number;
+            /** @description the next smaller whole number, or 1e-3 below; absent at the end of the range */
+            below?: components["schemas"]["Tried"];
+            /**
+             * Minimal
+             * @description a still smaller value is excluded as far as the risk falls with it
+             * @constant
+             */
+            minimal?: "searched";
+        };
+        /**
+         * ReachedSolveFor
+         * @enum {string}
+         */
+        ReachedSolveFor: "epsilon" | "samples_per_client" | "participants" | "clients";
+        /**
          * Reading
          * @enum {string}
          */
         Reading: "printed" | "corrected";
+        /**
+         * Reason
+         * @description Why an algorithm does not apply, or what was taken for granted where it does.
+         */
+        Reason: {
+            /** Message */
+            message: string;
+            /**
+             * Pointer
+             * @description the field of the plan it is about
+             */
+            pointer?: string;
+            /**
+             * Allowed
+             * @description what would do
+             */
+            allowed?: string;
+            /** @description the condition that fails, with both sides */
+            condition?: components["schemas"]["ConditionAnswer"];
+            /**
+             * Nearest
+             * @description the closest values that would do
+             */
+            nearest?: {
+                [key: string]: number | ("unbounded" | "-unbounded");
+            };
+        };
         /**
          * RecursionInputs
          * @description r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² for t = 0, …, T − 1, at every η ≤ 1/g.
@@ -14973,6 +16869,38 @@ export interface components {
              */
             rounds: number;
         };
+        /**
+         * ReportRequest
+         * @description What the report is to be about.
+         */
+        ReportRequest: {
+            /** @description which service's answer it reports */
+            kind: components["schemas"]["ReportRequestKind"];
+            /** @description of a calibration; an account has none */
+            algorithm?: components["schemas"]["ReportRequestAlgorithm"];
+            /**
+             * Request
+             * @description the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent
+             */
+            request: {
+                [key: string]: unknown;
+            };
+            /**
+             * Date
+             * @description the date to stand on it, YYYY-MM-DD; absent: none
+             */
+            date?: string;
+        };
+        /**
+         * ReportRequestAlgorithm
+         * @enum {string}
+         */
+        ReportRequestAlgorithm: "mb-sgd" | "one-pass-accelerated-mb-sgd" | "accelerated-mb-sgd" | "shuffled-mb-sgd" | "qtdl" | "norm-fedavg" | "projected-sgd" | "ppsgd" | "mu2-sgd" | "gaussian";
+        /**
+         * ReportRequestKind
+         * @enum {string}
+         */
+        ReportRequestKind: "calibration" | "account";
         /**
          * ReportingGroup
          * @description Clients that report in the same rounds.
@@ -15731,6 +17659,11 @@ export interface components {
         SeriesAnswer: {
             /** Name */
             name: string;
+            /**
+             * Title
+             * @description what was run, in a few words
+             */
+            title: string;
             role: components["schemas"]["SeriesAnswerRole"];
             /** Algorithm */
             algorithm: string;
@@ -15974,6 +17907,18 @@ export interface components {
              * @description the constant of Theorem 4.1's noise, which the paper does not give
              */
             noise_constant?: number;
+        };
+        /**
+         * ShuffledMbSgdAtValue
+         * @description The answer at one value, or the problem with it.
+         */
+        ShuffledMbSgdAtValue: {
+            /** Value */
+            value: unknown;
+            /** @description what a single call answers */
+            answer?: components["schemas"]["ShuffledMbSgdCalibration"];
+            /** @description what it refuses with */
+            problem?: components["schemas"]["Problem"];
         };
         /**
          * ShuffledMbSgdCalibration
@@ -16364,6 +18309,139 @@ export interface components {
              */
             algorithm: "shuffled-mb-sgd";
         };
+        /**
+         * ShuffledMbSgdSweep
+         * @description What shuffled-mb-sgd answers at many values, in their order.
+         */
+        ShuffledMbSgdSweep: {
+            /** Algorithm */
+            algorithm: string;
+            sweep: components["schemas"]["ShuffledMbSgdSweepValues"];
+            /** Answers */
+            answers: components["schemas"]["ShuffledMbSgdAtValue"][];
+        };
+        /**
+         * ShuffledMbSgdSweepProblem
+         * @description The fields of shuffled-mb-sgd, but for the one that is swept.
+         */
+        ShuffledMbSgdSweepProblem: {
+            /** @description the same question at each of these values of one field */
+            sweep: components["schemas"]["ShuffledMbSgdSweepValues"];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon?: number;
+            /**
+             * Delta
+             * @description failure probability δ of (ε, δ)
+             */
+            delta?: number;
+            /**
+             * Log10 Delta
+             * @description base-10 logarithm of δ, for a δ below any double
+             */
+            log10_delta?: number;
+            /**
+             * Samples Per Client
+             * @description records of one client
+             */
+            samples_per_client?: number;
+            /**
+             * Clients
+             * @description clients in the federation
+             */
+            clients?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Dimension
+             * @description coordinates of the model
+             */
+            dimension?: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Diameter
+             * @description diameter of the domain
+             */
+            diameter?: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds?: number;
+            /**
+             * Batch Size
+             * @description records of one client per round
+             */
+            batch_size?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             */
+            strong_convexity?: number;
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance?: number;
+            /**
+             * Max Gradients
+             * @description gradient evaluations one client may spend, batch_size times rounds
+             */
+            max_gradients?: number;
+            /**
+             * Communication Budget
+             * @description bits all clients together may send over the run
+             */
+            communication_budget?: number;
+            /**
+             * Noise Constant
+             * @description the constant of Theorem 4.1's noise, which the paper does not give
+             */
+            noise_constant?: number;
+            /** @description what a neighbouring data set is */
+            relation?: components["schemas"]["Relation"];
+            /** @description whose data is protected: one record, or everything of one client */
+            unit?: components["schemas"]["Unit"];
+            /** @description who sees what: the adversary's view */
+            observer?: components["schemas"]["Observer"];
+            /**
+             * Readings
+             * @description which readings of the printed theorem to return
+             */
+            readings?: ("statement" | "corrected")[];
+        };
+        /**
+         * ShuffledMbSgdSweepValues
+         * @description A field of shuffled-mb-sgd and its values.
+         */
+        ShuffledMbSgdSweepValues: {
+            /** @description the field that takes the values; what the body has in it is not used */
+            field: components["schemas"]["ShuffledMbSgdSweepValuesField"];
+            /**
+             * Values
+             * @description its values, 1 to 200; each is answered by itself
+             */
+            values: unknown[];
+        };
+        /**
+         * ShuffledMbSgdSweepValuesField
+         * @enum {string}
+         */
+        ShuffledMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "initial_distance" | "max_gradients" | "communication_budget" | "noise_constant" | "relation" | "unit" | "observer" | "readings";
         /**
          * Simulation
          * @description A simulation: its request, how far it is, and its result or problem once it has ended.
@@ -17314,6 +19392,19 @@ export interface components {
             trials: number;
         };
         /**
+         * Tried
+         * @description A value that was tried, and the bound on the risk there; absent where nothing is certified there.
+         */
+        Tried: {
+            /** Value */
+            value: number;
+            /**
+             * Risk
+             * @description a number, or unbounded
+             */
+            risk?: number | ("unbounded" | "-unbounded");
+        };
+        /**
          * TrueFigures
          * @description What is really guaranteed at the printed parameters.
          */
@@ -17732,7 +19823,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["MbSgdProblem"];
+                "application/json": components["schemas"]["MbSgdProblem"] | components["schemas"]["MbSgdSweepProblem"];
             };
         };
         responses: {
@@ -17742,11 +19833,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MbSgdCalibration"];
+                    "application/json": components["schemas"]["MbSgdCalibration"] | components["schemas"]["MbSgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17799,7 +19899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17837,7 +19937,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OnePassProblem"];
+                "application/json": components["schemas"]["OnePassProblem"] | components["schemas"]["OnePassAcceleratedMbSgdSweepProblem"];
             };
         };
         responses: {
@@ -17847,11 +19947,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OnePassAcceleratedMbSgdCalibration"];
+                    "application/json": components["schemas"]["OnePassAcceleratedMbSgdCalibration"] | components["schemas"]["OnePassAcceleratedMbSgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17904,7 +20013,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17942,7 +20051,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AcceleratedMbSgdProblem"];
+                "application/json": components["schemas"]["AcceleratedMbSgdProblem"] | components["schemas"]["AcceleratedMbSgdSweepProblem"];
             };
         };
         responses: {
@@ -17952,11 +20061,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AcceleratedMbSgdCalibration"];
+                    "application/json": components["schemas"]["AcceleratedMbSgdCalibration"] | components["schemas"]["AcceleratedMbSgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18009,7 +20127,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18047,7 +20165,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ShuffledMbSgdProblem"];
+                "application/json": components["schemas"]["ShuffledMbSgdProblem"] | components["schemas"]["ShuffledMbSgdSweepProblem"];
             };
         };
         responses: {
@@ -18057,11 +20175,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ShuffledMbSgdCalibration"];
+                    "application/json": components["schemas"]["ShuffledMbSgdCalibration"] | components["schemas"]["ShuffledMbSgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18114,7 +20241,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18152,7 +20279,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["QtdlProblem"];
+                "application/json": components["schemas"]["QtdlProblem"] | components["schemas"]["QtdlSweepProblem"];
             };
         };
         responses: {
@@ -18162,11 +20289,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QtdlCalibration"];
+                    "application/json": components["schemas"]["QtdlCalibration"] | components["schemas"]["QtdlSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18219,7 +20355,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18257,7 +20393,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NormFedavgProblem"];
+                "application/json": components["schemas"]["NormFedavgProblem"] | components["schemas"]["NormFedavgSweepProblem"];
             };
         };
         responses: {
@@ -18267,11 +20403,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NormFedavgCalibration"];
+                    "application/json": components["schemas"]["NormFedavgCalibration"] | components["schemas"]["NormFedavgSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18324,7 +20469,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18362,7 +20507,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProjectedSgdProblem"];
+                "application/json": components["schemas"]["ProjectedSgdProblem"] | components["schemas"]["ProjectedSgdSweepProblem"];
             };
         };
         responses: {
@@ -18372,11 +20517,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectedSgdCalibration"];
+                    "application/json": components["schemas"]["ProjectedSgdCalibration"] | components["schemas"]["ProjectedSgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18429,7 +20583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18467,7 +20621,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PpsgdProblem"];
+                "application/json": components["schemas"]["PpsgdProblem"] | components["schemas"]["PpsgdSweepProblem"];
             };
         };
         responses: {
@@ -18477,11 +20631,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PpsgdCalibration"];
+                    "application/json": components["schemas"]["PpsgdCalibration"] | components["schemas"]["PpsgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18534,7 +20697,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18572,7 +20735,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Mu2SgdProblem"];
+                "application/json": components["schemas"]["Mu2SgdProblem"] | components["schemas"]["Mu2SgdSweepProblem"];
             };
         };
         responses: {
@@ -18582,11 +20745,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Mu2SgdCalibration"];
+                    "application/json": components["schemas"]["Mu2SgdCalibration"] | components["schemas"]["Mu2SgdSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18639,7 +20811,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18677,7 +20849,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GaussianProblem"];
+                "application/json": components["schemas"]["GaussianProblem"] | components["schemas"]["GaussianSweepProblem"];
             };
         };
         responses: {
@@ -18687,11 +20859,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GaussianCalibration"];
+                    "application/json": components["schemas"]["GaussianCalibration"] | components["schemas"]["GaussianSweep"];
                 };
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18744,7 +20925,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18791,6 +20972,24 @@ export interface operations {
                     "application/json": components["schemas"]["AlgorithmList"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The service failed (`internal-error`) */
             500: {
                 headers: {
@@ -18826,6 +21025,15 @@ export interface operations {
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18878,7 +21086,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18938,6 +21146,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -18983,7 +21200,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19043,6 +21260,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -19088,7 +21314,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19148,6 +21374,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -19193,7 +21428,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19253,6 +21488,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -19298,7 +21542,235 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed (`internal-error`) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The computation took too long (`deadline-exceeded`); The service stopped before the simulation ended (`interrupted`); The service is not ready (`unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanProblem"];
+            };
+        };
+        responses: {
+            /** @description Every algorithm with its calibration, or why it has none; rankings of like with like */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanAnswer"];
+                };
+            };
+            /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive (`body-timeout`) */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The simulation has no result (`no-result`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not declared as JSON (`unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed (`internal-error`) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The computation took too long (`deadline-exceeded`); The service stopped before the simulation ended (`interrupted`); The service is not ready (`unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportRequest"];
+            };
+        };
+        responses: {
+            /** @description The page, with its data and their hash in it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive (`body-timeout`) */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The simulation has no result (`no-result`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not declared as JSON (`unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19412,6 +21884,24 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The service failed (`internal-error`) */
             500: {
                 headers: {
@@ -19446,8 +21936,26 @@ export interface operations {
                     "application/json": components["schemas"]["TheoremList"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19486,8 +21994,26 @@ export interface operations {
                     "application/json": components["schemas"]["TheoremDetail"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is nothing here (`not-found`); This theorem has no formula (`no-formula`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19530,6 +22056,15 @@ export interface operations {
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19582,7 +22117,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19642,6 +22177,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -19687,7 +22231,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19747,6 +22291,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -19792,7 +22345,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19852,6 +22405,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -19897,7 +22459,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19957,6 +22519,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20002,7 +22573,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20062,6 +22633,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20107,7 +22687,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20167,6 +22747,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20212,7 +22801,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20272,6 +22861,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20317,7 +22915,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20377,6 +22975,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20422,7 +23029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20482,6 +23089,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20527,7 +23143,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20587,6 +23203,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20632,7 +23257,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20692,6 +23317,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20737,7 +23371,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20797,6 +23431,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20842,7 +23485,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20902,6 +23545,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -20947,7 +23599,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21007,6 +23659,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21052,7 +23713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21112,6 +23773,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21157,7 +23827,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21217,6 +23887,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21262,7 +23941,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21322,6 +24001,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21367,7 +24055,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21427,6 +24115,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21472,7 +24169,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21532,6 +24229,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21577,7 +24283,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21637,6 +24343,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21682,7 +24397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21742,6 +24457,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21787,7 +24511,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21847,6 +24571,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21892,7 +24625,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21952,6 +24685,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -21997,7 +24739,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22057,6 +24799,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22102,7 +24853,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22162,6 +24913,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22207,7 +24967,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22267,6 +25027,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22312,7 +25081,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22372,6 +25141,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22417,7 +25195,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22477,6 +25255,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22522,7 +25309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22582,6 +25369,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22627,7 +25423,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22687,6 +25483,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22732,7 +25537,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22792,6 +25597,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22837,7 +25651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22897,6 +25711,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -22942,7 +25765,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23002,6 +25825,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23047,7 +25879,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23107,6 +25939,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23152,7 +25993,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23212,6 +26053,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23257,7 +26107,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23317,6 +26167,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23362,7 +26221,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23422,6 +26281,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23467,7 +26335,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23527,6 +26395,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23572,7 +26449,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23632,6 +26509,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23677,7 +26563,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23737,6 +26623,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23782,7 +26677,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23842,6 +26737,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23887,7 +26791,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23947,6 +26851,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -23992,7 +26905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24052,6 +26965,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24097,7 +27019,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24157,6 +27079,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24202,7 +27133,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24262,6 +27193,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24307,7 +27247,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24367,6 +27307,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24412,7 +27361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24472,6 +27421,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24517,7 +27475,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24577,6 +27535,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24622,7 +27589,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24682,6 +27649,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24727,7 +27703,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24787,6 +27763,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24832,7 +27817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24892,6 +27877,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -24937,7 +27931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24997,6 +27991,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25042,7 +28045,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25102,6 +28105,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25147,7 +28159,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25207,6 +28219,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25252,7 +28273,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25312,6 +28333,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25357,7 +28387,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25417,6 +28447,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25462,7 +28501,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25522,6 +28561,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25567,7 +28615,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25627,6 +28675,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25672,7 +28729,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25732,6 +28789,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25777,7 +28843,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25837,6 +28903,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25882,7 +28957,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25942,6 +29017,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -25987,7 +29071,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26047,6 +29131,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26092,7 +29185,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26152,6 +29245,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26197,7 +29299,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26257,6 +29359,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26302,7 +29413,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26362,6 +29473,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26407,7 +29527,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26467,6 +29587,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26512,7 +29641,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26572,6 +29701,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26617,7 +29755,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26677,6 +29815,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26722,7 +29869,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26782,6 +29929,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26827,7 +29983,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26887,6 +30043,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -26932,7 +30097,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26992,6 +30157,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27037,7 +30211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27097,6 +30271,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27142,7 +30325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27202,6 +30385,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27247,7 +30439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27307,6 +30499,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27352,7 +30553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27412,6 +30613,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27457,7 +30667,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27517,6 +30727,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27562,7 +30781,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27622,6 +30841,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27667,7 +30895,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27727,6 +30955,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27772,7 +31009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27832,6 +31069,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27877,7 +31123,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -27937,6 +31183,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -27982,7 +31237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28042,6 +31297,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28087,7 +31351,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28147,6 +31411,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28192,7 +31465,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28252,6 +31525,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28297,7 +31579,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28357,6 +31639,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28402,7 +31693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28462,6 +31753,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28507,7 +31807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28567,6 +31867,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28612,7 +31921,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28672,6 +31981,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28717,7 +32035,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28777,6 +32095,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28822,7 +32149,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28882,6 +32209,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -28927,7 +32263,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28987,6 +32323,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29032,7 +32377,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29092,6 +32437,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29137,7 +32491,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29197,6 +32551,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29242,7 +32605,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29302,6 +32665,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29347,7 +32719,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29407,6 +32779,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29452,7 +32833,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29512,6 +32893,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29557,7 +32947,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29617,6 +33007,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29662,7 +33061,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29722,6 +33121,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29767,7 +33175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29827,6 +33235,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29872,7 +33289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -29932,6 +33349,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -29977,7 +33403,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30037,6 +33463,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30082,7 +33517,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30142,6 +33577,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30187,7 +33631,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30247,6 +33691,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30292,7 +33745,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30352,6 +33805,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30397,7 +33859,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30457,6 +33919,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30502,7 +33973,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30562,6 +34033,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30607,7 +34087,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30667,6 +34147,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30712,7 +34201,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30772,6 +34261,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30817,7 +34315,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30877,6 +34375,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -30922,7 +34429,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -30982,6 +34489,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31027,7 +34543,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31087,6 +34603,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31132,7 +34657,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31192,6 +34717,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31237,7 +34771,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31297,6 +34831,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31342,7 +34885,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31402,6 +34945,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31447,7 +34999,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31507,6 +35059,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31552,7 +35113,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31612,6 +35173,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31657,7 +35227,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31717,6 +35287,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31762,7 +35341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31822,6 +35401,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31867,7 +35455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -31927,6 +35515,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -31972,7 +35569,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32032,6 +35629,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32077,7 +35683,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32137,6 +35743,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32182,7 +35797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32242,6 +35857,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32287,7 +35911,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32347,6 +35971,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32392,7 +36025,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32452,6 +36085,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32497,7 +36139,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32557,6 +36199,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32602,7 +36253,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32662,6 +36313,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32707,7 +36367,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32767,6 +36427,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32812,7 +36481,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32872,6 +36541,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -32917,7 +36595,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -32977,6 +36655,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33022,7 +36709,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33082,6 +36769,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33127,7 +36823,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33187,6 +36883,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33232,7 +36937,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33292,6 +36997,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33337,7 +37051,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33397,6 +37111,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33442,7 +37165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33502,6 +37225,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33547,7 +37279,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33607,6 +37339,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33652,7 +37393,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33712,6 +37453,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33757,7 +37507,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33817,6 +37567,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33862,7 +37621,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -33922,6 +37681,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -33967,7 +37735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34027,6 +37795,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34072,7 +37849,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34132,6 +37909,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34177,7 +37963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34237,6 +38023,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34282,7 +38077,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34342,6 +38137,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34387,7 +38191,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34447,6 +38251,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34492,7 +38305,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34552,6 +38365,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34597,7 +38419,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34657,6 +38479,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34702,7 +38533,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34762,6 +38593,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34807,7 +38647,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34867,6 +38707,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -34912,7 +38761,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -34972,6 +38821,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -35017,7 +38875,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -35077,6 +38935,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -35122,7 +38989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -35182,6 +39049,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -35227,7 +39103,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -35287,6 +39163,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -35332,7 +39217,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -35392,6 +39277,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive (`body-timeout`) */
             408: {
                 headers: {
@@ -35437,7 +39331,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -35560,8 +39454,26 @@ export interface operations {
                     "application/json": components["schemas"]["SimulationList"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -35586,7 +39498,7 @@ export interface operations {
             header?: {
                 /** @description `wait=S` (RFC 7240): answer with what has ended within S seconds, in place */
                 Prefer?: string;
-                /** @description names this request: posting it again answers the same simulation, for as long as that is kept */
+                /** @description names this request: posting it again answers the same simulation while that is kept, and a new one if it was interrupted */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -35598,7 +39510,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It has ended in time */
+            /** @description It has ended */
             200: {
                 headers: {
                     /** @description the simulation */
@@ -35626,6 +39538,15 @@ export interface operations {
             };
             /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -35678,7 +39599,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -35727,8 +39648,26 @@ export interface operations {
                     "application/json": components["schemas"]["Simulation"];
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is nothing here (`not-found`); This theorem has no formula (`no-formula`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -35774,8 +39713,26 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is nothing here (`not-found`); This theorem has no formula (`no-formula`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -35808,7 +39765,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `progress` now and after each block, then `done`, `failed`, `cancelled` or `interrupted` */
+            /** @description `progress` now, every few seconds and after each block, then `done`, `failed`, `cancelled` or `interrupted` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -35824,6 +39781,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is nothing here (`not-found`); This theorem has no formula (`no-formula`) */
             404: {
                 headers: {
@@ -35835,6 +39801,15 @@ export interface operations {
             };
             /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -35877,6 +39852,15 @@ export interface operations {
                     "image/svg+xml": string;
                 };
             };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is nothing here (`not-found`); This theorem has no formula (`no-formula`) */
             404: {
                 headers: {
@@ -35913,7 +39897,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many computations are waiting (`too-many-requests`) */
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
             429: {
                 headers: {
                     [name: string]: unknown;

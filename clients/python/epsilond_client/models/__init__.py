@@ -1,11 +1,19 @@
 """Contains all the data models used in inputs/outputs"""
 
+from .accelerated_mb_sgd_at_value import AcceleratedMbSgdAtValue
 from .accelerated_mb_sgd_calibration import AcceleratedMbSgdCalibration
 from .accelerated_mb_sgd_problem import AcceleratedMbSgdProblem
 from .accelerated_mb_sgd_problem_readings_item import (
     AcceleratedMbSgdProblemReadingsItem,
 )
 from .accelerated_mb_sgd_run import AcceleratedMbSgdRun
+from .accelerated_mb_sgd_sweep import AcceleratedMbSgdSweep
+from .accelerated_mb_sgd_sweep_problem import AcceleratedMbSgdSweepProblem
+from .accelerated_mb_sgd_sweep_problem_readings_item import (
+    AcceleratedMbSgdSweepProblemReadingsItem,
+)
+from .accelerated_mb_sgd_sweep_values import AcceleratedMbSgdSweepValues
+from .accelerated_mb_sgd_sweep_values_field import AcceleratedMbSgdSweepValuesField
 from .accelerated_parameters import AcceleratedParameters
 from .accelerated_risk_inputs import AcceleratedRiskInputs
 from .accelerated_risk_inputs_objective import AcceleratedRiskInputsObjective
@@ -56,6 +64,7 @@ from .bound_answer_value_type_1 import BoundAnswerValueType1
 from .bound_inputs import BoundInputs
 from .budget_inputs import BudgetInputs
 from .by_conversion import ByConversion
+from .calibration import Calibration
 from .cell_answer import CellAnswer
 from .cell_answer_beside import CellAnswerBeside
 from .cell_answer_epsilon_lower_type_1 import CellAnswerEpsilonLowerType1
@@ -388,6 +397,7 @@ from .full_batch import FullBatch
 from .full_batch_in_ball import FullBatchInBall
 from .gap_inputs import GapInputs
 from .gaussian import Gaussian
+from .gaussian_at_value import GaussianAtValue
 from .gaussian_bound import GaussianBound
 from .gaussian_calibration import GaussianCalibration
 from .gaussian_inputs import GaussianInputs
@@ -396,6 +406,11 @@ from .gaussian_parameters import GaussianParameters
 from .gaussian_problem import GaussianProblem
 from .gaussian_problem_solve_for import GaussianProblemSolveFor
 from .gaussian_reports_inputs import GaussianReportsInputs
+from .gaussian_sweep import GaussianSweep
+from .gaussian_sweep_problem import GaussianSweepProblem
+from .gaussian_sweep_problem_solve_for import GaussianSweepProblemSolveFor
+from .gaussian_sweep_values import GaussianSweepValues
+from .gaussian_sweep_values_field import GaussianSweepValuesField
 from .gaussian_target import GaussianTarget
 from .generalisation_inputs import GeneralisationInputs
 from .global_limit_inputs import GlobalLimitInputs
@@ -408,6 +423,8 @@ from .growth_inputs import GrowthInputs
 from .guarantee_answer import GuaranteeAnswer
 from .guarantee_answer_definition import GuaranteeAnswerDefinition
 from .guarantee_answer_minimal import GuaranteeAnswerMinimal
+from .guarantee_kind import GuaranteeKind
+from .guarantee_kind_definition import GuaranteeKindDefinition
 from .huber_problem import HuberProblem
 from .huber_problem_objective import HuberProblemObjective
 from .independent_inputs import IndependentInputs
@@ -437,6 +454,7 @@ from .lower_bound import LowerBound
 from .lower_bound_problem import LowerBoundProblem
 from .lower_bound_terms import LowerBoundTerms
 from .lower_bound_trust import LowerBoundTrust
+from .mb_sgd_at_value import MbSgdAtValue
 from .mb_sgd_calibration import MbSgdCalibration
 from .mb_sgd_parameters import MbSgdParameters
 from .mb_sgd_problem import MbSgdProblem
@@ -446,6 +464,11 @@ from .mb_sgd_risk_problem_problem import MbSgdRiskProblemProblem
 from .mb_sgd_risk_problem_readings_item import MbSgdRiskProblemReadingsItem
 from .mb_sgd_risk_problem_trust import MbSgdRiskProblemTrust
 from .mb_sgd_run import MbSgdRun
+from .mb_sgd_sweep import MbSgdSweep
+from .mb_sgd_sweep_problem import MbSgdSweepProblem
+from .mb_sgd_sweep_problem_readings_item import MbSgdSweepProblemReadingsItem
+from .mb_sgd_sweep_values import MbSgdSweepValues
+from .mb_sgd_sweep_values_field import MbSgdSweepValuesField
 from .mean_estimation_problem import MeanEstimationProblem
 from .mean_estimation_problem_objective import MeanEstimationProblemObjective
 from .meaning_answer import MeaningAnswer
@@ -457,6 +480,7 @@ from .measured_upper_type_1 import MeasuredUpperType1
 from .metric_inputs import MetricInputs
 from .minimal_norm_inputs import MinimalNormInputs
 from .mixture_inputs import MixtureInputs
+from .mu_2_sgd_at_value import Mu2SgdAtValue
 from .mu_2_sgd_calibration import Mu2SgdCalibration
 from .mu_2_sgd_parameters import Mu2SgdParameters
 from .mu_2_sgd_problem import Mu2SgdProblem
@@ -465,6 +489,12 @@ from .mu_2_sgd_problem_server import Mu2SgdProblemServer
 from .mu_2_sgd_run import Mu2SgdRun
 from .mu_2_sgd_run_method import Mu2SgdRunMethod
 from .mu_2_sgd_run_server import Mu2SgdRunServer
+from .mu_2_sgd_sweep import Mu2SgdSweep
+from .mu_2_sgd_sweep_problem import Mu2SgdSweepProblem
+from .mu_2_sgd_sweep_problem_readings_item import Mu2SgdSweepProblemReadingsItem
+from .mu_2_sgd_sweep_problem_server import Mu2SgdSweepProblemServer
+from .mu_2_sgd_sweep_values import Mu2SgdSweepValues
+from .mu_2_sgd_sweep_values_field import Mu2SgdSweepValuesField
 from .mu_inputs import MuInputs
 from .noise_in_sum_inputs import NoiseInSumInputs
 from .noise_inputs import NoiseInputs
@@ -472,18 +502,36 @@ from .noise_inputs_sampling import NoiseInputsSampling
 from .nonsmooth_inputs import NonsmoothInputs
 from .nonsmooth_inputs_sampling import NonsmoothInputsSampling
 from .nonsmooth_inputs_variant import NonsmoothInputsVariant
+from .norm_fedavg_at_value import NormFedavgAtValue
 from .norm_fedavg_calibration import NormFedavgCalibration
 from .norm_fedavg_parameters import NormFedavgParameters
 from .norm_fedavg_parameters_method import NormFedavgParametersMethod
 from .norm_fedavg_problem import NormFedavgProblem
 from .norm_fedavg_problem_method import NormFedavgProblemMethod
 from .norm_fedavg_run import NormFedavgRun
+from .norm_fedavg_sweep import NormFedavgSweep
+from .norm_fedavg_sweep_problem import NormFedavgSweepProblem
+from .norm_fedavg_sweep_problem_method import NormFedavgSweepProblemMethod
+from .norm_fedavg_sweep_values import NormFedavgSweepValues
+from .norm_fedavg_sweep_values_field import NormFedavgSweepValuesField
 from .numerical_answer import NumericalAnswer
 from .observed_inputs import ObservedInputs
 from .observer import Observer
 from .one_pass import OnePass
+from .one_pass_accelerated_mb_sgd_at_value import OnePassAcceleratedMbSgdAtValue
 from .one_pass_accelerated_mb_sgd_calibration import OnePassAcceleratedMbSgdCalibration
 from .one_pass_accelerated_mb_sgd_run import OnePassAcceleratedMbSgdRun
+from .one_pass_accelerated_mb_sgd_sweep import OnePassAcceleratedMbSgdSweep
+from .one_pass_accelerated_mb_sgd_sweep_problem import (
+    OnePassAcceleratedMbSgdSweepProblem,
+)
+from .one_pass_accelerated_mb_sgd_sweep_problem_readings_item import (
+    OnePassAcceleratedMbSgdSweepProblemReadingsItem,
+)
+from .one_pass_accelerated_mb_sgd_sweep_values import OnePassAcceleratedMbSgdSweepValues
+from .one_pass_accelerated_mb_sgd_sweep_values_field import (
+    OnePassAcceleratedMbSgdSweepValuesField,
+)
 from .one_pass_compositionality_inputs import OnePassCompositionalityInputs
 from .one_pass_inputs import OnePassInputs
 from .one_pass_problem import OnePassProblem
@@ -506,8 +554,24 @@ from .personalized_constants import PersonalizedConstants
 from .personalized_huber import PersonalizedHuber
 from .personalized_least_squares import PersonalizedLeastSquares
 from .personalized_least_squares_features import PersonalizedLeastSquaresFeatures
+from .plan_answer import PlanAnswer
+from .plan_answer_rank_by import PlanAnswerRankBy
+from .plan_entry import PlanEntry
+from .plan_entry_noise_added_to import PlanEntryNoiseAddedTo
+from .plan_entry_objective import PlanEntryObjective
+from .plan_entry_request import PlanEntryRequest
+from .plan_group import PlanGroup
+from .plan_problem import PlanProblem
+from .plan_problem_client_sampling import PlanProblemClientSampling
+from .plan_problem_observers_item import PlanProblemObserversItem
+from .plan_problem_rank_by import PlanProblemRankBy
+from .plan_problem_trust_item import PlanProblemTrustItem
+from .planned_risk import PlannedRisk
+from .planned_risk_constant import PlannedRiskConstant
+from .planned_risk_value_type_1 import PlannedRiskValueType1
 from .point import Point
 from .point_inputs import PointInputs
+from .ppsgd_at_value import PpsgdAtValue
 from .ppsgd_calibration import PpsgdCalibration
 from .ppsgd_parameters import PpsgdParameters
 from .ppsgd_problem import PpsgdProblem
@@ -517,11 +581,19 @@ from .ppsgd_problem_weighting import PpsgdProblemWeighting
 from .ppsgd_run import PpsgdRun
 from .ppsgd_run_sampling import PpsgdRunSampling
 from .ppsgd_run_weighting import PpsgdRunWeighting
+from .ppsgd_sweep import PpsgdSweep
+from .ppsgd_sweep_problem import PpsgdSweepProblem
+from .ppsgd_sweep_problem_readings_item import PpsgdSweepProblemReadingsItem
+from .ppsgd_sweep_problem_sampling import PpsgdSweepProblemSampling
+from .ppsgd_sweep_problem_weighting import PpsgdSweepProblemWeighting
+from .ppsgd_sweep_values import PpsgdSweepValues
+from .ppsgd_sweep_values_field import PpsgdSweepValuesField
 from .prescribed_risk import PrescribedRisk
 from .prescribed_risk_certified_noise_type_1 import PrescribedRiskCertifiedNoiseType1
 from .prescribed_risk_printed_noise_type_1 import PrescribedRiskPrintedNoiseType1
 from .prescribed_risk_ratio_type_1 import PrescribedRiskRatioType1
 from .preset_answer import PresetAnswer
+from .preset_answer_beside import PresetAnswerBeside
 from .preset_simulation import PresetSimulation
 from .preset_simulation_preset import PresetSimulationPreset
 from .printed_inputs import PrintedInputs
@@ -541,6 +613,7 @@ from .problem_nearest_additional_property_type_1 import (
 )
 from .progress import Progress
 from .projected_sgd import ProjectedSgd
+from .projected_sgd_at_value import ProjectedSgdAtValue
 from .projected_sgd_batches import ProjectedSgdBatches
 from .projected_sgd_calibration import ProjectedSgdCalibration
 from .projected_sgd_parameters import ProjectedSgdParameters
@@ -552,12 +625,27 @@ from .projected_sgd_release import ProjectedSgdRelease
 from .projected_sgd_run import ProjectedSgdRun
 from .projected_sgd_run_batches import ProjectedSgdRunBatches
 from .projected_sgd_run_release import ProjectedSgdRunRelease
+from .projected_sgd_sweep import ProjectedSgdSweep
+from .projected_sgd_sweep_problem import ProjectedSgdSweepProblem
+from .projected_sgd_sweep_problem_readings_item import (
+    ProjectedSgdSweepProblemReadingsItem,
+)
+from .projected_sgd_sweep_problem_release import ProjectedSgdSweepProblemRelease
+from .projected_sgd_sweep_problem_solve_for import ProjectedSgdSweepProblemSolveFor
+from .projected_sgd_sweep_values import ProjectedSgdSweepValues
+from .projected_sgd_sweep_values_field import ProjectedSgdSweepValuesField
 from .pure_inputs import PureInputs
+from .qtdl_at_value import QtdlAtValue
 from .qtdl_calibration import QtdlCalibration
 from .qtdl_parameters import QtdlParameters
 from .qtdl_parameters_method import QtdlParametersMethod
 from .qtdl_problem import QtdlProblem
 from .qtdl_problem_method import QtdlProblemMethod
+from .qtdl_sweep import QtdlSweep
+from .qtdl_sweep_problem import QtdlSweepProblem
+from .qtdl_sweep_problem_method import QtdlSweepProblemMethod
+from .qtdl_sweep_values import QtdlSweepValues
+from .qtdl_sweep_values_field import QtdlSweepValuesField
 from .quantized_message import QuantizedMessage
 from .query import Query
 from .random_stop import RandomStop
@@ -567,7 +655,16 @@ from .randomizer_inputs import RandomizerInputs
 from .ratio_answer import RatioAnswer
 from .ratio_answer_value_type_0_type_1 import RatioAnswerValueType0Type1
 from .ratio_answer_value_type_1 import RatioAnswerValueType1
+from .reach import Reach
+from .reach_solve_for import ReachSolveFor
+from .reached import Reached
+from .reached_solve_for import ReachedSolveFor
 from .reading import Reading
+from .reason import Reason
+from .reason_nearest import ReasonNearest
+from .reason_nearest_additional_property_type_1 import (
+    ReasonNearestAdditionalPropertyType1,
+)
 from .recursion_inputs import RecursionInputs
 from .reference_answer import ReferenceAnswer
 from .reference_inputs import ReferenceInputs
@@ -576,6 +673,10 @@ from .relative_inputs import RelativeInputs
 from .renyi_inputs import RenyiInputs
 from .repeated import Repeated
 from .repeated_inputs import RepeatedInputs
+from .report_request import ReportRequest
+from .report_request_algorithm import ReportRequestAlgorithm
+from .report_request_kind import ReportRequestKind
+from .report_request_request import ReportRequestRequest
 from .reporting_group import ReportingGroup
 from .reports_inputs import ReportsInputs
 from .response_inputs import ResponseInputs
@@ -638,6 +739,7 @@ from .sharing_threshold_epsilon_type_0_type_1 import SharingThresholdEpsilonType
 from .sharing_threshold_epsilon_type_1 import SharingThresholdEpsilonType1
 from .shuffled import Shuffled
 from .shuffled_inputs import ShuffledInputs
+from .shuffled_mb_sgd_at_value import ShuffledMbSgdAtValue
 from .shuffled_mb_sgd_calibration import ShuffledMbSgdCalibration
 from .shuffled_mb_sgd_parameters import ShuffledMbSgdParameters
 from .shuffled_mb_sgd_problem import ShuffledMbSgdProblem
@@ -649,6 +751,13 @@ from .shuffled_mb_sgd_risk_problem_readings_item import (
 )
 from .shuffled_mb_sgd_risk_problem_trust import ShuffledMbSgdRiskProblemTrust
 from .shuffled_mb_sgd_run import ShuffledMbSgdRun
+from .shuffled_mb_sgd_sweep import ShuffledMbSgdSweep
+from .shuffled_mb_sgd_sweep_problem import ShuffledMbSgdSweepProblem
+from .shuffled_mb_sgd_sweep_problem_readings_item import (
+    ShuffledMbSgdSweepProblemReadingsItem,
+)
+from .shuffled_mb_sgd_sweep_values import ShuffledMbSgdSweepValues
+from .shuffled_mb_sgd_sweep_values_field import ShuffledMbSgdSweepValuesField
 from .simulation import Simulation
 from .simulation_links import SimulationLinks
 from .simulation_list import SimulationList
@@ -696,6 +805,8 @@ from .theorem_summary_links import TheoremSummaryLinks
 from .tightness import Tightness
 from .transfer_inputs import TransferInputs
 from .trials_inputs import TrialsInputs
+from .tried import Tried
+from .tried_risk_type_1 import TriedRiskType1
 from .true_figures import TrueFigures
 from .true_positive_rate import TruePositiveRate
 from .truncated_discrete_laplace import TruncatedDiscreteLaplace
@@ -716,10 +827,16 @@ from .warning import Warning_
 from .weight_inputs import WeightInputs
 
 __all__ = (
+    "AcceleratedMbSgdAtValue",
     "AcceleratedMbSgdCalibration",
     "AcceleratedMbSgdProblem",
     "AcceleratedMbSgdProblemReadingsItem",
     "AcceleratedMbSgdRun",
+    "AcceleratedMbSgdSweep",
+    "AcceleratedMbSgdSweepProblem",
+    "AcceleratedMbSgdSweepProblemReadingsItem",
+    "AcceleratedMbSgdSweepValues",
+    "AcceleratedMbSgdSweepValuesField",
     "AcceleratedParameters",
     "AcceleratedRiskInputs",
     "AcceleratedRiskInputsObjective",
@@ -770,6 +887,7 @@ __all__ = (
     "BoundInputs",
     "BudgetInputs",
     "ByConversion",
+    "Calibration",
     "CellAnswer",
     "CellAnswerBeside",
     "CellAnswerEpsilonLowerType1",
@@ -1028,6 +1146,7 @@ __all__ = (
     "FullBatchInBall",
     "GapInputs",
     "Gaussian",
+    "GaussianAtValue",
     "GaussianBound",
     "GaussianCalibration",
     "GaussianInputs",
@@ -1036,6 +1155,11 @@ __all__ = (
     "GaussianProblem",
     "GaussianProblemSolveFor",
     "GaussianReportsInputs",
+    "GaussianSweep",
+    "GaussianSweepProblem",
+    "GaussianSweepProblemSolveFor",
+    "GaussianSweepValues",
+    "GaussianSweepValuesField",
     "GaussianTarget",
     "GeneralisationInputs",
     "GlobalLimitInputs",
@@ -1048,6 +1172,8 @@ __all__ = (
     "GuaranteeAnswer",
     "GuaranteeAnswerDefinition",
     "GuaranteeAnswerMinimal",
+    "GuaranteeKind",
+    "GuaranteeKindDefinition",
     "HuberProblem",
     "HuberProblemObjective",
     "IndependentInputs",
@@ -1077,6 +1203,7 @@ __all__ = (
     "LowerBoundProblem",
     "LowerBoundTerms",
     "LowerBoundTrust",
+    "MbSgdAtValue",
     "MbSgdCalibration",
     "MbSgdParameters",
     "MbSgdProblem",
@@ -1086,6 +1213,11 @@ __all__ = (
     "MbSgdRiskProblemReadingsItem",
     "MbSgdRiskProblemTrust",
     "MbSgdRun",
+    "MbSgdSweep",
+    "MbSgdSweepProblem",
+    "MbSgdSweepProblemReadingsItem",
+    "MbSgdSweepValues",
+    "MbSgdSweepValuesField",
     "MeanEstimationProblem",
     "MeanEstimationProblemObjective",
     "MeaningAnswer",
@@ -1097,6 +1229,7 @@ __all__ = (
     "MetricInputs",
     "MinimalNormInputs",
     "MixtureInputs",
+    "Mu2SgdAtValue",
     "Mu2SgdCalibration",
     "Mu2SgdParameters",
     "Mu2SgdProblem",
@@ -1105,6 +1238,12 @@ __all__ = (
     "Mu2SgdRun",
     "Mu2SgdRunMethod",
     "Mu2SgdRunServer",
+    "Mu2SgdSweep",
+    "Mu2SgdSweepProblem",
+    "Mu2SgdSweepProblemReadingsItem",
+    "Mu2SgdSweepProblemServer",
+    "Mu2SgdSweepValues",
+    "Mu2SgdSweepValuesField",
     "MuInputs",
     "NoiseInSumInputs",
     "NoiseInputs",
@@ -1112,18 +1251,30 @@ __all__ = (
     "NonsmoothInputs",
     "NonsmoothInputsSampling",
     "NonsmoothInputsVariant",
+    "NormFedavgAtValue",
     "NormFedavgCalibration",
     "NormFedavgParameters",
     "NormFedavgParametersMethod",
     "NormFedavgProblem",
     "NormFedavgProblemMethod",
     "NormFedavgRun",
+    "NormFedavgSweep",
+    "NormFedavgSweepProblem",
+    "NormFedavgSweepProblemMethod",
+    "NormFedavgSweepValues",
+    "NormFedavgSweepValuesField",
     "NumericalAnswer",
     "ObservedInputs",
     "Observer",
     "OnePass",
+    "OnePassAcceleratedMbSgdAtValue",
     "OnePassAcceleratedMbSgdCalibration",
     "OnePassAcceleratedMbSgdRun",
+    "OnePassAcceleratedMbSgdSweep",
+    "OnePassAcceleratedMbSgdSweepProblem",
+    "OnePassAcceleratedMbSgdSweepProblemReadingsItem",
+    "OnePassAcceleratedMbSgdSweepValues",
+    "OnePassAcceleratedMbSgdSweepValuesField",
     "OnePassCompositionalityInputs",
     "OnePassInputs",
     "OnePassProblem",
@@ -1146,8 +1297,24 @@ __all__ = (
     "PersonalizedHuber",
     "PersonalizedLeastSquares",
     "PersonalizedLeastSquaresFeatures",
+    "PlanAnswer",
+    "PlanAnswerRankBy",
+    "PlanEntry",
+    "PlanEntryNoiseAddedTo",
+    "PlanEntryObjective",
+    "PlanEntryRequest",
+    "PlanGroup",
+    "PlanProblem",
+    "PlanProblemClientSampling",
+    "PlanProblemObserversItem",
+    "PlanProblemRankBy",
+    "PlanProblemTrustItem",
+    "PlannedRisk",
+    "PlannedRiskConstant",
+    "PlannedRiskValueType1",
     "Point",
     "PointInputs",
+    "PpsgdAtValue",
     "PpsgdCalibration",
     "PpsgdParameters",
     "PpsgdProblem",
@@ -1157,11 +1324,19 @@ __all__ = (
     "PpsgdRun",
     "PpsgdRunSampling",
     "PpsgdRunWeighting",
+    "PpsgdSweep",
+    "PpsgdSweepProblem",
+    "PpsgdSweepProblemReadingsItem",
+    "PpsgdSweepProblemSampling",
+    "PpsgdSweepProblemWeighting",
+    "PpsgdSweepValues",
+    "PpsgdSweepValuesField",
     "PrescribedRisk",
     "PrescribedRiskCertifiedNoiseType1",
     "PrescribedRiskPrintedNoiseType1",
     "PrescribedRiskRatioType1",
     "PresetAnswer",
+    "PresetAnswerBeside",
     "PresetSimulation",
     "PresetSimulationPreset",
     "PrintedInputs",
@@ -1179,6 +1354,7 @@ __all__ = (
     "ProblemNearestAdditionalPropertyType1",
     "Progress",
     "ProjectedSgd",
+    "ProjectedSgdAtValue",
     "ProjectedSgdBatches",
     "ProjectedSgdCalibration",
     "ProjectedSgdParameters",
@@ -1190,12 +1366,25 @@ __all__ = (
     "ProjectedSgdRun",
     "ProjectedSgdRunBatches",
     "ProjectedSgdRunRelease",
+    "ProjectedSgdSweep",
+    "ProjectedSgdSweepProblem",
+    "ProjectedSgdSweepProblemReadingsItem",
+    "ProjectedSgdSweepProblemRelease",
+    "ProjectedSgdSweepProblemSolveFor",
+    "ProjectedSgdSweepValues",
+    "ProjectedSgdSweepValuesField",
     "PureInputs",
+    "QtdlAtValue",
     "QtdlCalibration",
     "QtdlParameters",
     "QtdlParametersMethod",
     "QtdlProblem",
     "QtdlProblemMethod",
+    "QtdlSweep",
+    "QtdlSweepProblem",
+    "QtdlSweepProblemMethod",
+    "QtdlSweepValues",
+    "QtdlSweepValuesField",
     "QuantizedMessage",
     "Query",
     "RandomStop",
@@ -1205,7 +1394,14 @@ __all__ = (
     "RatioAnswer",
     "RatioAnswerValueType0Type1",
     "RatioAnswerValueType1",
+    "Reach",
+    "ReachSolveFor",
+    "Reached",
+    "ReachedSolveFor",
     "Reading",
+    "Reason",
+    "ReasonNearest",
+    "ReasonNearestAdditionalPropertyType1",
     "RecursionInputs",
     "ReferenceAnswer",
     "ReferenceInputs",
@@ -1214,6 +1410,10 @@ __all__ = (
     "RenyiInputs",
     "Repeated",
     "RepeatedInputs",
+    "ReportRequest",
+    "ReportRequestAlgorithm",
+    "ReportRequestKind",
+    "ReportRequestRequest",
     "ReportingGroup",
     "ReportsInputs",
     "ResponseInputs",
@@ -1274,6 +1474,7 @@ __all__ = (
     "SharingThresholdEpsilonType1",
     "Shuffled",
     "ShuffledInputs",
+    "ShuffledMbSgdAtValue",
     "ShuffledMbSgdCalibration",
     "ShuffledMbSgdParameters",
     "ShuffledMbSgdProblem",
@@ -1283,6 +1484,11 @@ __all__ = (
     "ShuffledMbSgdRiskProblemReadingsItem",
     "ShuffledMbSgdRiskProblemTrust",
     "ShuffledMbSgdRun",
+    "ShuffledMbSgdSweep",
+    "ShuffledMbSgdSweepProblem",
+    "ShuffledMbSgdSweepProblemReadingsItem",
+    "ShuffledMbSgdSweepValues",
+    "ShuffledMbSgdSweepValuesField",
     "Simulation",
     "SimulationLinks",
     "SimulationList",
@@ -1330,6 +1536,8 @@ __all__ = (
     "Tightness",
     "TransferInputs",
     "TrialsInputs",
+    "Tried",
+    "TriedRiskType1",
     "TrueFigures",
     "TruePositiveRate",
     "TruncatedDiscreteLaplace",

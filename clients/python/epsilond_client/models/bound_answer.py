@@ -54,7 +54,7 @@ class BoundAnswer:
     reason: str | Unset = UNSET
     """ why it is not compared """
     ratio: BoundAnswerRatioType0Type1 | BoundAnswerRatioType1 | float | Unset = UNSET
-    """ bound over measured mean; absent where nothing is compared """
+    """ bound over measured mean; absent where nothing is compared, and where both are below optimum_gap """
     holds: BoundAnswerHolds | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

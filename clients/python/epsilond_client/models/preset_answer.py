@@ -18,6 +18,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.axis import Axis
     from ..models.cell_answer import CellAnswer
+    from ..models.preset_answer_beside import PresetAnswerBeside
     from ..models.warning import Warning_
 
 
@@ -35,6 +36,8 @@ class PresetAnswer:
     across: Axis
     """ One direction of the grid. `title` says in words what it is, with the unit. """
     repetitions: int
+    beside: PresetAnswerBeside
+    """ what the runs set beside are, in a few words, by name """
     cells: list[CellAnswer]
     warnings: list[Warning_]
     seed: int
@@ -58,6 +61,8 @@ class PresetAnswer:
         across = self.across.to_dict()
 
         repetitions = self.repetitions
+
+        beside = self.beside.to_dict()
 
         cells = []
         for cells_item_data in self.cells:
@@ -93,6 +98,7 @@ class PresetAnswer:
                 "source": source,
                 "across": across,
                 "repetitions": repetitions,
+                "beside": beside,
                 "cells": cells,
                 "warnings": warnings,
                 "seed": seed,
@@ -112,6 +118,7 @@ class PresetAnswer:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.axis import Axis
         from ..models.cell_answer import CellAnswer
+        from ..models.preset_answer_beside import PresetAnswerBeside
         from ..models.warning import Warning_
 
         d = dict(src_dict)
@@ -126,6 +133,8 @@ class PresetAnswer:
         across = Axis.from_dict(d.pop("across"))
 
         repetitions = d.pop("repetitions")
+
+        beside = PresetAnswerBeside.from_dict(d.pop("beside"))
 
         cells = []
         _cells = d.pop("cells")
@@ -170,6 +179,7 @@ class PresetAnswer:
             source=source,
             across=across,
             repetitions=repetitions,
+            beside=beside,
             cells=cells,
             warnings=warnings,
             seed=seed,

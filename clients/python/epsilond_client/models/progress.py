@@ -17,9 +17,9 @@ class Progress:
 
     blocks_done: int
     blocks: int
-    """ blocks in all """
+    """ blocks in all; a repetition is never split, so that one of many rounds takes long """
     seconds_left: float | Unset = UNSET
-    """ estimate: of the plan at first, then from the blocks that were measured """
+    """ estimate of its own work, without its wait: of the plan at first, then from the blocks measured """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class SeriesAnswer:
     """Excess risk of one run after some of its rounds, over all repetitions. In the unit of the loss."""
 
     name: str
+    title: str
+    """ what was run, in a few words """
     role: SeriesAnswerRole
     algorithm: str
     parameters: Any
@@ -56,6 +58,8 @@ class SeriesAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
+
+        title = self.title
 
         role: str = self.role
 
@@ -110,6 +114,7 @@ class SeriesAnswer:
         field_dict.update(
             {
                 "name": name,
+                "title": title,
                 "role": role,
                 "algorithm": algorithm,
                 "parameters": parameters,
@@ -132,6 +137,8 @@ class SeriesAnswer:
 
         d = dict(src_dict)
         name = d.pop("name")
+
+        title = d.pop("title")
 
         role = check_series_answer_role(d.pop("role"))
 
@@ -223,6 +230,7 @@ class SeriesAnswer:
 
         series_answer = cls(
             name=name,
+            title=title,
             role=role,
             algorithm=algorithm,
             parameters=parameters,

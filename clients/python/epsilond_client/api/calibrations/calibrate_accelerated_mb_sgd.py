@@ -7,13 +7,15 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.accelerated_mb_sgd_calibration import AcceleratedMbSgdCalibration
 from ...models.accelerated_mb_sgd_problem import AcceleratedMbSgdProblem
+from ...models.accelerated_mb_sgd_sweep import AcceleratedMbSgdSweep
+from ...models.accelerated_mb_sgd_sweep_problem import AcceleratedMbSgdSweepProblem
 from ...models.problem import Problem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: AcceleratedMbSgdProblem,
+    body: AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/accelerated-mb-sgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, AcceleratedMbSgdProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> AcceleratedMbSgdCalibration | Problem | None:
+) -> AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = AcceleratedMbSgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = AcceleratedMbSgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = AcceleratedMbSgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[AcceleratedMbSgdCalibration | Problem]:
+) -> Response[AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,8 +129,8 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: AcceleratedMbSgdProblem,
-) -> Response[AcceleratedMbSgdCalibration | Problem]:
+    body: AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem,
+) -> Response[AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem]:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
      The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
@@ -112,19 +138,14 @@ def sync_detailed(
     2.4).
 
     Args:
-        body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
-            and the excess risk of the start.
-
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+        body (AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AcceleratedMbSgdCalibration | Problem]
+        Response[AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -141,8 +162,8 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: AcceleratedMbSgdProblem,
-) -> AcceleratedMbSgdCalibration | Problem | None:
+    body: AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem,
+) -> AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem | None:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
      The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
@@ -150,19 +171,14 @@ def sync(
     2.4).
 
     Args:
-        body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
-            and the excess risk of the start.
-
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+        body (AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AcceleratedMbSgdCalibration | Problem
+        AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem
     """
 
     return sync_detailed(
@@ -174,8 +190,8 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: AcceleratedMbSgdProblem,
-) -> Response[AcceleratedMbSgdCalibration | Problem]:
+    body: AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem,
+) -> Response[AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem]:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
      The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
@@ -183,19 +199,14 @@ async def asyncio_detailed(
     2.4).
 
     Args:
-        body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
-            and the excess risk of the start.
-
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+        body (AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AcceleratedMbSgdCalibration | Problem]
+        Response[AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -210,8 +221,8 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: AcceleratedMbSgdProblem,
-) -> AcceleratedMbSgdCalibration | Problem | None:
+    body: AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem,
+) -> AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem | None:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
      The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
@@ -219,19 +230,14 @@ async def asyncio(
     2.4).
 
     Args:
-        body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
-            and the excess risk of the start.
-
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+        body (AcceleratedMbSgdProblem | AcceleratedMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AcceleratedMbSgdCalibration | Problem
+        AcceleratedMbSgdCalibration | AcceleratedMbSgdSweep | Problem
     """
 
     return (

@@ -7,13 +7,15 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.gaussian_calibration import GaussianCalibration
 from ...models.gaussian_problem import GaussianProblem
+from ...models.gaussian_sweep import GaussianSweep
+from ...models.gaussian_sweep_problem import GaussianSweepProblem
 from ...models.problem import Problem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: GaussianProblem,
+    body: GaussianProblem | GaussianSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/gaussian",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, GaussianProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> GaussianCalibration | Problem | None:
+) -> GaussianCalibration | GaussianSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = GaussianCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> GaussianCalibration | GaussianSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = GaussianCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = GaussianSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[GaussianCalibration | Problem]:
+) -> Response[GaussianCalibration | GaussianSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,26 +129,21 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: GaussianProblem,
-) -> Response[GaussianCalibration | Problem]:
+    body: GaussianProblem | GaussianSweepProblem,
+) -> Response[GaussianCalibration | GaussianSweep | Problem]:
     """The Gaussian mechanism on random batches
 
      Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
 
     Args:
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
-
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+        body (GaussianProblem | GaussianSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[GaussianCalibration | Problem]
+        Response[GaussianCalibration | GaussianSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -139,26 +160,21 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: GaussianProblem,
-) -> GaussianCalibration | Problem | None:
+    body: GaussianProblem | GaussianSweepProblem,
+) -> GaussianCalibration | GaussianSweep | Problem | None:
     """The Gaussian mechanism on random batches
 
      Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
 
     Args:
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
-
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+        body (GaussianProblem | GaussianSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        GaussianCalibration | Problem
+        GaussianCalibration | GaussianSweep | Problem
     """
 
     return sync_detailed(
@@ -170,26 +186,21 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: GaussianProblem,
-) -> Response[GaussianCalibration | Problem]:
+    body: GaussianProblem | GaussianSweepProblem,
+) -> Response[GaussianCalibration | GaussianSweep | Problem]:
     """The Gaussian mechanism on random batches
 
      Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
 
     Args:
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
-
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+        body (GaussianProblem | GaussianSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[GaussianCalibration | Problem]
+        Response[GaussianCalibration | GaussianSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -204,26 +215,21 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: GaussianProblem,
-) -> GaussianCalibration | Problem | None:
+    body: GaussianProblem | GaussianSweepProblem,
+) -> GaussianCalibration | GaussianSweep | Problem | None:
     """The Gaussian mechanism on random batches
 
      Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
 
     Args:
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
-
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+        body (GaussianProblem | GaussianSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        GaussianCalibration | Problem
+        GaussianCalibration | GaussianSweep | Problem
     """
 
     return (

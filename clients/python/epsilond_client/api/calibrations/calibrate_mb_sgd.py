@@ -7,13 +7,15 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.mb_sgd_calibration import MbSgdCalibration
 from ...models.mb_sgd_problem import MbSgdProblem
+from ...models.mb_sgd_sweep import MbSgdSweep
+from ...models.mb_sgd_sweep_problem import MbSgdSweepProblem
 from ...models.problem import Problem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: MbSgdProblem,
+    body: MbSgdProblem | MbSgdSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/mb-sgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, MbSgdProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> MbSgdCalibration | Problem | None:
+) -> MbSgdCalibration | MbSgdSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = MbSgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> MbSgdCalibration | MbSgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = MbSgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = MbSgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[MbSgdCalibration | Problem]:
+) -> Response[MbSgdCalibration | MbSgdSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,27 +129,22 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: MbSgdProblem,
-) -> Response[MbSgdCalibration | Problem]:
+    body: MbSgdProblem | MbSgdSweepProblem,
+) -> Response[MbSgdCalibration | MbSgdSweep | Problem]:
     """Noisy mini-batch SGD for clients that trust nobody
 
      Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
-        body (MbSgdProblem): The target, and the shape of the federation and of the learning
-            problem.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            certified bound on the excess
-            risk within `max_gradients` and `communication_budget`.
+        body (MbSgdProblem | MbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[MbSgdCalibration | Problem]
+        Response[MbSgdCalibration | MbSgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -140,27 +161,22 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: MbSgdProblem,
-) -> MbSgdCalibration | Problem | None:
+    body: MbSgdProblem | MbSgdSweepProblem,
+) -> MbSgdCalibration | MbSgdSweep | Problem | None:
     """Noisy mini-batch SGD for clients that trust nobody
 
      Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
-        body (MbSgdProblem): The target, and the shape of the federation and of the learning
-            problem.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            certified bound on the excess
-            risk within `max_gradients` and `communication_budget`.
+        body (MbSgdProblem | MbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        MbSgdCalibration | Problem
+        MbSgdCalibration | MbSgdSweep | Problem
     """
 
     return sync_detailed(
@@ -172,27 +188,22 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: MbSgdProblem,
-) -> Response[MbSgdCalibration | Problem]:
+    body: MbSgdProblem | MbSgdSweepProblem,
+) -> Response[MbSgdCalibration | MbSgdSweep | Problem]:
     """Noisy mini-batch SGD for clients that trust nobody
 
      Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
-        body (MbSgdProblem): The target, and the shape of the federation and of the learning
-            problem.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            certified bound on the excess
-            risk within `max_gradients` and `communication_budget`.
+        body (MbSgdProblem | MbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[MbSgdCalibration | Problem]
+        Response[MbSgdCalibration | MbSgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -207,27 +218,22 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: MbSgdProblem,
-) -> MbSgdCalibration | Problem | None:
+    body: MbSgdProblem | MbSgdSweepProblem,
+) -> MbSgdCalibration | MbSgdSweep | Problem | None:
     """Noisy mini-batch SGD for clients that trust nobody
 
      Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
-        body (MbSgdProblem): The target, and the shape of the federation and of the learning
-            problem.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            certified bound on the excess
-            risk within `max_gradients` and `communication_budget`.
+        body (MbSgdProblem | MbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        MbSgdCalibration | Problem
+        MbSgdCalibration | MbSgdSweep | Problem
     """
 
     return (

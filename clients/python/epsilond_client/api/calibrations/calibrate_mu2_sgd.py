@@ -7,13 +7,15 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.mu_2_sgd_calibration import Mu2SgdCalibration
 from ...models.mu_2_sgd_problem import Mu2SgdProblem
+from ...models.mu_2_sgd_sweep import Mu2SgdSweep
+from ...models.mu_2_sgd_sweep_problem import Mu2SgdSweepProblem
 from ...models.problem import Problem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: Mu2SgdProblem,
+    body: Mu2SgdProblem | Mu2SgdSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/mu2-sgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, Mu2SgdProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Mu2SgdCalibration | Problem | None:
+) -> Mu2SgdCalibration | Mu2SgdSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = Mu2SgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> Mu2SgdCalibration | Mu2SgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = Mu2SgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = Mu2SgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Mu2SgdCalibration | Problem]:
+) -> Response[Mu2SgdCalibration | Mu2SgdSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,8 +129,8 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: Mu2SgdProblem,
-) -> Response[Mu2SgdCalibration | Problem]:
+    body: Mu2SgdProblem | Mu2SgdSweepProblem,
+) -> Response[Mu2SgdCalibration | Mu2SgdSweep | Problem]:
     """Federated learning with noise cancellation and partial participation
 
      Clients take back the noise they sent before, so that only their last noise stays in the sum; the
@@ -112,19 +138,14 @@ def sync_detailed(
     Theorems 5.1, 5.2, F.1 and F.2).
 
     Args:
-        body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
-            who takes part.
-
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+        body (Mu2SgdProblem | Mu2SgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Mu2SgdCalibration | Problem]
+        Response[Mu2SgdCalibration | Mu2SgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -141,8 +162,8 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: Mu2SgdProblem,
-) -> Mu2SgdCalibration | Problem | None:
+    body: Mu2SgdProblem | Mu2SgdSweepProblem,
+) -> Mu2SgdCalibration | Mu2SgdSweep | Problem | None:
     """Federated learning with noise cancellation and partial participation
 
      Clients take back the noise they sent before, so that only their last noise stays in the sum; the
@@ -150,19 +171,14 @@ def sync(
     Theorems 5.1, 5.2, F.1 and F.2).
 
     Args:
-        body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
-            who takes part.
-
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+        body (Mu2SgdProblem | Mu2SgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Mu2SgdCalibration | Problem
+        Mu2SgdCalibration | Mu2SgdSweep | Problem
     """
 
     return sync_detailed(
@@ -174,8 +190,8 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: Mu2SgdProblem,
-) -> Response[Mu2SgdCalibration | Problem]:
+    body: Mu2SgdProblem | Mu2SgdSweepProblem,
+) -> Response[Mu2SgdCalibration | Mu2SgdSweep | Problem]:
     """Federated learning with noise cancellation and partial participation
 
      Clients take back the noise they sent before, so that only their last noise stays in the sum; the
@@ -183,19 +199,14 @@ async def asyncio_detailed(
     Theorems 5.1, 5.2, F.1 and F.2).
 
     Args:
-        body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
-            who takes part.
-
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+        body (Mu2SgdProblem | Mu2SgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Mu2SgdCalibration | Problem]
+        Response[Mu2SgdCalibration | Mu2SgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -210,8 +221,8 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: Mu2SgdProblem,
-) -> Mu2SgdCalibration | Problem | None:
+    body: Mu2SgdProblem | Mu2SgdSweepProblem,
+) -> Mu2SgdCalibration | Mu2SgdSweep | Problem | None:
     """Federated learning with noise cancellation and partial participation
 
      Clients take back the noise they sent before, so that only their last noise stays in the sum; the
@@ -219,19 +230,14 @@ async def asyncio(
     Theorems 5.1, 5.2, F.1 and F.2).
 
     Args:
-        body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
-            who takes part.
-
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+        body (Mu2SgdProblem | Mu2SgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Mu2SgdCalibration | Problem
+        Mu2SgdCalibration | Mu2SgdSweep | Problem
     """
 
     return (

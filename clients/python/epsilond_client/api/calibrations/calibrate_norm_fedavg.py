@@ -7,13 +7,15 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.norm_fedavg_calibration import NormFedavgCalibration
 from ...models.norm_fedavg_problem import NormFedavgProblem
+from ...models.norm_fedavg_sweep import NormFedavgSweep
+from ...models.norm_fedavg_sweep_problem import NormFedavgSweepProblem
 from ...models.problem import Problem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: NormFedavgProblem,
+    body: NormFedavgProblem | NormFedavgSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/norm-fedavg",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, NormFedavgProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> NormFedavgCalibration | Problem | None:
+) -> NormFedavgCalibration | NormFedavgSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = NormFedavgCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> NormFedavgCalibration | NormFedavgSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = NormFedavgCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = NormFedavgSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[NormFedavgCalibration | Problem]:
+) -> Response[NormFedavgCalibration | NormFedavgSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,8 +129,8 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: NormFedavgProblem,
-) -> Response[NormFedavgCalibration | Problem]:
+    body: NormFedavgProblem | NormFedavgSweepProblem,
+) -> Response[NormFedavgCalibration | NormFedavgSweep | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
      The least certified noise of a round, rounds composed exactly, with steps and convergence; the
@@ -112,21 +138,14 @@ def sync_detailed(
     4).
 
     Args:
-        body (NormFedavgProblem): `observer` `server` draws the participants and sees every
-            message; `released-models` sees the models alone.
-
-            The models alone hide who took part: a client (the unit, unless `unit` says record) then
-            gains from the draw, if the
-            sensitivities are those of replacing all of its data. Absent sensitivities: any two unit
-            vectors. Absent: E = √K
-            rounded, and β/η by the least bound.
+        body (NormFedavgProblem | NormFedavgSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[NormFedavgCalibration | Problem]
+        Response[NormFedavgCalibration | NormFedavgSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -143,8 +162,8 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: NormFedavgProblem,
-) -> NormFedavgCalibration | Problem | None:
+    body: NormFedavgProblem | NormFedavgSweepProblem,
+) -> NormFedavgCalibration | NormFedavgSweep | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
      The least certified noise of a round, rounds composed exactly, with steps and convergence; the
@@ -152,21 +171,14 @@ def sync(
     4).
 
     Args:
-        body (NormFedavgProblem): `observer` `server` draws the participants and sees every
-            message; `released-models` sees the models alone.
-
-            The models alone hide who took part: a client (the unit, unless `unit` says record) then
-            gains from the draw, if the
-            sensitivities are those of replacing all of its data. Absent sensitivities: any two unit
-            vectors. Absent: E = √K
-            rounded, and β/η by the least bound.
+        body (NormFedavgProblem | NormFedavgSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        NormFedavgCalibration | Problem
+        NormFedavgCalibration | NormFedavgSweep | Problem
     """
 
     return sync_detailed(
@@ -178,8 +190,8 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: NormFedavgProblem,
-) -> Response[NormFedavgCalibration | Problem]:
+    body: NormFedavgProblem | NormFedavgSweepProblem,
+) -> Response[NormFedavgCalibration | NormFedavgSweep | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
      The least certified noise of a round, rounds composed exactly, with steps and convergence; the
@@ -187,21 +199,14 @@ async def asyncio_detailed(
     4).
 
     Args:
-        body (NormFedavgProblem): `observer` `server` draws the participants and sees every
-            message; `released-models` sees the models alone.
-
-            The models alone hide who took part: a client (the unit, unless `unit` says record) then
-            gains from the draw, if the
-            sensitivities are those of replacing all of its data. Absent sensitivities: any two unit
-            vectors. Absent: E = √K
-            rounded, and β/η by the least bound.
+        body (NormFedavgProblem | NormFedavgSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[NormFedavgCalibration | Problem]
+        Response[NormFedavgCalibration | NormFedavgSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -216,8 +221,8 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: NormFedavgProblem,
-) -> NormFedavgCalibration | Problem | None:
+    body: NormFedavgProblem | NormFedavgSweepProblem,
+) -> NormFedavgCalibration | NormFedavgSweep | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
      The least certified noise of a round, rounds composed exactly, with steps and convergence; the
@@ -225,21 +230,14 @@ async def asyncio(
     4).
 
     Args:
-        body (NormFedavgProblem): `observer` `server` draws the participants and sees every
-            message; `released-models` sees the models alone.
-
-            The models alone hide who took part: a client (the unit, unless `unit` says record) then
-            gains from the draw, if the
-            sensitivities are those of replacing all of its data. Absent sensitivities: any two unit
-            vectors. Absent: E = √K
-            rounded, and β/η by the least bound.
+        body (NormFedavgProblem | NormFedavgSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        NormFedavgCalibration | Problem
+        NormFedavgCalibration | NormFedavgSweep | Problem
     """
 
     return (

@@ -8,6 +8,10 @@ from ...client import AuthenticatedClient, Client
 from ...models.one_pass_accelerated_mb_sgd_calibration import (
     OnePassAcceleratedMbSgdCalibration,
 )
+from ...models.one_pass_accelerated_mb_sgd_sweep import OnePassAcceleratedMbSgdSweep
+from ...models.one_pass_accelerated_mb_sgd_sweep_problem import (
+    OnePassAcceleratedMbSgdSweepProblem,
+)
 from ...models.one_pass_problem import OnePassProblem
 from ...models.problem import Problem
 from ...types import Response
@@ -15,7 +19,7 @@ from ...types import Response
 
 def _get_kwargs(
     *,
-    body: OnePassProblem,
+    body: OnePassAcceleratedMbSgdSweepProblem | OnePassProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -24,7 +28,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/one-pass-accelerated-mb-sgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, OnePassProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -34,9 +41,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> OnePassAcceleratedMbSgdCalibration | Problem | None:
+) -> OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = OnePassAcceleratedMbSgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = OnePassAcceleratedMbSgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = OnePassAcceleratedMbSgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -44,6 +67,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -93,7 +121,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[OnePassAcceleratedMbSgdCalibration | Problem]:
+) -> Response[OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -105,27 +133,22 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: OnePassProblem,
-) -> Response[OnePassAcceleratedMbSgdCalibration | Problem]:
+    body: OnePassAcceleratedMbSgdSweepProblem | OnePassProblem,
+) -> Response[OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem]:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
      Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
     records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
-
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: then they are
-            those of the smallest certified bound on the excess risk.
+        body (OnePassAcceleratedMbSgdSweepProblem | OnePassProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[OnePassAcceleratedMbSgdCalibration | Problem]
+        Response[OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -142,27 +165,22 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: OnePassProblem,
-) -> OnePassAcceleratedMbSgdCalibration | Problem | None:
+    body: OnePassAcceleratedMbSgdSweepProblem | OnePassProblem,
+) -> OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem | None:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
      Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
     records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
-
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: then they are
-            those of the smallest certified bound on the excess risk.
+        body (OnePassAcceleratedMbSgdSweepProblem | OnePassProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        OnePassAcceleratedMbSgdCalibration | Problem
+        OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem
     """
 
     return sync_detailed(
@@ -174,27 +192,22 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: OnePassProblem,
-) -> Response[OnePassAcceleratedMbSgdCalibration | Problem]:
+    body: OnePassAcceleratedMbSgdSweepProblem | OnePassProblem,
+) -> Response[OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem]:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
      Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
     records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
-
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: then they are
-            those of the smallest certified bound on the excess risk.
+        body (OnePassAcceleratedMbSgdSweepProblem | OnePassProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[OnePassAcceleratedMbSgdCalibration | Problem]
+        Response[OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -209,27 +222,22 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: OnePassProblem,
-) -> OnePassAcceleratedMbSgdCalibration | Problem | None:
+    body: OnePassAcceleratedMbSgdSweepProblem | OnePassProblem,
+) -> OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem | None:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
      Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
     records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
-
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: then they are
-            those of the smallest certified bound on the excess risk.
+        body (OnePassAcceleratedMbSgdSweepProblem | OnePassProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        OnePassAcceleratedMbSgdCalibration | Problem
+        OnePassAcceleratedMbSgdCalibration | OnePassAcceleratedMbSgdSweep | Problem
     """
 
     return (

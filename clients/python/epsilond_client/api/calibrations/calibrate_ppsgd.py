@@ -7,13 +7,15 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.ppsgd_calibration import PpsgdCalibration
 from ...models.ppsgd_problem import PpsgdProblem
+from ...models.ppsgd_sweep import PpsgdSweep
+from ...models.ppsgd_sweep_problem import PpsgdSweepProblem
 from ...models.problem import Problem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: PpsgdProblem,
+    body: PpsgdProblem | PpsgdSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/ppsgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, PpsgdProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PpsgdCalibration | Problem | None:
+) -> PpsgdCalibration | PpsgdSweep | Problem | None:
     if response.status_code == 200:
-        response_200 = PpsgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> PpsgdCalibration | PpsgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = PpsgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = PpsgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PpsgdCalibration | Problem]:
+) -> Response[PpsgdCalibration | PpsgdSweep | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,30 +129,22 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: PpsgdProblem,
-) -> Response[PpsgdCalibration | Problem]:
+    body: PpsgdProblem | PpsgdSweepProblem,
+) -> Response[PpsgdCalibration | PpsgdSweep | Problem]:
     """Personalised learning with a noisy shared part
 
      The smallest certified noise of PPSGD for a client against all others, and how much of the model to
     share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
 
     Args:
-        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
-            learning problem.
-
-            A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+        body (PpsgdProblem | PpsgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PpsgdCalibration | Problem]
+        Response[PpsgdCalibration | PpsgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -143,30 +161,22 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: PpsgdProblem,
-) -> PpsgdCalibration | Problem | None:
+    body: PpsgdProblem | PpsgdSweepProblem,
+) -> PpsgdCalibration | PpsgdSweep | Problem | None:
     """Personalised learning with a noisy shared part
 
      The smallest certified noise of PPSGD for a client against all others, and how much of the model to
     share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
 
     Args:
-        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
-            learning problem.
-
-            A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+        body (PpsgdProblem | PpsgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PpsgdCalibration | Problem
+        PpsgdCalibration | PpsgdSweep | Problem
     """
 
     return sync_detailed(
@@ -178,30 +188,22 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: PpsgdProblem,
-) -> Response[PpsgdCalibration | Problem]:
+    body: PpsgdProblem | PpsgdSweepProblem,
+) -> Response[PpsgdCalibration | PpsgdSweep | Problem]:
     """Personalised learning with a noisy shared part
 
      The smallest certified noise of PPSGD for a client against all others, and how much of the model to
     share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
 
     Args:
-        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
-            learning problem.
-
-            A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+        body (PpsgdProblem | PpsgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PpsgdCalibration | Problem]
+        Response[PpsgdCalibration | PpsgdSweep | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -216,30 +218,22 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: PpsgdProblem,
-) -> PpsgdCalibration | Problem | None:
+    body: PpsgdProblem | PpsgdSweepProblem,
+) -> PpsgdCalibration | PpsgdSweep | Problem | None:
     """Personalised learning with a noisy shared part
 
      The smallest certified noise of PPSGD for a client against all others, and how much of the model to
     share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
 
     Args:
-        body (PpsgdProblem): The target, the clients, and for a bound on the excess risk the
-            learning problem.
-
-            A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+        body (PpsgdProblem | PpsgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PpsgdCalibration | Problem
+        PpsgdCalibration | PpsgdSweep | Problem
     """
 
     return (

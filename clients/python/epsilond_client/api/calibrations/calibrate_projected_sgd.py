@@ -8,12 +8,14 @@ from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.projected_sgd_calibration import ProjectedSgdCalibration
 from ...models.projected_sgd_problem import ProjectedSgdProblem
+from ...models.projected_sgd_sweep import ProjectedSgdSweep
+from ...models.projected_sgd_sweep_problem import ProjectedSgdSweepProblem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: ProjectedSgdProblem,
+    body: ProjectedSgdProblem | ProjectedSgdSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/projected-sgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, ProjectedSgdProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | ProjectedSgdCalibration | None:
+) -> Problem | ProjectedSgdCalibration | ProjectedSgdSweep | None:
     if response.status_code == 200:
-        response_200 = ProjectedSgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> ProjectedSgdCalibration | ProjectedSgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = ProjectedSgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = ProjectedSgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ProjectedSgdCalibration]:
+) -> Response[Problem | ProjectedSgdCalibration | ProjectedSgdSweep]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,33 +129,22 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: ProjectedSgdProblem,
-) -> Response[Problem | ProjectedSgdCalibration]:
+    body: ProjectedSgdProblem | ProjectedSgdSweepProblem,
+) -> Response[Problem | ProjectedSgdCalibration | ProjectedSgdSweep]:
     """Projected SGD whose last model alone is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
     step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
 
     Args:
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
-
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
-
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+        body (ProjectedSgdProblem | ProjectedSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ProjectedSgdCalibration]
+        Response[Problem | ProjectedSgdCalibration | ProjectedSgdSweep]
     """
 
     kwargs = _get_kwargs(
@@ -146,33 +161,22 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: ProjectedSgdProblem,
-) -> Problem | ProjectedSgdCalibration | None:
+    body: ProjectedSgdProblem | ProjectedSgdSweepProblem,
+) -> Problem | ProjectedSgdCalibration | ProjectedSgdSweep | None:
     """Projected SGD whose last model alone is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
     step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
 
     Args:
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
-
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
-
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+        body (ProjectedSgdProblem | ProjectedSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ProjectedSgdCalibration
+        Problem | ProjectedSgdCalibration | ProjectedSgdSweep
     """
 
     return sync_detailed(
@@ -184,33 +188,22 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: ProjectedSgdProblem,
-) -> Response[Problem | ProjectedSgdCalibration]:
+    body: ProjectedSgdProblem | ProjectedSgdSweepProblem,
+) -> Response[Problem | ProjectedSgdCalibration | ProjectedSgdSweep]:
     """Projected SGD whose last model alone is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
     step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
 
     Args:
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
-
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
-
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+        body (ProjectedSgdProblem | ProjectedSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ProjectedSgdCalibration]
+        Response[Problem | ProjectedSgdCalibration | ProjectedSgdSweep]
     """
 
     kwargs = _get_kwargs(
@@ -225,33 +218,22 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: ProjectedSgdProblem,
-) -> Problem | ProjectedSgdCalibration | None:
+    body: ProjectedSgdProblem | ProjectedSgdSweepProblem,
+) -> Problem | ProjectedSgdCalibration | ProjectedSgdSweep | None:
     """Projected SGD whose last model alone is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
     step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
 
     Args:
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
-
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
-
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+        body (ProjectedSgdProblem | ProjectedSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ProjectedSgdCalibration
+        Problem | ProjectedSgdCalibration | ProjectedSgdSweep
     """
 
     return (

@@ -8,12 +8,14 @@ from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.qtdl_calibration import QtdlCalibration
 from ...models.qtdl_problem import QtdlProblem
+from ...models.qtdl_sweep import QtdlSweep
+from ...models.qtdl_sweep_problem import QtdlSweepProblem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: QtdlProblem,
+    body: QtdlProblem | QtdlSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/qtdl",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, QtdlProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | QtdlCalibration | None:
+) -> Problem | QtdlCalibration | QtdlSweep | None:
     if response.status_code == 200:
-        response_200 = QtdlCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> QtdlCalibration | QtdlSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = QtdlCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = QtdlSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | QtdlCalibration]:
+) -> Response[Problem | QtdlCalibration | QtdlSweep]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,23 +129,22 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: QtdlProblem,
-) -> Response[Problem | QtdlCalibration]:
+    body: QtdlProblem | QtdlSweepProblem,
+) -> Response[Problem | QtdlCalibration | QtdlSweep]:
     """Quantised updates with truncated discrete Laplace noise
 
      The fewest noise levels that are certified, their bits, and the printed prescription, which is not
     private (Das et al., Theorem 1).
 
     Args:
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem | QtdlSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | QtdlCalibration]
+        Response[Problem | QtdlCalibration | QtdlSweep]
     """
 
     kwargs = _get_kwargs(
@@ -136,23 +161,22 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: QtdlProblem,
-) -> Problem | QtdlCalibration | None:
+    body: QtdlProblem | QtdlSweepProblem,
+) -> Problem | QtdlCalibration | QtdlSweep | None:
     """Quantised updates with truncated discrete Laplace noise
 
      The fewest noise levels that are certified, their bits, and the printed prescription, which is not
     private (Das et al., Theorem 1).
 
     Args:
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem | QtdlSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | QtdlCalibration
+        Problem | QtdlCalibration | QtdlSweep
     """
 
     return sync_detailed(
@@ -164,23 +188,22 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: QtdlProblem,
-) -> Response[Problem | QtdlCalibration]:
+    body: QtdlProblem | QtdlSweepProblem,
+) -> Response[Problem | QtdlCalibration | QtdlSweep]:
     """Quantised updates with truncated discrete Laplace noise
 
      The fewest noise levels that are certified, their bits, and the printed prescription, which is not
     private (Das et al., Theorem 1).
 
     Args:
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem | QtdlSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | QtdlCalibration]
+        Response[Problem | QtdlCalibration | QtdlSweep]
     """
 
     kwargs = _get_kwargs(
@@ -195,23 +218,22 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: QtdlProblem,
-) -> Problem | QtdlCalibration | None:
+    body: QtdlProblem | QtdlSweepProblem,
+) -> Problem | QtdlCalibration | QtdlSweep | None:
     """Quantised updates with truncated discrete Laplace noise
 
      The fewest noise levels that are certified, their bits, and the printed prescription, which is not
     private (Das et al., Theorem 1).
 
     Args:
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem | QtdlSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | QtdlCalibration
+        Problem | QtdlCalibration | QtdlSweep
     """
 
     return (

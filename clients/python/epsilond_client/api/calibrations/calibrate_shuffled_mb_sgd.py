@@ -8,12 +8,14 @@ from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.shuffled_mb_sgd_calibration import ShuffledMbSgdCalibration
 from ...models.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
+from ...models.shuffled_mb_sgd_sweep import ShuffledMbSgdSweep
+from ...models.shuffled_mb_sgd_sweep_problem import ShuffledMbSgdSweepProblem
 from ...types import Response
 
 
 def _get_kwargs(
     *,
-    body: ShuffledMbSgdProblem,
+    body: ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +24,10 @@ def _get_kwargs(
         "url": "/v1/calibrations/shuffled-mb-sgd",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if isinstance(body, ShuffledMbSgdProblem):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -32,9 +37,25 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | ShuffledMbSgdCalibration | None:
+) -> Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep | None:
     if response.status_code == 200:
-        response_200 = ShuffledMbSgdCalibration.from_dict(response.json())
+
+        def _parse_response_200(data: object) -> ShuffledMbSgdCalibration | ShuffledMbSgdSweep:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_200_type_0 = ShuffledMbSgdCalibration.from_dict(data)
+
+                return response_200_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            response_200_type_1 = ShuffledMbSgdSweep.from_dict(data)
+
+            return response_200_type_1
+
+        response_200 = _parse_response_200(response.json())
 
         return response_200
 
@@ -42,6 +63,11 @@ def _parse_response(
         response_400 = Problem.from_dict(response.json())
 
         return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
 
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
@@ -91,7 +117,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ShuffledMbSgdCalibration]:
+) -> Response[Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,8 +129,8 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: ShuffledMbSgdProblem,
-) -> Response[Problem | ShuffledMbSgdCalibration]:
+    body: ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem,
+) -> Response[Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep]:
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
@@ -112,19 +138,14 @@ def sync_detailed(
     constant is not given).
 
     Args:
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            explicit bound on the excess
-            risk at a likely noise, within `max_gradients` and `communication_budget`.
+        body (ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ShuffledMbSgdCalibration]
+        Response[Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep]
     """
 
     kwargs = _get_kwargs(
@@ -141,8 +162,8 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-    body: ShuffledMbSgdProblem,
-) -> Problem | ShuffledMbSgdCalibration | None:
+    body: ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem,
+) -> Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep | None:
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
@@ -150,19 +171,14 @@ def sync(
     constant is not given).
 
     Args:
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            explicit bound on the excess
-            risk at a likely noise, within `max_gradients` and `communication_budget`.
+        body (ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ShuffledMbSgdCalibration
+        Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep
     """
 
     return sync_detailed(
@@ -174,8 +190,8 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-    body: ShuffledMbSgdProblem,
-) -> Response[Problem | ShuffledMbSgdCalibration]:
+    body: ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem,
+) -> Response[Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep]:
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
@@ -183,19 +199,14 @@ async def asyncio_detailed(
     constant is not given).
 
     Args:
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            explicit bound on the excess
-            risk at a likely noise, within `max_gradients` and `communication_budget`.
+        body (ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ShuffledMbSgdCalibration]
+        Response[Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep]
     """
 
     kwargs = _get_kwargs(
@@ -210,8 +221,8 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-    body: ShuffledMbSgdProblem,
-) -> Problem | ShuffledMbSgdCalibration | None:
+    body: ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem,
+) -> Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep | None:
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
@@ -219,19 +230,14 @@ async def asyncio(
     constant is not given).
 
     Args:
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
-
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest
-            explicit bound on the excess
-            risk at a likely noise, within `max_gradients` and `communication_budget`.
+        body (ShuffledMbSgdProblem | ShuffledMbSgdSweepProblem):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ShuffledMbSgdCalibration
+        Problem | ShuffledMbSgdCalibration | ShuffledMbSgdSweep
     """
 
     return (

@@ -45,6 +45,11 @@ def _parse_response(
 
         return response_400
 
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
 

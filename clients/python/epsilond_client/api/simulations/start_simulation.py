@@ -58,6 +58,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_400
 
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
     if response.status_code == 408:
         response_408 = Problem.from_dict(response.json())
 
@@ -130,7 +135,7 @@ def sync_detailed(
         prefer (str | Unset): `wait=S` (RFC 7240): answer with what has ended within S seconds, in
             place
         idempotency_key (str | Unset): names this request: posting it again answers the same
-            simulation, for as long as that is kept
+            simulation while that is kept, and a new one if it was interrupted
         body (AuditSimulation | PresetSimulation | RiskSimulation):
 
     Raises:
@@ -169,7 +174,7 @@ def sync(
         prefer (str | Unset): `wait=S` (RFC 7240): answer with what has ended within S seconds, in
             place
         idempotency_key (str | Unset): names this request: posting it again answers the same
-            simulation, for as long as that is kept
+            simulation while that is kept, and a new one if it was interrupted
         body (AuditSimulation | PresetSimulation | RiskSimulation):
 
     Raises:
@@ -203,7 +208,7 @@ async def asyncio_detailed(
         prefer (str | Unset): `wait=S` (RFC 7240): answer with what has ended within S seconds, in
             place
         idempotency_key (str | Unset): names this request: posting it again answers the same
-            simulation, for as long as that is kept
+            simulation while that is kept, and a new one if it was interrupted
         body (AuditSimulation | PresetSimulation | RiskSimulation):
 
     Raises:
@@ -240,7 +245,7 @@ async def asyncio(
         prefer (str | Unset): `wait=S` (RFC 7240): answer with what has ended within S seconds, in
             place
         idempotency_key (str | Unset): names this request: posting it again answers the same
-            simulation, for as long as that is kept
+            simulation while that is kept, and a new one if it was interrupted
         body (AuditSimulation | PresetSimulation | RiskSimulation):
 
     Raises:

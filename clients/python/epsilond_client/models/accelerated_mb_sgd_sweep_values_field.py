@@ -1,0 +1,69 @@
+from typing import Literal
+
+AcceleratedMbSgdSweepValuesField = Literal[
+    "batch_size",
+    "client_groups",
+    "clients",
+    "communication_budget",
+    "delta",
+    "diameter",
+    "dimension",
+    "empirical_gradient_std",
+    "epsilon",
+    "gradient_std",
+    "heterogeneity",
+    "identically_distributed",
+    "initial_distance",
+    "initial_gap",
+    "lipschitz",
+    "log10_delta",
+    "max_gradients",
+    "observer",
+    "participants",
+    "participation",
+    "readings",
+    "relation",
+    "rounds",
+    "samples_per_client",
+    "sampling",
+    "smoothness",
+    "strong_convexity",
+    "unit",
+]
+
+ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[AcceleratedMbSgdSweepValuesField] = {
+    "batch_size",
+    "client_groups",
+    "clients",
+    "communication_budget",
+    "delta",
+    "diameter",
+    "dimension",
+    "empirical_gradient_std",
+    "epsilon",
+    "gradient_std",
+    "heterogeneity",
+    "identically_distributed",
+    "initial_distance",
+    "initial_gap",
+    "lipschitz",
+    "log10_delta",
+    "max_gradients",
+    "observer",
+    "participants",
+    "participation",
+    "readings",
+    "relation",
+    "rounds",
+    "samples_per_client",
+    "sampling",
+    "smoothness",
+    "strong_convexity",
+    "unit",
+}
+
+
+def check_accelerated_mb_sgd_sweep_values_field(value: str) -> AcceleratedMbSgdSweepValuesField:
+    if value in ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES:
+        return value
+    raise TypeError(f"Unexpected value {value!r}. Expected one of {ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES!r}")

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.communication import Communication
+    from ..models.considered_bound import ConsideredBound
+    from ..models.declared_condition import DeclaredCondition
+    from ..models.derivation_step import DerivationStep
+    from ..models.guarantee_answer import GuaranteeAnswer
+    from ..models.numerical_answer import NumericalAnswer
+    from ..models.printed_reading import PrintedReading
+    from ..models.risk import Risk
+    from ..models.warning import Warning_
+
+
+T = TypeVar("T", bound="Calibration")
+
+
+@_attrs_define
+class Calibration:
+    """The whole answer. `parameters` is what to run with."""
+
+    algorithm: str
+    parameters: Any
+    guarantee: GuaranteeAnswer
+    """ What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target
+    ε. """
+    numerical: NumericalAnswer
+    """ How exactly the bound itself was computed; not what is known of the mechanism. """
+    as_printed: list[PrintedReading]
+    derivation: list[DerivationStep]
+    declared_conditions: list[DeclaredCondition]
+    warnings: list[Warning_]
+    engine_version: str
+    risk: Risk | Unset = UNSET
+    """ Excess risk to expect. """
+    communication: Communication | Unset = UNSET
+    """ What is sent. """
+    considered: list[ConsideredBound] | Unset = UNSET
+    """ bounds set side by side """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        algorithm = self.algorithm
+
+        parameters = self.parameters
+
+        guarantee = self.guarantee.to_dict()
+
+        numerical = self.numerical.to_dict()
+
+        as_printed = []
+        for as_printed_item_data in self.as_printed:
+            as_printed_item = as_printed_item_data.to_dict()
+            as_printed.append(as_printed_item)
+
+        derivation = []
+        for derivation_item_data in self.derivation:
+            derivation_item = derivation_item_data.to_dict()
+            derivation.append(derivation_item)
+
+        declared_conditions = []
+        for declared_conditions_item_data in self.declared_conditions:
+            declared_conditions_item = declared_conditions_item_data.to_dict()
+            declared_conditions.append(declared_conditions_item)
+
+        warnings = []
+        for warnings_item_data in self.warnings:
+            warnings_item = warnings_item_data.to_dict()
+            warnings.append(warnings_item)
+
+        engine_version = self.engine_version
+
+        risk: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.risk, Unset):
+            risk = self.risk.to_dict()
+
+        communication: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.communication, Unset):
+            communication = self.communication.to_dict()
+
+        considered: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.considered, Unset):
+            considered = []
+            for considered_item_data in self.considered:
+                considered_item = considered_item_data.to_dict()
+                considered.append(considered_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "algorithm": algorithm,
+                "parameters": parameters,
+                "guarantee": guarantee,
+                "numerical": numerical,
+                "as_printed": as_printed,
+                "derivation": derivation,
+                "declared_conditions": declared_conditions,
+                "warnings": warnings,
+                "engine_version": engine_version,
+            }
+        )
+        if risk is not UNSET:
+            field_dict["risk"] = risk
+        if communication is not UNSET:
+            field_dict["communication"] = communication
+        if considered is not UNSET:
+            field_dict["considered"] = considered
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.communication import Communication
+        from ..models.considered_bound import ConsideredBound
+        from ..models.declared_condition import DeclaredCondition
+        from ..models.derivation_step import DerivationStep
+        from ..models.guarantee_answer import GuaranteeAnswer
+        from ..models.numerical_answer import NumericalAnswer
+        from ..models.printed_reading import PrintedReading
+        from ..models.risk import Risk
+        from ..models.warning import Warning_
+
+        d = dict(src_dict)
+        algorithm = d.pop("algorithm")
+
+        parameters = d.pop("parameters")
+
+        guarantee = GuaranteeAnswer.from_dict(d.pop("guarantee"))
+
+        numerical = NumericalAnswer.from_dict(d.pop("numerical"))
+
+        as_printed = []
+        _as_printed = d.pop("as_printed")
+        for as_printed_item_data in _as_printed:
+            as_printed_item = PrintedReading.from_dict(as_printed_item_data)
+
+            as_printed.append(as_printed_item)
+
+        derivation = []
+        _derivation = d.pop("derivation")
+        for derivation_item_data in _derivation:
+            derivation_item = DerivationStep.from_dict(derivation_item_data)
+
+            derivation.append(derivation_item)
+
+        declared_conditions = []
+        _declared_conditions = d.pop("declared_conditions")
+        for declared_conditions_item_data in _declared_conditions:
+            declared_conditions_item = DeclaredCondition.from_dict(declared_conditions_item_data)
+
+            declared_conditions.append(declared_conditions_item)
+
+        warnings = []
+        _warnings = d.pop("warnings")
+        for warnings_item_data in _warnings:
+            warnings_item = Warning_.from_dict(warnings_item_data)
+
+            warnings.append(warnings_item)
+
+        engine_version = d.pop("engine_version")
+
+        _risk = d.pop("risk", UNSET)
+        risk: Risk | Unset
+        if isinstance(_risk, Unset):
+            risk = UNSET
+        else:
+            risk = Risk.from_dict(_risk)
+
+        _communication = d.pop("communication", UNSET)
+        communication: Communication | Unset
+        if isinstance(_communication, Unset):
+            communication = UNSET
+        else:
+            communication = Communication.from_dict(_communication)
+
+        _considered = d.pop("considered", UNSET)
+        considered: list[ConsideredBound] | Unset = UNSET
+        if _considered is not UNSET:
+            considered = []
+            for considered_item_data in _considered:
+                considered_item = ConsideredBound.from_dict(considered_item_data)
+
+                considered.append(considered_item)
+
+        calibration = cls(
+            algorithm=algorithm,
+            parameters=parameters,
+            guarantee=guarantee,
+            numerical=numerical,
+            as_printed=as_printed,
+            derivation=derivation,
+            declared_conditions=declared_conditions,
+            warnings=warnings,
+            engine_version=engine_version,
+            risk=risk,
+            communication=communication,
+            considered=considered,
+        )
+
+        calibration.additional_properties = d
+        return calibration
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

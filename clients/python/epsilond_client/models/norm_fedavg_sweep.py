@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.norm_fedavg_at_value import NormFedavgAtValue
+    from ..models.norm_fedavg_sweep_values import NormFedavgSweepValues
+
+
+T = TypeVar("T", bound="NormFedavgSweep")
+
+
+@_attrs_define
+class NormFedavgSweep:
+    """What norm-fedavg answers at many values, in their order."""
+
+    algorithm: str
+    sweep: NormFedavgSweepValues
+    """ A field of norm-fedavg and its values. """
+    answers: list[NormFedavgAtValue]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        algorithm = self.algorithm
+
+        sweep = self.sweep.to_dict()
+
+        answers = []
+        for answers_item_data in self.answers:
+            answers_item = answers_item_data.to_dict()
+            answers.append(answers_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "algorithm": algorithm,
+                "sweep": sweep,
+                "answers": answers,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.norm_fedavg_at_value import NormFedavgAtValue
+        from ..models.norm_fedavg_sweep_values import NormFedavgSweepValues
+
+        d = dict(src_dict)
+        algorithm = d.pop("algorithm")
+
+        sweep = NormFedavgSweepValues.from_dict(d.pop("sweep"))
+
+        answers = []
+        _answers = d.pop("answers")
+        for answers_item_data in _answers:
+            answers_item = NormFedavgAtValue.from_dict(answers_item_data)
+
+            answers.append(answers_item)
+
+        norm_fedavg_sweep = cls(
+            algorithm=algorithm,
+            sweep=sweep,
+            answers=answers,
+        )
+
+        norm_fedavg_sweep.additional_properties = d
+        return norm_fedavg_sweep
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
