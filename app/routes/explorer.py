@@ -1,4 +1,4 @@
-"""GET /: the page that shows what the service knows. Its files are ours, under /explorer, and no other host is asked."""
+"""GET /: the page that shows what the service knows, and its files under /explorer. No other host is asked."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def _file(name: str, content: bytes) -> Endpoint:
     async def file(request: Request) -> Response:
         body, chosen = small if accepts_gzip(request.headers.get("accept-encoding", "")) else plain
         if is_known(chosen["etag"], request.headers.get("if-none-match", "")):
-            return Response(status_code=304, headers={key: value for key, value in chosen.items() if key not in _OF_BODY})
+            return Response(
+                status_code=304, headers={key: value for key, value in chosen.items() if key not in _OF_BODY}
+            )
         return Response(body, headers=chosen)
 
     return file

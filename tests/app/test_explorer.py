@@ -20,9 +20,7 @@ VENDORED = {
 }
 """Of uPlot 1.6.32 as npm serves it (uplot-1.6.32.tgz)."""
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", "": "text/plain"}
-FILES = sorted(
-    str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file() and path.suffix in TYPES
-)
+FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file() and path.suffix in TYPES)
 OURS = [name for name in FILES if not name.startswith("vendor/")]
 SCRIPTS = [name for name in OURS if name.endswith(".js")]
 WHOLE = {"accept-encoding": "identity"}
@@ -108,7 +106,9 @@ def test_no_file_of_ours_names_another_host(name):
 
 def test_the_vendored_library_loads_nothing():
     script, style = source("vendor/uPlot/uPlot.esm.js"), source("vendor/uPlot/uPlot.min.css")
-    assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|importScripts|eval)\b|^import |import\(", script, re.MULTILINE)
+    assert not re.search(
+        r"\b(fetch|XMLHttpRequest|WebSocket|importScripts|eval)\b|^import |import\(", script, re.MULTILINE
+    )
     assert not re.search(r"url\(|@import", style)
 
 
