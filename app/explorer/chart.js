@@ -20,7 +20,7 @@ export class Chart {
     this.head = el("h3", { id: `${id}-title` }, title);
     this.about = el("p", { class: "small" }, about);
     this.legend = el("ul", { class: "legend", "aria-hidden": "true" });
-    this.canvas = el("div", { class: "plot", role: "img" });
+    this.canvas = el("div", { class: "plot" });
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
     this.note = el("p", { class: "hint note" });
     this.numbers = el("details", { class: "numbers" }, el("summary", {}, "The numbers as a table"), el("div"));
@@ -44,6 +44,8 @@ export class Chart {
     this.plot?.destroy();
     this.plot = this.drawn = null;
     this.canvas.replaceChildren();
+    this.canvas.removeAttribute("role");
+    this.canvas.removeAttribute("aria-label");
     this.legend.replaceChildren();
     this.readout.textContent = "";
     this.note.replaceChildren();
@@ -64,6 +66,7 @@ export class Chart {
     this.legend.replaceChildren(...series.map(({ label, kind }, index) => el("li", {}, swatch(kind, strokes[index]), label)));
     this.plot = new uPlot(this.options(picture, series, strokes, xs.length), data, this.canvas);
     this.readout.textContent = "Point at the picture to read it.";
+    this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", summary(this.title, x, y, xs, series));
     this.note.textContent = picture.note ?? "";
     const rows = xs.map((each) => [say(x, each), ...series.map(({ points }) => (points.get(each) === undefined || points.get(each) === null ? "none" : say(y, points.get(each))))]);

@@ -1,4 +1,4 @@
-"""GET /: the page that shows what the service knows. Its files are ours, under /explorer; no other host is asked."""
+"""GET /: the page that shows what the service knows, and its files under /explorer. No other host is asked."""
 
 from __future__ import annotations
 
