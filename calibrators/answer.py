@@ -109,6 +109,10 @@ class GuaranteeAnswer:
         object.__setattr__(self, "curve", curve)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the curve, which holds functions: an answer goes to other processes as what was answered."""
+        return {name: value for name, value in vars(self).items() if name != "curve"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumericalAnswer:

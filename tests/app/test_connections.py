@@ -58,7 +58,10 @@ def test_a_head_that_does_not_come_is_not_awaited(tight: httpx.Client, sent: byt
 def test_the_second_head_of_a_connection_neither(tight: httpx.Client) -> None:
     with opened(tight) as raw:
         raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert raw.recv(65536).startswith(b"HTTP/1.1 200")
+        answer = b""
+        while not answer.endswith(b"ok\n"):
+            answer += raw.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 200")
         raw.sendall(b"GET /heal")
         assert until_closed(raw) == b""
 
