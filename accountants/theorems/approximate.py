@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from accountants.atoms import AtomicProfile
-from accountants.curve import Curve, Interval, Pair
+from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee
 from accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
 from accountants.rule import Case, Rule
@@ -22,25 +21,6 @@ if TYPE_CHECKING:
 AT_EPSILON = Quantity(symbol="ε'", unit="nat", ge=0, le=1e9, description="where δ is asked for")
 
 
-@dataclass(frozen=True)
-class ApproximatePair(Pair):
-    """The extremal pair of an (ε, δ) guarantee, `told`."""
-
-    told: tuple[float, float] = (math.inf, 0.0)
-
-    def epsilon(self, log_delta: float) -> Interval:
-        """Enclosure of the smallest ε' ≥ 0 with log δ(ε') ≤ `log_delta`; math.inf where there is none.
-
-        At the δ that was told, ε is enough without any search, whose ends allow for the rounding of log δ.
-        """
-        found = super().epsilon(log_delta)
-        epsilon, delta = self.told
-        if not (delta > 0.0 and log_delta >= math.log(delta)):
-            return found
-        upper = min(found.upper, epsilon)
-        return Interval(min(found.lower, upper), upper)
-
-
 def approximate_pair(epsilon: float, delta: float) -> Pair:
     """The pair with δ at an infinite loss either way, and randomized response at ε in the rest."""
     log_given = math.log1p(-delta)
@@ -49,7 +29,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     if delta > 0:
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
     profile = AtomicProfile((-epsilon, epsilon), (log_kept - epsilon, log_kept), log_infinite, 8 * UNIT_ROUNDOFF)
-    return ApproximatePair(profile, profile, told=(epsilon, delta))
+    return Pair(profile, profile)
 
 
 @request

@@ -35,14 +35,6 @@ def test_it_says_at_epsilon_what_it_was_told() -> None:
         assert evaluation.outputs["delta"] == pytest.approx(delta, rel=1e-12)
 
 
-@pytest.mark.parametrize("delta", [1e-300, 1e-6, 0.01, 0.3, 0.9])
-def test_the_guarantee_that_was_told_is_found_again(delta: float) -> None:
-    curve = account(Approximate(epsilon=1.0, delta=delta), relation="replace-one").guarantee.curve
-    assert curve.epsilon(math.log(delta)).upper == 1.0
-    assert curve.epsilon(math.log(0.99 * delta)).upper == math.inf
-    assert 0.0 < curve.epsilon(math.log(1.01 * delta)).upper <= 1.0
-
-
 def test_a_black_box_has_no_lower_end_and_declares_what_it_rests_on() -> None:
     guarantee = account(Approximate(epsilon=1.0, delta=1e-6), relation="zero-out-one").guarantee
     assert guarantee.curve.log_delta(0.5).lower == -math.inf
