@@ -85,15 +85,25 @@ def digest(key: str) -> str:
 
 
 def read(path: Path) -> tuple[Line, ...]:
-    """The lines of a file of keys; empty ones and those that begin with # say nothing.
+    """The lines of a file of keys.
 
     Raises:
         ValueError: the file cannot be read, or a line is none. Nothing of the line is repeated.
     """
     try:
-        texts = path.read_text(encoding="utf-8").splitlines()
+        texts = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{SETTING}: {path} cannot be read: {type(error).__name__}") from None
+    return lines_of(texts, path)
+
+
+def lines_of(whole: str, path: Path) -> tuple[Line, ...]:
+    """The lines of the text of a file; empty ones and those that begin with # say nothing.
+
+    Raises:
+        ValueError: a line is none, or does not go with an earlier one. Nothing of it is repeated.
+    """
+    texts = whole.splitlines()
     lines: list[Line] = []
     for place, text in enumerate(texts, start=1):
         if not text.strip() or text.lstrip().startswith("#"):

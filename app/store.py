@@ -194,7 +194,8 @@ def _require_columns(engine: Engine) -> None:
     there = {str(column["name"]) for column in inspect(engine).get_columns(TABLE.name)}
     missing = sorted(set(IT.keys()) - there)
     if missing:
-        raise OSError(errno.EINVAL, f"its table is of another version (no {', '.join(missing)}); name another place")
+        version = f"its table is of another version (no {', '.join(missing)})"
+        raise OSError(errno.EINVAL, f"{version}; name another place, as in EPSILOND_STORE_PATH=./jobs.sqlite")
 
 
 def _record(row: RowMapping) -> Record:

@@ -87,7 +87,7 @@ def sweep(algorithm: str, swept: str, values: Sequence[Any], /, **fields: Any) -
         >>> run = {"delta": 1e-5, "sampling": "full", "rounds": 10, "relation": "replace-one"}
         >>> found = epsilond.sweep("gaussian", "epsilon", [1.0, 2.0], solve_for="noise_multiplier", **run)
         >>> [round(each.answer.parameters.noise_multiplier, 2) for each in found.answers]
-        [23.59, 12.59]
+        [23.59, 12.61]
 
     Raises:
         InvalidInput: no such algorithm or field, too many values, or every value is refused for the same other field.

@@ -25,7 +25,7 @@ SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglo
 READ_AS_FILES = {"fastapi-swagger"}
 """Packages whose files are read and whose code is not imported."""
 IMPORT_NAMES = {"prometheus-client": "prometheus_client", "scikit-learn": "sklearn"}
-SERVED_BY = {"starlette": "fastapi"}
+SERVED_BY = {"starlette": "fastapi", "h11": "uvicorn"}
 """Packages whose names are part of what a declared one hands out, or that it cannot be installed without."""
 
 LICENCE_DIGEST = "0ffddef9e48f8a09"

@@ -11,6 +11,11 @@ const MEASURES = {
   bits: ["Bits in all", bits],
 };
 
+const OBJECTIVES = { population: "new data", empirical: "the data at hand" };
+
+/** Rows of one kind promise the same thing to the same people, so that their figures can be compared. */
+const kindOf = ({ guarantee, objective }) => [guarantee?.definition, guarantee?.unit, guarantee?.observer, objective].join();
+
 /** The list; it is computed when it is asked for, since some algorithms take seconds. */
 export class Compare {
   constructor(place, contract, algorithms, open) {
@@ -27,7 +32,7 @@ export class Compare {
     this.progress = el("span", { class: "hint", role: "status" });
     this.list = el("div", { id: "compared" });
     place.replaceChildren(
-      el("p", { class: "hint" }, "The numbers are those on the left; what is not asked there is taken from examples. Algorithms differ in whom they trust and whose data they protect: read those columns before you choose."),
+      el("p", { class: "hint" }, "The numbers are those on the left. Algorithms differ in whom they trust, whose data they protect and what their risk is measured on: only rows that agree in all of these can be compared, and they stand together."),
       el("p", { class: "row" }, this.button, this.progress),
       el("fieldset", { class: "measures" }, el("legend", {}, "Compare by"), choices),
       this.list,
@@ -73,19 +78,25 @@ export class Compare {
     const valueOf = ({ values }) => (typeof values[this.measure] === "number" && values[this.measure] > 0 ? values[this.measure] : undefined);
     const known = this.rows.map(valueOf).filter((value) => value !== undefined);
     const [low, high] = [Math.min(...known) / 1.3, Math.max(...known) * 1.3];
-    const sorted = [...this.rows].sort((one, other) => (valueOf(one) ?? Infinity) - (valueOf(other) ?? Infinity));
+    const kinds = [...new Set(this.rows.map(kindOf))];
+    const sorted = [...this.rows].sort((one, other) => {
+      const unknown = (valueOf(one) === undefined) - (valueOf(other) === undefined);
+      const kind = kinds.indexOf(kindOf(one)) - kinds.indexOf(kindOf(other));
+      return unknown || kind || (valueOf(one) ?? 0) - (valueOf(other) ?? 0);
+    });
     const rows = sorted.map((row) => {
       const value = valueOf(row);
       const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
       return [
         row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
-        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : "Nothing is known of it.") : [dot(value, low, high, row.algorithm === this.algorithm), say(value)],
+        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value)],
         row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
         row.guarantee ? `one ${row.guarantee.unit}` : "",
+        OBJECTIVES[row.objective] ?? "",
       ];
     });
     this.list.replaceChildren(
-      table(`All algorithms by ${name.toLowerCase()}`, ["Algorithm", name, "Who is trusted", "Protects"], rows, { class: "compared" }),
+      table(`All algorithms by ${name.toLowerCase()}`, ["Algorithm", name, "Who is trusted", "Protects", "Risk is on"], rows, { class: "compared" }),
       el("p", { class: "small" }, known.length > 1 ? `Dots stand on a logarithmic scale from ${say(low)} to ${say(high)}; further left is less.` : ""),
     );
   }

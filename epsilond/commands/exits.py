@@ -20,7 +20,7 @@ MEANINGS = {
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
 }
 """THE list of exit codes."""
-ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": ""}
+ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": "", "spec": "SPEC", "report": "REPORT"}
 """What is no option by its name, in words; a message that names it itself needs none."""
 SENTENCES = ("there is no such", "an audit has")
 """How messages begin that are sentences of their own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -59,8 +60,7 @@ def new(
             ),
         )
         if file is not None:
-            append(file, line.text)
-            made.read(file)
+            append(file, line.text, lambda whole: made.lines_of(whole, file))
     except (ValueError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None
@@ -69,13 +69,15 @@ def new(
         typer.echo(line.text)
 
 
-def append(file: Path, text: str) -> None:
-    """One line more in a file that only its owner can read if it is made here.
+def append(file: Path, text: str, check: Callable[[str], object]) -> None:
+    """One line more in a file that only its owner can read if it is made here; nothing is written that `check` refuses.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be read or written.
     """
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8") as opened:
         whole = opened.read()
-        opened.write(text + "\n" if not whole or whole.endswith("\n") else f"\n{text}\n")
+        added = text + "\n" if not whole or whole.endswith("\n") else f"\n{text}\n"
+        check(whole + added)
+        opened.write(added)

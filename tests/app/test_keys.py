@@ -194,3 +194,14 @@ def test_a_file_made_by_the_command_is_its_owners_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["a b"], ["ada", "--file", "/none/keys.jsonl"], ["ada", "--jobs", "0"]])
 def test_a_command_that_cannot_be_is_refused(arguments: list[str]) -> None:
     assert CliRunner().invoke(cli.main, ["keys", "new", *arguments]).exit_code == 2
+
+
+def test_a_line_that_is_refused_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    first = CliRunner().invoke(cli.main, ["keys", "new", "research", "--file", str(file), "--jobs", "3"])
+    assert first.exit_code == 0
+    before = file.read_text()
+    second = CliRunner().invoke(cli.main, ["keys", "new", "research", "--file", str(file)])
+    assert second.exit_code == 2
+    assert "other limits" in second.stderr
+    assert file.read_text() == before
