@@ -161,6 +161,7 @@ async def mixed(process: int, port: int, *, count: int, pause: float, patience: 
     first = await load.run(port, cached * TRIES, 1)  # on a busy machine the first may not be done by the deadline
     if not first.hits:
         raise RuntimeError(f"the service answers with status {min(first.statuses)}")
+    before = deaths(port)
     others = asyncio.create_task(beside(process, port, told, stop, patience))
     await asyncio.sleep(patience)
     sorts = {"cached": repeat(cached[0]), "closed form": closed_forms()}
@@ -169,7 +170,7 @@ async def mixed(process: int, port: int, *, count: int, pause: float, patience: 
     stop.set()
     await others
     await asyncio.sleep(patience)
-    told.deaths = deaths(port)
+    told.deaths = {cause: count - before.get(cause, 0.0) for cause, count in deaths(port).items()}
     return told
 
 
