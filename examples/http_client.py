@@ -36,8 +36,9 @@ def problem(epsilon: float) -> GaussianProblem:
     )
 
 
-def noise_multiplier(answer: GaussianCalibration) -> float:
-    """The one that was solved for."""
+def noise_multiplier(answer: object) -> float:
+    """The one that was solved for. What was asked has no `sweep`, so that the answer is one calibration."""
+    assert isinstance(answer, GaussianCalibration)
     found = answer.parameters.noise_multiplier
     assert isinstance(found, float)
     return found
@@ -72,9 +73,9 @@ async def all_at_once(url: str) -> None:
     targets = [0.5, 1.0, 2.0, 4.0]
     async with connect(url) as client:
         asked = (calibrate_gaussian.asyncio(client=client, body=problem(epsilon)) for epsilon in targets)
-        answers = [answered(answer) for answer in await asyncio.gather(*asked)]
+        answers = await asyncio.gather(*asked)
     for epsilon, answer in zip(targets, answers, strict=True):
-        print(f"ε = {epsilon}: noise multiplier {noise_multiplier(answer):.4f}")
+        print(f"ε = {epsilon}: noise multiplier {noise_multiplier(answered(answer)):.4f}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ const problem = (epsilon: number): Schemas["GaussianProblem"] => ({
 
 for (const epsilon of [0.5, 1.0, 2.0]) {
   const answer = answered(await client.POST("/v1/calibrations/gaussian", { body: problem(epsilon) }));
+  if (!("guarantee" in answer)) throw new Error("a sweep was not asked for");
   const certified = answer.guarantee.epsilon;
   console.log(
     `for ε = ${epsilon} run with noise multiplier ${answer.parameters.noise_multiplier}:`,

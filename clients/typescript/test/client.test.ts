@@ -21,11 +21,13 @@ const problem: Schemas["GaussianProblem"] = {
 test("a calibration is certified", async () => {
   const answer = answered(await client.POST("/v1/calibrations/gaussian", { body: problem }));
   assert.equal(answer.algorithm, "gaussian");
+  assert.ok("guarantee" in answer); // not the answers of a sweep
   assert.ok(Number(answer.guarantee.epsilon?.upper) <= 1.0);
 });
 
 test("an account of a nested spec answers the same multiplier's epsilon", async () => {
   const calibrated = answered(await client.POST("/v1/calibrations/gaussian", { body: problem }));
+  assert.ok("guarantee" in calibrated);
   const noise_multiplier = calibrated.parameters.noise_multiplier as number;
   const mechanism: Schemas["Subsampled"] = {
     kind: "subsampled",
