@@ -10,7 +10,7 @@ from accountants.theorem import Condition
 
 ONE_SUM = Condition(
     "sum-of-contributions",
-    "noise is added to a sum to which every protected unit adds one contribution of norm at most C, whatever the others "
+    "noise is added to a sum to which every protected unit adds one contribution of norm at most C, whatever others "
     "add; a unit that is absent, not drawn or zeroed adds exactly zero, and the noise is the same with and without it",
 )
 ANY_INTEGERS = Condition(

@@ -85,15 +85,12 @@ def may_tell_places(spec: Any) -> bool:
 
 
 def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:
-    """Whether outputs have one law in both worlds, given that the unit is not drawn, and given that it is, are those of
-    neighbours in the same relation.
+    """Whether a draw compares like with like: without the unit in the batch one law in both worlds, with it neighbours.
 
     A fixed number of n or of n − 1 is not: in place of a unit that was removed another one is drawn. Nor is drawing
     with replacement, where a unit may count several times.
     """
-    return sampling in ("poisson", "full") or (
-        sampling == "without-replacement" and relation != "add-or-remove-one"
-    )
+    return sampling in ("poisson", "full") or (sampling == "without-replacement" and relation != "add-or-remove-one")
 
 
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
@@ -135,10 +132,10 @@ def of_the_batch(spec: Any) -> Iterator[Any]:
 
 
 def misfit(spec: Subsampled, level: Level) -> str | None:
-    """Why a batch of `level` cannot be what is run on it needs: a number of records or clients that it does not have."""
+    """Why what is run on a batch of `level` cannot be: it needs a number of records or clients that the batch lacks."""
     for part in of_the_batch(spec.mechanism):
         if isinstance(part, Subsampled):
-            same = part.level == level or level == "records" or not (part.level or part.may_be_of_records)
+            same = level in (part.level, "records") or not (part.level or part.may_be_of_records)
             if not same or part.sampling == "poisson":
                 continue
             needed = part.population

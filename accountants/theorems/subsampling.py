@@ -21,6 +21,7 @@ from accountants.laplace import opposite_laplace_pair
 from accountants.law import SampledGaussianLaw
 from accountants.profiles import GaussianMixture, mixture_pair
 from accountants.rule import Case, Rule
+from accountants.specs import Subsampled
 from accountants.structure import (
     SUMS,
     drawn_level,
@@ -36,7 +37,6 @@ from accountants.structure import (
     tells_places,
     zeroing_is_replacing,
 )
-from accountants.specs import Subsampled
 from accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def unclear_draw(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | No
     if case.setting.unit != "client" or spec.level == "records":
         return None
     for part in parts(spec.mechanism):
-        if isinstance(part, Subsampled) and part.level is None and part.may_be_of_records:
-            if not left_out_is_the_same(part.sampling, case.setting.relation):
-                message = f"what is drawn by {part.sampling} sampling inside is left open: say level records or clients"
-                return Refusal(theorem, message)
+        left_open = isinstance(part, Subsampled) and part.level is None and part.may_be_of_records
+        if left_open and not left_out_is_the_same(part.sampling, case.setting.relation):
+            message = f"what is drawn by {part.sampling} sampling inside is left open: say level records or clients"
+            return Refusal(theorem, message)
     return None
 
 
