@@ -89,7 +89,7 @@ SAMPLING = Quantity(description="how a batch is drawn")
 LEVEL = Quantity(
     description=(
         "what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both "
-        "readings is the safe one"
+        "readings is the safe one; refused where neither bounds the other"
     )
 )
 

@@ -5,6 +5,11 @@ fixes the sensitivity (C for add-or-remove-one and zero-out-one, 2C for replace-
 `scale_multiplier` and the ℓ1 norm. Kinds that carry a sensitivity or a guarantee of their own mean it for the relation
 of the request, and nothing is doubled. A `Spec` is told apart by its `kind`; what can be proved of it is the theorems'
 business.
+
+Each kind says which mechanisms it admits. A certified number holds for all of them, so what a kind leaves open costs
+privacy: name the narrowest kind that is so. Where a request protects clients, read *client* for *record*: one client
+makes one contribution, or sends one report, of everything it has. What a kind demands of the data or of the program is
+repeated in every answer as a declared condition.
 """
 
 from __future__ import annotations
@@ -71,7 +76,12 @@ DEEPEST = 12
 
 @request
 class Gaussian:
-    """Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C."""
+    """Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C.
+
+    Admits: a sum to which each record adds one vector, whatever the other records are. A record that is absent, not
+    drawn or zeroed adds exactly zero, and the noise stays the same: neither a mean over the records present nor noise
+    that each record brings along is one. Only the noisy sum is seen.
+    """
 
     kind: Annotated[Literal["gaussian"], KIND] = "gaussian"
     noise_multiplier: NoiseMultiplier
@@ -82,6 +92,8 @@ class Laplace:
     """Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
 
     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
+
+    Admits: what `Gaussian` admits, with Laplace noise.
     """
 
     kind: Annotated[Literal["laplace"], KIND] = "laplace"
@@ -93,6 +105,10 @@ class DiscreteLaplace:
     """Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each coordinate of integers.
 
     `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's relation.
+
+    Admits: integers that depend on the data in any way within that distance. They need not be a sum, and a zeroed
+    record may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or
+    1. So a Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
     """
 
     kind: Annotated[Literal["discrete_laplace"], KIND] = "discrete_laplace"
@@ -106,6 +122,8 @@ class TruncatedDiscreteLaplace:
 
     The sensitivities bound the distance of the integers, in grid steps, on any two neighbours in the request's
     relation; a real bound means its floor. Outputs that only one of two neighbours can give are infinite losses.
+
+    Admits: integers that depend on the data in any way within those distances, as `DiscreteLaplace` does.
     """
 
     kind: Annotated[Literal["truncated_discrete_laplace"], KIND] = "truncated_discrete_laplace"
@@ -122,6 +140,10 @@ class RandomizedResponse:
     """Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
 
     `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
+
+    Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw only
+    thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered as
+    some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
     """
 
     kind: Annotated[Literal["randomized_response"], KIND] = "randomized_response"
@@ -134,6 +156,9 @@ class Approximate:
     """Some mechanism of which nothing is known but that it is (ε, δ)-differentially private in the request's relation.
 
     δ = 0 is allowed: a pure guarantee.
+
+    Admits: whatever keeps that guarantee. Under replace-one and zero-out-one it may tell how many records there are,
+    and what it makes of a zeroed record need not be what it makes of an absent one.
     """
 
     kind: Annotated[Literal["approximate"], KIND] = "approximate"
@@ -149,8 +174,14 @@ class Subsampled:
     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
     is drawn. `full`: every record, no amplification.
 
-    `level` says what is drawn. Absent, it is the unit that is protected; where `mechanism` draws again it stays open,
-    and the answer covers both readings: a batch of a batch, and clients who then draw among their own records
+    Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
+    batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs them
+    declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+
+    `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
+    draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
+    clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
+    one of the client's records. Where no bound covers both readings the spec is refused: say `records` or `clients`
     (docs/decisions/0004-two-level-sampling.md).
     """
 
@@ -235,6 +266,10 @@ class Shuffled:
     A trusted shuffler passes on the reports of a round in a uniformly random order and nothing else. Neighbours differ
     by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee. Bounds
     that depend on the number of coordinates of a report need `dimension`; the others hold for any.
+
+    Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
+    alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of its
+    client.
     """
 
     kind: Annotated[Literal["shuffled"], KIND] = "shuffled"
@@ -246,6 +281,8 @@ class Shuffled:
         """What a client runs is neither shuffled itself nor an algorithm of many clients."""
         if any(isinstance(part, Shuffled | ProjectedSgd) for part in _parts(self.mechanism)):
             raise InvalidInput.at("/mechanism/kind", "is not something that one client runs")
+        if any(isinstance(part, Subsampled) and part.level == "clients" for part in _parts(self.mechanism)):
+            raise InvalidInput.at("/mechanism/level", "one client draws among its own records", allowed="records")
 
 
 def _parts(spec: Spec) -> Iterator[Spec]:
@@ -259,7 +296,11 @@ def _parts(spec: Spec) -> Iterator[Spec]:
 
 @request
 class Repeated:
-    """`times` independent runs of `mechanism`, each free to depend on what came before."""
+    """`times` independent runs of `mechanism`, each free to depend on what came before.
+
+    Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+    outputs are seen.
+    """
 
     kind: Annotated[Literal["repeated"], KIND] = "repeated"
     times: Times
@@ -268,7 +309,10 @@ class Repeated:
 
 @request
 class Composed:
-    """The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance."""
+    """The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance.
+
+    Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
+    """
 
     kind: Annotated[Literal["composed"], KIND] = "composed"
     mechanisms: Annotated[tuple[Spec, ...], MECHANISMS]
@@ -299,6 +343,9 @@ class ProjectedSgd:
     1, …, T (`random-stop`) or on ⌈αT⌉, …, T (`suffix`, α = `suffix_fraction`). Every record's loss is L-Lipschitz on
     the ball, and convex unless `convex` is false; β-smooth if `smoothness` is given, λ-strongly convex with λ =
     `strong_convexity`. zero-out-one: the record's gradient is zero, its client still adds noise.
+
+    Admits: exactly n clients in both worlds. A batch of another number cannot be run on, and in a `cyclic` order a
+    place may be anyone's, so that drawing the n clients from a larger population only thins.
     """
 
     kind: Annotated[Literal["projected_sgd"], KIND] = "projected_sgd"

@@ -28,8 +28,8 @@ from accountants.quantities import (
 )
 from accountants.specs import MECHANISM, Spec
 from accountants.theorems.composition import flattened
-from calibrators.answer import DerivationStep, Ends, NumericalAnswer, Served, Warning_, derivation_of
-from calibrators.envelope import numerical_answer
+from calibrators.answer import DeclaredCondition, DerivationStep, Ends, NumericalAnswer, Served, Warning_, derivation_of
+from calibrators.envelope import declared_answers, numerical_answer
 from calibrators.problem import Target
 
 MANY = 64
@@ -187,6 +187,9 @@ class AccountAnswer:
     meaning: MeaningAnswer
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
+    declared_conditions: Annotated[
+        tuple[DeclaredCondition, ...], Served("what the spec's words demand of the data and the program")
+    ]
     warnings: tuple[Warning_, ...]
     engine_version: str
 
@@ -233,6 +236,7 @@ def answer(problem: AccountProblem) -> AccountAnswer:
             ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason)
             for one in accounted.considered
         ),
+        declared_conditions=declared_answers(dict.fromkeys(guarantee.declared)),
         warnings=tuple(_warnings(first)),
         engine_version=ENGINE_VERSION,
     )

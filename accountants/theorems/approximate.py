@@ -47,7 +47,9 @@ def implied(inputs: ApproximateInputs) -> Outputs:
     return delta_outputs(float(pair.log_delta(np.asarray([inputs.at_epsilon])).upper[0]))
 
 
-AS_DECLARED = Condition("as-declared", "the mechanism is (ε, δ)-differentially private in the relation of the request")
+AS_DECLARED = Condition(
+    "as-declared", "the mechanism is (ε, δ)-differentially private in the relation of the request, and for its unit"
+)
 EXTREMAL = Theorem(
     id="kairouz-oh-viswanath-2015.extremal-pair",
     title="The extremal pair of an (ε, δ) guarantee",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from accountants.admitted import ANY_INTEGERS
 from accountants.curve import Curve
 from accountants.geometric import geometric_pair
 from accountants.guarantee import Guarantee
@@ -43,6 +44,7 @@ EXACT = Theorem(
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst"),
     status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
     inputs=DiscreteLaplaceInputs,
     formula=privacy_profile,
     examples=({"epsilon": 1.0, "decay_rate": 0.5, "sensitivity": 3},),
@@ -59,6 +61,7 @@ def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
         setting=case.setting,
         curve=Curve(pair, (pair,)),
         derivation=EXACT.because(decay_rate=spec.decay_rate, sensitivity=spec.sensitivity),
+        declared=(ANY_INTEGERS,),
     )
 
 

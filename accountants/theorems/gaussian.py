@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from accountants.admitted import ONE_SUM
 from accountants.curve import Curve
 from accountants.guarantee import Guarantee
 from accountants.profiles import gaussian_pair
@@ -52,6 +53,7 @@ EXACT = Theorem(
     statement="δ(ε) = Φ(Δ/2σ − εσ/Δ) − e^ε Φ(−Δ/2σ − εσ/Δ) for ℓ2 sensitivity Δ and noise N(0, σ²) per coordinate",
     source=Source("balle2018analytic", "Theorem 8"),
     status=Status.PROVED,
+    conditions=(ONE_SUM,),
     inputs=GaussianInputs,
     formula=privacy_profile,
     examples=({"epsilon": 1.0, "noise_multiplier": 4.0, "relation": "add-or-remove-one"},),
@@ -69,6 +71,7 @@ def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
         setting=case.setting,
         curve=Curve(pair, (pair,)),
         derivation=EXACT.because(noise_multiplier=spec.noise_multiplier, gaussian_dp_mu=mu),
+        declared=(ONE_SUM,),
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from accountants.admitted import ONE_SUM
 from accountants.curve import Curve
 from accountants.guarantee import Guarantee
 from accountants.laplace import laplace_pair
@@ -43,6 +44,7 @@ EXACT = Theorem(
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst"),
     status=Status.PROVED,
+    conditions=(ONE_SUM,),
     inputs=LaplaceInputs,
     formula=privacy_profile,
     examples=(
@@ -63,6 +65,7 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
         setting=case.setting,
         curve=Curve(pair, (pair,)),
         derivation=EXACT.because(scale_multiplier=spec.scale_multiplier, pure_epsilon=shift),
+        declared=(ONE_SUM,),
     )
 
 

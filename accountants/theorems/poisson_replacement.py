@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accountants.admitted import SECRET_DRAW
 from accountants.amplification import AmplifiedProfile, Share
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal
@@ -38,7 +39,7 @@ CONVEXITY = Theorem(
     ),
     source=Source("epsilond", "by advanced joint convexity: Balle, Barthe and Gaboardi 2018, Theorem 2"),
     status=Status.PROVED,
-    conditions=(REMOVING_IS_REPLACING,),
+    conditions=(REMOVING_IS_REPLACING, SECRET_DRAW),
 )
 
 
@@ -49,7 +50,7 @@ def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation != "replace-one":
         return Refusal(CONVEXITY, "the bound of this theorem is for a record that is replaced")
     mechanism = drawn_mechanism(spec, case.setting)
-    if not removing_is_replacing(mechanism):
+    if not removing_is_replacing(mechanism, case.setting.unit):
         return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)

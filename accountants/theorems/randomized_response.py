@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from accountants.admitted import ONE_REPORT
 from accountants.atoms import AtomicProfile
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal
@@ -61,6 +62,7 @@ EXACT = Theorem(
     ),
     source=Source("epsilond", "by enumeration of the k reports"),
     status=Status.PROVED,
+    conditions=(ONE_REPORT,),
     inputs=RandomizedResponseInputs,
     formula=report,
     examples=({"epsilon": 1.0, "categories": 2}, {"epsilon": 2.0, "categories": 10, "order": 1.5}),
@@ -74,7 +76,7 @@ ZEROED = Theorem(
     statement="A report drawn from any mixture of categories is no farther from another than two categories are",
     source=Source("epsilond", "by joint convexity"),
     status=Status.PROVED,
-    conditions=(ZEROED_IS_ANSWERED,),
+    conditions=(ONE_REPORT, ZEROED_IS_ANSWERED),
 )
 
 
@@ -85,10 +87,9 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     pair = response_pair(spec.epsilon, spec.categories)
     step = EXACT.because(epsilon=spec.epsilon, categories=spec.categories)
     if case.setting.relation == "replace-one":
-        return Guarantee(setting=case.setting, curve=Curve(pair, (pair,)), derivation=step)
-    return Guarantee(
-        setting=case.setting, curve=Curve(pair), derivation=ZEROED.because(step), declared=(ZEROED_IS_ANSWERED,)
-    )
+        return Guarantee(setting=case.setting, curve=Curve(pair, (pair,)), derivation=step, declared=(ONE_REPORT,))
+    declared = (ONE_REPORT, ZEROED_IS_ANSWERED)
+    return Guarantee(setting=case.setting, curve=Curve(pair), derivation=ZEROED.because(step), declared=declared)
 
 
 THEOREMS: tuple[Theorem, ...] = (EXACT, ZEROED)

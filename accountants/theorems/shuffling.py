@@ -15,7 +15,7 @@ from accountants.curve import Curve
 from accountants.guarantee import Guarantee, Refusal
 from accountants.profiles import gaussian_pair
 from accountants.rule import Case, Rule
-from accountants.structure import draws
+from accountants.structure import draws, of_records
 from accountants.theorems.lowy_shuffling import SINGLE_ROUND, TRUSTED_SHUFFLER
 from accountants.theorems.shuffling_finite import response_instance
 from accountants.theorems.shuffling_gaussian import LEAST_BLANKET, GaussianBlanketBound, log_blanket_mass
@@ -28,6 +28,7 @@ from accountants.theorems.shuffling_theorems import (
     GAUSSIAN_BLANKET,
     LOCAL,
     RESPONSE,
+    SAME_RANDOMIZER,
     THEOREMS,
     response_bound,
 )
@@ -83,7 +84,7 @@ def local(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """The local guarantee, unchanged; attained where order hides nothing."""
     if refusal := not_replaced(LOCAL, case):
         return refusal
-    inner = case.account(spec.mechanism, case.setting)
+    inner = case.account(of_records(spec.mechanism), case.setting)
     open_ = case.setting.observer == "server" or spec.clients == 1
     curve = inner.curve if open_ else Curve(scaled_pair(Held(inner.curve.upper)), instances(spec, case))
     step = LOCAL.because(inner.derivation, clients=spec.clients)
@@ -92,14 +93,14 @@ def local(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 def _bounded(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
     """The guarantee of a bound that holds in both orders."""
-    declared = tuple(dict.fromkeys((*inner.declared, TRUSTED_SHUFFLER)))
+    declared = tuple(dict.fromkeys((*inner.declared, TRUSTED_SHUFFLER, SAME_RANDOMIZER)))
     return Guarantee(setting=inner.setting, curve=Curve(scaled_pair(bound)), derivation=step, declared=declared)
 
 
 def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
     if refusal := not_hidden(theorem, spec, case):
         return refusal
-    inner = case.account(spec.mechanism, case.setting)
+    inner = case.account(of_records(spec.mechanism), case.setting)
     return inner, LocalCurve(inner.curve.upper)
 
 
@@ -168,7 +169,7 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     noise = spec.mechanism.noise_multiplier
     if log_blanket_mass(noise) + math.log(spec.clients) < math.log(LEAST_BLANKET):
         return Refusal(GAUSSIAN_BLANKET, f"fewer than {LEAST_BLANKET:g} clients are in the blanket on average")
-    inner = case.account(spec.mechanism, case.setting)
+    inner = case.account(of_records(spec.mechanism), case.setting)
     premise = BLANKET.because(clients=spec.clients)
     step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise)
     return _bounded(GaussianBlanketBound(spec.clients, noise), inner, step)

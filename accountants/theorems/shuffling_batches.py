@@ -32,6 +32,7 @@ from accountants.theorems.shuffling import HIDDEN_FROM, not_replaced
 from accountants.theorems.shuffling_clones import ClonesBound
 from accountants.theorems.shuffling_local import LocalCurve
 from accountants.theorems.shuffling_table import ScaledBound, scaled_pair
+from accountants.theorems.shuffling_theorems import SAME_RANDOMIZER
 from accountants.theorems.subsampling import WITHOUT_REPLACEMENT, opposite_contributions
 from accountants.theorems.two_level import FRESH_SELECTION
 
@@ -54,7 +55,7 @@ BATCH_AMONG_CLONES = Theorem(
     ),
     source=Source("epsilond", _PROOF),
     status=Status.PROVED,
-    conditions=(FRESH_BATCHES, TRUSTED_SHUFFLER),
+    conditions=(FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
 )
 BOTH_DRAWS = Theorem(
     id="epsilond.shuffled-batches-of-clients",
@@ -172,7 +173,8 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     )
     rate = draw.inclusion_probability
     seen = _instances(spec.clients, release, rate, case.setting)
-    return _amplified(inner, rate, seen, step, case.setting, (FRESH_BATCHES, TRUSTED_SHUFFLER))
+    declared = tuple(dict.fromkeys((*one.declared, FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER)))
+    return _amplified(inner, rate, seen, step, case.setting, declared)
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:

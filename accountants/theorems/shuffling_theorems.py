@@ -179,7 +179,10 @@ ENOUGH_IN_BLANKET = Condition(
 LOCAL_FOR_EVERY_PAIR = Condition(
     "local-for-every-pair", "the local guarantee is for any two contributions, in both orders"
 )
-SAME_RANDOMIZER = Condition("same-randomizer", "every client runs the same randomizer, independently, and reports once")
+SAME_RANDOMIZER = Condition(
+    "same-randomizer",
+    "every client runs the same randomizer, independently, on its own contribution alone, and reports once",
+)
 FAILING_LEMMA = Erratum(
     "arXiv:2208.04591, Errata",
     printed="R_i ≥ (Q₀ + Q₁)/(e^ε₀ + 1) for every ε₀-private R_i, where R₀ = (e^ε₀ Q₀ + Q₁)/(e^ε₀ + 1), R₁ its mirror",
@@ -210,7 +213,7 @@ CLONES = Theorem(
     ),
     source=Source("feldman2021hiding", "Theorem 3.1 and the reduction in its proof"),
     status=Status.PROVED,
-    conditions=(LOCAL_FOR_EVERY_PAIR, TRUSTED_SHUFFLER),
+    conditions=(LOCAL_FOR_EVERY_PAIR, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
     errata=(HIDDEN_COUNT,),
     inputs=ClonesInputs,
     formula=clones,
@@ -225,7 +228,7 @@ APPROXIMATE_CLONES = Theorem(
     ),
     source=Source("epsilond", f"{_PROOFS}, Approximate clones; cf. Feldman, McMillan and Talwar 2021, Theorem 3.8"),
     status=Status.PROVED,
-    conditions=(LOCAL_FOR_EVERY_PAIR, TRUSTED_SHUFFLER),
+    conditions=(LOCAL_FOR_EVERY_PAIR, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
     inputs=ApproximateClonesInputs,
     formula=approximate_clones,
     examples=({"clients": 10_000, "local_epsilon": 2.0, "local_delta": 1e-12, "epsilon": 0.5},),

@@ -2,6 +2,9 @@
 
 For replace-one the amplified profile holds in both orders, and it is the *symmetrised* pair that may be composed; the
 larger of two one-sided compositions is no bound (docs/engine-certificate.md).
+
+A smaller ε needs a batch that hides who is in it, and a batch without the unit that is as near to one with it as two
+batches that differ in it. Where the words of the spec do not say so much, `thinning` answers.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from accountants.admitted import NO_ORDER, SECRET_DRAW
 from accountants.amplification import AmplifiedProfile, Share, around, drawn_or_not
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal, Setting
@@ -17,11 +21,26 @@ from accountants.laplace import opposite_laplace_pair
 from accountants.law import SampledGaussianLaw
 from accountants.profiles import GaussianMixture, mixture_pair
 from accountants.rule import Case, Rule
-from accountants.structure import SUMS, drawn_level, draws, kinds, within_clients, zeroing_is_replacing
+from accountants.specs import Subsampled
+from accountants.structure import (
+    SUMS,
+    drawn_level,
+    draws,
+    kinds,
+    left_out_is_the_same,
+    may_tell_places,
+    misfit,
+    of_records,
+    open_level,
+    parts,
+    removing_is_replacing,
+    tells_places,
+    zeroing_is_replacing,
+)
 from accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
-    from accountants.specs import Subsampled
+    from accountants.theorem import Condition
 
 FULL_BATCH = Theorem(
     id="epsilond.full-batch",
@@ -39,6 +58,7 @@ POISSON = Theorem(
     ),
     source=Source("balle2018privacy", "Theorem 8"),
     status=Status.PROVED,
+    conditions=(SECRET_DRAW,),
 )
 WITHOUT_REPLACEMENT = Theorem(
     id="balle-barthe-gaboardi-2018.9",
@@ -49,6 +69,7 @@ WITHOUT_REPLACEMENT = Theorem(
     ),
     source=Source("balle2018privacy", "Theorem 9"),
     status=Status.PROVED,
+    conditions=(SECRET_DRAW, NO_ORDER),
 )
 POISSON_REPLACE_ONE = Theorem(
     id="epsilond.poisson-replace-one",
@@ -59,6 +80,7 @@ POISSON_REPLACE_ONE = Theorem(
     ),
     source=Source("epsilond", "docs/engine-certificate.md, Poisson replace-one"),
     status=Status.PROVED,
+    conditions=(SECRET_DRAW,),
 )
 ZEROED_IS_REPLACED = Theorem(
     id="epsilond.zeroed-is-replaced",
@@ -78,6 +100,29 @@ def not_drawn(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> 
         return Refusal(theorem, f"{level} are drawn where a {unit} is protected")
     if observes_draw(spec, case.setting):
         return Refusal(theorem, f"the observer {case.setting.observer} sees which clients are drawn")
+    return not_covered(theorem, spec, case)
+
+
+def not_covered(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
+    """Refuse a batch that what is run on it cannot have, and a draw inside whose two readings have no common bound."""
+    if reason := misfit(spec, drawn_level(spec, case.setting.unit)):
+        return Refusal(theorem, reason)
+    return unclear_draw(theorem, spec, case)
+
+
+def unclear_draw(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
+    """Refuse, for a client, a draw inside that is left open and that of records is no bound for that of clients.
+
+    The guarantee of a client whose records are drawn is that of the client. It covers a draw of clients too, unless
+    that may put another client in place of one that is absent, or count one several times.
+    """
+    if case.setting.unit != "client" or spec.level == "records":
+        return None
+    for part in parts(spec.mechanism):
+        left_open = isinstance(part, Subsampled) and part.level is None and part.may_be_of_records
+        if left_open and not left_out_is_the_same(part.sampling, case.setting.relation):
+            message = f"what is drawn by {part.sampling} sampling inside is left open: say level records or clients"
+            return Refusal(theorem, message)
     return None
 
 
@@ -93,14 +138,24 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Any:
-    """The mechanism that is run on the batch; where clients are drawn, what it draws are records of theirs."""
-    return within_clients(spec.mechanism) if drawn_level(spec, setting.unit) == "clients" else spec.mechanism
+    """The mechanism that is run on the batch: below a draw of records, and in a client, what it draws are records.
+
+    For a record below a draw of clients it stays open, and is covered as any other open draw is.
+    """
+    of_clients = setting.unit == "record" and drawn_level(spec, "record") == "clients"
+    return spec.mechanism if of_clients else of_records(spec.mechanism)
 
 
 def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Every record is in every batch: the base guarantee, unchanged."""
     if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0:
         return Refusal(FULL_BATCH, "the batch leaves records out")
+    if spec.sampling == "without-replacement" and spec.batch_size is not None:
+        level = drawn_level(spec, case.setting.unit)
+        if case.setting.relation == "add-or-remove-one" and (level == f"{case.setting.unit}s" or open_level(spec)):
+            return Refusal(FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known")
+    if refusal := unclear_draw(FULL_BATCH, spec, case):
+        return refusal
     for_client = case.setting.unit == "client" and draws(spec.mechanism)
     inner = case.account(drawn_mechanism(spec, case.setting) if for_client else spec.mechanism, case.setting)
     step = FULL_BATCH.because(inner.derivation)
@@ -108,17 +163,18 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Both orders for add-or-remove-one and zero-out-one, tight where the base is.
+    """Both orders, tight where the base is: for add-or-remove-one of any mechanism, for zero-out-one of sums.
 
-    A zeroed record contributes as one that was not drawn, so both relations have the same pair.
+    To a sum a zeroed record adds what one that was not drawn adds, so that both relations have the same pair.
     """
     if refusal := not_drawn("poisson", POISSON, spec, case):
         return refusal
     if case.setting.relation == "replace-one":
         return Refusal(POISSON, "the pair of this theorem is for a record that is added, removed or zeroed")
-    if "randomized_response" in kinds(spec.mechanism):
-        return Refusal(POISSON, "a record that is not drawn sends no report, which is not how a zeroed one is answered")
-    inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
+    mechanism = drawn_mechanism(spec, case.setting)
+    if case.setting.relation == "zero-out-one" and not removing_is_replacing(mechanism, case.setting.unit):
+        return Refusal(POISSON, "a record that is not drawn may do less than one that is drawn and zeroed")
+    inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
     upper, realised = drawn_or_not(inner.curve.upper, share)
     instances = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
@@ -180,11 +236,13 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def no_replacement_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Refuse a relation in which nothing is known of replacing a record, as batches of fixed size need."""
+    """Refuse a relation in which nothing is known of replacing a record in a batch of fixed size, as a set."""
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "a batch of fixed size from n or n − 1 records: no valid pair is known")
     if case.setting.relation == "zero-out-one" and not zeroing_is_replacing(spec.mechanism):
         return Refusal(theorem, "needs a guarantee for replacing a record, and the numbers given are for zeroing one")
+    if tells_places(spec.mechanism):
+        return Refusal(theorem, "what is put out tells who is in the batch, or which place in it is whose")
     return None
 
 
@@ -205,9 +263,12 @@ def for_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, 
 
 
 def amplified(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:
-    """The guarantee of a batch, resting on that of the base mechanism."""
+    """The guarantee of a batch that hides who is in it, resting on that of the base mechanism."""
     step = theorem.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
-    return Guarantee(setting=inner.setting, curve=curve, derivation=step, declared=inner.declared)
+    ordered = spec.sampling != "poisson" and may_tell_places(spec.mechanism)
+    own: tuple[Condition, ...] = (SECRET_DRAW, NO_ORDER) if ordered else (SECRET_DRAW,)
+    declared = tuple(dict.fromkeys((*inner.declared, *own)))
+    return Guarantee(setting=inner.setting, curve=curve, derivation=step, declared=declared)
 
 
 THEOREMS: tuple[Theorem, ...] = (

@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from accountants.admitted import ANY_INTEGERS
 from accountants.concentrated import concentrated_pair, log_escape_of
 from accountants.curve import Curve
 from accountants.geometric import GeometricProfile, geometric_pair
@@ -125,6 +126,7 @@ EXACT = Theorem(
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
     status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
     inputs=TruncatedDiscreteLaplace,
     formula=escape,
     examples=(_EXAMPLE,),
@@ -138,6 +140,7 @@ BY_L2 = Theorem(
     ),
     source=Source("epsilond", "docs/shifted-noise.md; Bun and Steinke 2016, Proposition 1.4 and Lemma 1.7"),
     status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
 )
 
 
@@ -156,7 +159,7 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
         )
         realised = shifted_pair(spec, allowed, case.effort)
     step = EXACT.because(coordinates=worst.coordinates, shift=worst.size, remainder=worst.remainder)
-    return Guarantee(setting=case.setting, curve=Curve(pair, (realised,)), derivation=step)
+    return Guarantee(setting=case.setting, curve=Curve(pair, (realised,)), derivation=step, declared=(ANY_INTEGERS,))
 
 
 def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
@@ -172,6 +175,7 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
         setting=case.setting,
         curve=Curve(pair, without.curve.witnesses),
         derivation=BY_L2.because(without.derivation, zcdp_rho=rho),
+        declared=without.declared,
     )
 
 

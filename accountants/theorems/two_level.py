@@ -12,9 +12,9 @@ from accountants.amplification import thinned
 from accountants.curve import Curve
 from accountants.guarantee import Guarantee, Refusal
 from accountants.rule import Case, Rule
-from accountants.structure import drawn_level, within_clients
+from accountants.structure import drawn_level, left_out_is_the_same, of_records, open_level
 from accountants.theorem import Condition, Source, Status, Theorem
-from accountants.theorems.subsampling import drawn_mechanism, observes_draw
+from accountants.theorems.subsampling import drawn_mechanism, not_covered, observes_draw
 
 if TYPE_CHECKING:
     from accountants.specs import Subsampled
@@ -78,6 +78,14 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _thinned(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
+    if refusal := not_covered(theorem, spec, case):
+        return refusal
+    if open_level(spec) and not left_out_is_the_same(spec.sampling, case.setting.relation):
+        return Refusal(
+            theorem,
+            "the level is left open, and drawing clients does not bound drawing a fixed number of n or n − 1 records: "
+            "say level clients, if clients are drawn",
+        )
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
     upper = thinned(inner.curve.upper, rate)
@@ -97,7 +105,7 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """The client's guarantee unchanged, as an upper end: what it draws may be less than the worst it could send."""
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
-    inner = case.account(within_clients(spec.mechanism), case.setting)
+    inner = case.account(of_records(spec.mechanism), case.setting)
     step = RECORDS_OF_A_CLIENT.because(inner.derivation, sampling=spec.sampling)
     return Guarantee(setting=case.setting, curve=Curve(inner.curve.upper), derivation=step, declared=inner.declared)
 

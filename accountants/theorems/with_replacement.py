@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 
+from accountants.admitted import NO_ORDER, SECRET_DRAW
 from accountants.amplification import NUDGE, base_epsilon, outward
 from accountants.curve import Curve, Enclosure, Pair, Profile, Tails
 from accountants.geometric import GeometricProfile
@@ -42,6 +43,7 @@ WITH_REPLACEMENT = Theorem(
     ),
     source=Source("balle2018privacy", "Theorem 10"),
     status=Status.PROVED,
+    conditions=(SECRET_DRAW, NO_ORDER),
 )
 
 

@@ -13,7 +13,9 @@ from accountants.account import account
 from accountants.amplification import AmplifiedProfile
 from accountants.errors import ConditionViolated
 from accountants.geometric import GeometricProfile
+from accountants.quantities import Relation
 from accountants.specs import Approximate, Composed, DiscreteLaplace, Gaussian, Laplace, Repeated, Subsampled
+from accountants.theorems.poisson_replacement import CONVEXITY
 from tests.oracles.enclosure import log_of
 from tests.oracles.finite import Law, hockey_stick, mixture, truncated_laplace
 
@@ -55,19 +57,32 @@ def test_where_removing_does_more_the_bound_would_be_false() -> None:
         DiscreteLaplace(decay_rate=1.0, sensitivity=1),
         Approximate(epsilon=1.0, delta=1e-6),
         Composed(mechanisms=(Laplace(scale_multiplier=1.0), DiscreteLaplace(decay_rate=1.0, sensitivity=1))),
-        Subsampled(
-            sampling="without-replacement",
-            batch_size=1,
-            population=5,
-            level="records",
-            mechanism=Laplace(scale_multiplier=1.0),
-        ),
     ],
 )
-def test_bases_whose_removal_is_no_replacement_are_refused(base: object) -> None:
+def test_bases_whose_removal_is_no_replacement_are_thinned(base: object) -> None:
     spec = Subsampled(sampling="poisson", rate=0.1, level="records", mechanism=base)  # type: ignore[arg-type]
-    with pytest.raises(ConditionViolated, match="removing a record may do more than replacing it"):
-        account(spec, relation="replace-one")
+    accounted = account(spec, relation="replace-one")
+    assert accounted.guarantee.theorems()[0] == "epsilond.drawn-or-not"
+    reasons = {one.theorem: one.reason for one in accounted.considered}
+    assert reasons[CONVEXITY.id] == "removing a record may do more than replacing it, and nothing bounds it here"
+    for epsilon in (0.0, 0.5):
+        own = account(base, relation="replace-one").guarantee.curve.log_delta(epsilon).upper
+        assert accounted.guarantee.curve.log_delta(epsilon).upper == pytest.approx(own + math.log(0.1), abs=1e-9)
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
+def test_a_fixed_number_cannot_be_drawn_from_a_batch_of_random_size(relation: Relation) -> None:
+    inner = Subsampled(
+        sampling="without-replacement",
+        batch_size=1,
+        population=5,
+        level="records",
+        mechanism=Laplace(scale_multiplier=1.0),
+    )
+    for base in (inner, Composed(mechanisms=(inner, inner))):
+        spec = Subsampled(sampling="poisson", rate=0.1, level="records", mechanism=base)
+        with pytest.raises(ConditionViolated, match="the number drawn is random"):
+            account(spec, relation=relation)
 
 
 def test_a_laplace_batch_lies_between_opposite_contributions_and_the_bound() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from accountants.account import account
+from accountants.admitted import ONE_REPORT
 from accountants.errors import ConditionViolated, InvalidInput
 from accountants.specs import Composed, RandomizedResponse, Repeated, Subsampled
 from accountants.theorems.randomized_response import (
@@ -84,7 +86,7 @@ def test_a_peer_compares_a_report_with_a_uniform_one(number: int) -> None:
 def test_a_zeroed_record_is_declared_to_be_answered_like_a_category() -> None:
     spec = RandomizedResponse(epsilon=LOG_3, categories=4)
     guarantee = account(spec, relation="zero-out-one").guarantee
-    assert guarantee.declared == (ZEROED_IS_ANSWERED,)
+    assert guarantee.declared == (ONE_REPORT, ZEROED_IS_ANSWERED)
     assert guarantee.tight == "unknown"
     uniform = mixture([Fraction(1, 4)] * 4, [response(c, 4, Fraction(3)) for c in range(4)])
     for gamma in (Fraction(1), Fraction(3, 2)):
@@ -96,22 +98,52 @@ def test_relations_and_batches_without_a_bound_are_refused() -> None:
     report = RandomizedResponse(epsilon=1.0, categories=2)
     with pytest.raises(ConditionViolated, match="whether a record reports at all is not hidden"):
         account(report, relation="add-or-remove-one")
-    drawn = Subsampled(sampling="poisson", rate=0.1, mechanism=report)
-    with pytest.raises(ConditionViolated, match="sends no report"):
-        account(drawn, relation="zero-out-one")
-    with pytest.raises(ConditionViolated, match="removing a record may do more"):
-        account(drawn, relation="replace-one")
+    for sampling in ("poisson", "without-replacement"):
+        drawn = Subsampled(sampling=sampling, batch_size=1, population=10, mechanism=report)  # type: ignore[arg-type]
+        with pytest.raises(ConditionViolated, match=r"whether a record reports at all|no valid pair is known"):
+            account(drawn, relation="add-or-remove-one")
 
 
-def test_a_batch_of_fixed_size_amplifies() -> None:
+@pytest.mark.parametrize(("batch_size", "population"), [(1, 4), (3, 4), (2, 3)])
+@pytest.mark.parametrize("gamma", [Fraction(1), Fraction(3, 2), Fraction(5, 2)])
+def test_reports_by_name_tell_who_is_in_the_batch(batch_size: int, population: int, gamma: Fraction) -> None:
+    """One observer of batches and of full ones: losses keep their size and are thinned, which is attained."""
+    laws = []
+    for own in (0, 1):
+        batches = list(itertools.combinations(enumerate((own, *[0] * (population - 1))), batch_size))
+        named = [
+            {
+                tuple(zip(names, told, strict=True)): weight
+                for told, weight in joint([response(category, 2, Fraction(3)) for category in told_to]).items()
+            }
+            for names, told_to in (zip(*batch, strict=True) for batch in batches)
+        ]
+        laws.append(mixture([Fraction(1, len(batches))] * len(batches), named))
     spec = Subsampled(
         sampling="without-replacement",
-        batch_size=1,
-        population=10,
-        mechanism=RandomizedResponse(epsilon=1.0, categories=2),
+        batch_size=batch_size,
+        population=population,
+        mechanism=RandomizedResponse(epsilon=LOG_3, categories=2),
     )
-    curve = account(spec, relation="replace-one").guarantee.curve
-    assert curve.epsilon(-1e4).upper == pytest.approx(math.log1p(0.1 * math.expm1(1.0)), rel=1e-9)
+    guarantee = account(spec, relation="replace-one").guarantee
+    assert guarantee.theorems()[0] == "epsilond.drawn-or-not"
+    known, truth = guarantee.curve.log_delta(math.log(gamma)), log_of(hockey_stick(*laws, gamma))
+    assert known.lower - 1e-12 <= truth <= known.upper + 1e-12
+    assert known.upper - known.lower < 1e-12
+
+
+def test_a_zeroed_report_that_is_drawn_or_not_is_thinned() -> None:
+    """Zeroed is answered as 0 and counted; not drawn is not counted."""
+    rate, spec = Fraction(1, 10), RandomizedResponse(epsilon=LOG_3, categories=2)
+    laws = [
+        mixture([1 - rate, rate], [{"nobody": Fraction(1)}, response(category, 2, Fraction(3))]) for category in (0, 1)
+    ]
+    for relation in ("zero-out-one", "replace-one"):
+        drawn = Subsampled(sampling="poisson", rate=0.1, mechanism=spec)
+        curve = account(drawn, relation=relation).guarantee.curve  # type: ignore[arg-type]
+        for gamma in (Fraction(1), Fraction(2)):
+            truth = log_of(hockey_stick(*laws, gamma))
+            assert truth == pytest.approx(curve.log_delta(math.log(gamma)).upper, abs=1e-12)
 
 
 @pytest.mark.parametrize("fields", [{"epsilon": 0.0, "categories": 2}, {"epsilon": 1.0, "categories": 1}])

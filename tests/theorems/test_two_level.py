@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from accountants.account import account
+from accountants.admitted import ONE_SUM, SECRET_DRAW
 from accountants.errors import ConditionViolated, InvalidInput
 from accountants.quantities import Level, Observer, Unit
 from accountants.specs import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Subsampled
@@ -18,6 +19,7 @@ from tests.oracles.enclosure import log_of
 from tests.oracles.finite import hockey_stick, joint, mixture, response
 
 GAUSSIAN = Gaussian(noise_multiplier=1.0)
+NAMES = ("own", "next")
 
 
 def drawn(
@@ -36,7 +38,10 @@ LOCAL = drawn(5, 50, GAUSSIAN)
 @pytest.mark.parametrize("gamma", [Fraction(1), Fraction(5, 4), Fraction(2)])
 @pytest.mark.parametrize("other", [0, 1, 2])
 def test_one_of_three_clients_reports_one_of_its_two_records(gamma: Fraction, other: int) -> None:
-    """Three categories; the record that differs is the first of the first client's; every other record is `other`."""
+    """Three categories; the record that differs is the first of the first client's; every other record is `other`.
+
+    A server sees who takes part, and reports carry the name of the record that they are of.
+    """
     report = {category: response(category, 3, Fraction(4)) for category in range(3)}
     half, third = Fraction(1, 2), Fraction(1, 3)
 
@@ -45,7 +50,10 @@ def test_one_of_three_clients_reports_one_of_its_two_records(gamma: Fraction, ot
         return dict(mixture([third, 1 - third], [local, report[other]]))
 
     def visible(own: int) -> dict[Any, Fraction]:
-        local = mixture([half, half], [report[own], report[other]])
+        named = [
+            {(name, outcome): w for outcome, w in report[own if name == "own" else other].items()} for name in NAMES
+        ]
+        local = mixture([half, half], named)
         absent = {("absent", outcome): weight * (1 - third) for outcome, weight in report[other].items()}
         return {("present", outcome): weight * third for outcome, weight in local.items()} | absent
 
@@ -83,7 +91,7 @@ def test_drawing_clients_thins_and_does_not_shrink() -> None:
         assert log_delta(spec, epsilon).upper == pytest.approx(expected, abs=1e-12)
     guarantee = account(spec, relation="replace-one").guarantee
     assert guarantee.theorems()[0] == "epsilond.clients-then-records"
-    assert guarantee.declared == (FRESH_SELECTION,)
+    assert guarantee.declared == (ONE_SUM, SECRET_DRAW, FRESH_SELECTION)
     assert guarantee.tight == "witnessed"
 
 
