@@ -18,6 +18,7 @@ import numpy as np
 
 from accountants.curve import Enclosure, Pair, Profile, Tails
 from accountants.law import SampledGaussianLaw
+from accountants.plateau import amplified_plateau, thinned_plateau, with_plateau
 from accountants.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -213,7 +214,8 @@ def thinned(base: Pair, rate: float) -> Pair:
     if rate == 1.0:
         return base
     forward = ThinnedProfile(base.forward, rate)
-    return Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate))
+    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate))
+    return with_plateau(pair, thinned_plateau(base, Fraction(rate)))
 
 
 def with_and_without(base: Pair, rate: float) -> Pair:
@@ -233,7 +235,7 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     backward = DilutedProfile(base.backward, share.rate, share.absent)
     mu = base.gaussian_dp_mu
     if mu is None:
-        pair = Pair(forward, backward)
+        pair = with_plateau(Pair(forward, backward), amplified_plateau(base, Fraction(share.around[1])))
         return pair, pair
     return around(lambda rate: Pair(forward, backward, law=SampledGaussianLaw(rate, mu, "remove")), share)
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import replace
 from typing import Annotated, Literal
 
+from accountants.asked import LogDelta
 from accountants.errors import InvalidInput
 from accountants.quantity import (
     LARGEST_COUNT,
@@ -112,14 +113,14 @@ RenyiOrder = Annotated[float, RENYI_ORDER]
 
 
 def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
-    """ln δ from a request that gives exactly one of delta and log10_delta.
+    """ln δ from a request that gives exactly one of delta and log10_delta, with what was given.
 
     Raises:
         InvalidInput: both or neither are given.
     """
     if (delta is None) == (log10_delta is None):
         raise InvalidInput.at("/delta", "give exactly one of delta and log10_delta")
-    return math.log(delta) if delta is not None else (log10_delta or 0.0) * math.log(10.0)
+    return LogDelta.of_delta(delta) if delta is not None else LogDelta.of_log10(log10_delta or 0.0)
 
 
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:

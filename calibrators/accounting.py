@@ -254,7 +254,7 @@ def point(guarantee: Guarantee, name: str, value: float) -> Point:
     if name == "epsilon":
         known = guarantee.curve.log_delta(value)
         return Point(epsilon=Ends(value, value), delta=Ends.delta(known), log10_delta=Ends.log10(known))
-    log_delta = math.log(value) if name == "delta" else value * LOG_10
+    log_delta = natural_log_delta(value, None) if name == "delta" else natural_log_delta(None, value)
     return Point(
         epsilon=Ends.of(guarantee.curve.epsilon(log_delta)),
         delta=Ends(value, value) if name == "delta" else Ends.delta(Interval(log_delta, log_delta)),
@@ -267,7 +267,8 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
     known = guarantee.curve.log_delta(claim.epsilon)
     epsilon = guarantee.curve.epsilon(target.log_delta)
-    holds: Any = known.upper <= target.log_delta or (False if known.lower > target.log_delta else "undecidable")
+    proved = known.upper <= target.log_delta or epsilon.upper <= claim.epsilon
+    holds: Any = proved or (False if known.lower > target.log_delta else "undecidable")
     return ClaimAnswer(
         holds=holds,
         epsilon=claim.epsilon,

@@ -1,6 +1,7 @@
 """Products of pairs whose laws are known exactly: the contour engine, with the lattice behind it.
 
-Where the contour engine refuses, and only there, the lattice composes the same pairs from their tails.
+Where the contour engine refuses, bounds for one large step are tried; where these are wide, the lattice composes the
+same pairs from their tails.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from accountants.curve import Enclosure, Interval, Pair, Tails
 from accountants.engine import contour
 from accountants.engine.refusal import Refused
+from accountants.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
 from accountants.profiles import gaussian_pair
 from accountants.special import UNIT_ROUNDOFF
 
@@ -30,6 +32,16 @@ _NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 """A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
+
+
+def _raised(end: float) -> float:
+    """An upper end of log δ, with what a rounded shift may add."""
+    return end + _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+
+
+def _lowered(end: float) -> float:
+    """A lower end of log δ, less what a rounded shift may take away."""
+    return end - _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +71,11 @@ class ExactProfile:
         return self.behind.tail_accuracy
 
     @cached_property
+    def rare(self) -> OneLargeStep:
+        """Bounds for rare large losses, where the contour engine sees none of them."""
+        return OneLargeStep.of(self.laws)
+
+    @cached_property
     def unsampled(self) -> Pair:
         """The Gaussian pair that dominates in both orders: as if every contribution were drawn."""
         square = math.fsum(count * law.distance**2 for law, count in self.laws)
@@ -77,30 +94,34 @@ class ExactProfile:
             np.asarray([end.upper for end in ends]).reshape(points.shape),
         )
 
-    def epsilon(self, log_delta: float) -> Interval | None:
-        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
+    def epsilon(self, log_delta: float) -> tuple[Interval, bool]:
+        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
+        slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            return contour.epsilon(self.laws, log_delta, slack=_ROUNDED_SHIFT * (1.0 + abs(log_delta)))
+            return contour.epsilon(self.laws, log_delta, slack=slack), True
         except _NO_CERTIFICATE:
-            return None
+            found = self.rare.epsilon(log_delta - slack)
+            return found, found.upper - found.lower <= NARROW * found.upper < math.inf
 
     def bound_log_delta(self, epsilon: float) -> float:
         """A quick upper bound of log δ(ε)."""
         try:
             bound = contour.upper_log_delta(self.laws, epsilon)
         except _NO_CERTIFICATE:
-            return 0.0
-        return bound + _ROUNDED_SHIFT * (1.0 + (abs(bound) if math.isfinite(bound) else 0.0))
+            bound = self.rare.log_delta(epsilon).upper
+        return _raised(bound)
 
     def enclose(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε."""
         try:
             lower, upper = contour.log_delta(self.laws, epsilon)
         except _NO_CERTIFICATE:
-            ends = self.behind.log_delta(np.asarray([epsilon]))
-            return Interval(float(ends.lower[0]), min(float(ends.upper[0]), self.unsampled.ends(epsilon).upper))
-        slack = _ROUNDED_SHIFT * (1.0 + (abs(upper) if math.isfinite(upper) else 0.0))
-        return Interval(lower - slack, min(upper + slack, 0.0))
+            lower, upper = self.rare.log_delta(epsilon)
+            if not upper - lower <= NARROW_LOG_DELTA:
+                ends = self.behind.log_delta(np.asarray([epsilon]))
+                known = min(float(ends.upper[0]), self.unsampled.ends(epsilon).upper)
+                return Interval(max(float(ends.lower[0]), _lowered(lower)), min(known, _raised(upper)))
+        return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,17 +150,19 @@ class ExactPair(Pair):
         return Enclosure(lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """The larger of both orders, by the contour engine where it answers for both."""
-        found = Interval(0.0, 0.0)
+        """The larger of both orders, with the lattice's ends where one of the two is known too roughly without."""
+        found, all_narrow = Interval(0.0, 0.0), True
         for k, order in enumerate(self._exact):
             if k and order.bound_log_delta(found.lower) <= log_delta:
                 continue
-            solved = order.epsilon(log_delta)
-            if solved is None:
-                found = super().epsilon(log_delta) if self.lattice is None else self.lattice.pair.epsilon(log_delta)
-                found = Interval(found.lower, min(found.upper, order.unsampled.epsilon(log_delta).upper))
-                break
+            solved, narrow = order.epsilon(log_delta)
             found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))
+            all_narrow = all_narrow and narrow
+        if not all_narrow:
+            other = super().epsilon(log_delta) if self.lattice is None else self.lattice.pair.epsilon(log_delta)
+            most = self._exact[0].unsampled.epsilon(log_delta).upper
+            upper = min(found.upper, other.upper, most)
+            found = Interval(min(max(found.lower, other.lower), upper), upper)
         return self._evaluated(found, log_delta)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from accountants.atoms import AtomicProfile
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee
+from accountants.plateau import Plateau, PlateauPair
 from accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
 from accountants.rule import Case, Rule
 from accountants.special import UNIT_ROUNDOFF
@@ -29,7 +31,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     if delta > 0:
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
     profile = AtomicProfile((-epsilon, epsilon), (log_kept - epsilon, log_kept), log_infinite, 8 * UNIT_ROUNDOFF)
-    return Pair(profile, profile)
+    return PlateauPair(profile, profile, plateau=Plateau(epsilon, Fraction(delta)))
 
 
 @request

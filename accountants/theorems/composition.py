@@ -17,6 +17,7 @@ from accountants.engine.exact import exact_pair
 from accountants.engine.lattice import Budget, compose
 from accountants.errors import BeyondBudget
 from accountants.guarantee import Guarantee
+from accountants.plateau import composed_plateau, with_plateau
 from accountants.profiles import gaussian_pair
 from accountants.rule import Case, Effort, Rule
 from accountants.theorem import Source, Status, Theorem
@@ -121,7 +122,7 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     if len(joined) == 1 and joined[0][1] == 1:
         return joined[0][0]
     product = functools.partial(compose, joined, budget=BUDGETS[effort])
-    return exact_pair(joined, product) or product()
+    return with_plateau(exact_pair(joined, product) or product(), composed_plateau(parts))
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from accountants.admitted import NO_ORDER, SECRET_DRAW
@@ -19,6 +20,7 @@ from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal, Setting
 from accountants.laplace import opposite_laplace_pair
 from accountants.law import SampledGaussianLaw
+from accountants.plateau import amplified_plateau, with_plateau
 from accountants.profiles import GaussianMixture, mixture_pair
 from accountants.rule import Case, Rule
 from accountants.specs import Subsampled
@@ -231,7 +233,9 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(drawn_mechanism(spec, case.setting), replaced)
     share = Share.of(spec)
     profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
-    guarantee = amplified(inner, Curve(Pair(profile, profile), ()), WITHOUT_REPLACEMENT, spec)
+    plateau = amplified_plateau(inner.curve.upper, Fraction(share.around[1]))
+    upper = with_plateau(Pair(profile, profile), plateau)
+    guarantee = amplified(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     return for_relation(guarantee, case.setting, _instances(spec, inner, share))
 
 
