@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 from accountants import ENGINE_VERSION
 from accountants.quantities import request
@@ -125,10 +126,14 @@ def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Upper
 
 
 def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
-    """The complete statement at the run's rounds, and the informal one for equal clients; for the expected loss."""
+    """The complete statement at the run's rounds, as printed and corrected, and the informal one for equal clients.
+
+    They are for the expected loss.
+    """
     if asked.problem != "population" or asked.unit != "record":
         return
-    yield _upper(asked, run, noise_std, prescription_of(asked, run, run.rounds), complete=True)
+    yield _upper(asked, run, noise_std, prescription_of(asked, run, run.rounds, "printed"), "complete")
+    yield _upper(asked, run, noise_std, prescription_of(asked, run, run.rounds), "corrected")
     federation = federation_of(asked, members_of(asked, run))
     if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
         found = informal(
@@ -140,10 +145,16 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
             strong_convexity=asked.strong_convexity,
             rounds=run.rounds,
         )
-        yield _upper(asked, run, noise_std, found, complete=False)
+        yield _upper(asked, run, noise_std, found, "informal")
 
 
-def _upper(asked: MbSgdRiskProblem, run: Run, noise_std: float, found: Prescription, *, complete: bool) -> UpperBound:
+def _upper(
+    asked: MbSgdRiskProblem,
+    run: Run,
+    noise_std: float,
+    found: Prescription,
+    reading: Literal["informal", "complete", "corrected"],
+) -> UpperBound:
     members = members_of(asked, run)
     printed = root_mean_square(tuple((printed_noise_std(member, run.rounds), member.clients) for member in members))
     explicit = found.constants == "explicit"
@@ -155,7 +166,7 @@ def _upper(asked: MbSgdRiskProblem, run: Run, noise_std: float, found: Prescript
     )
     return UpperBound(
         theorem=theorem_of(asked),
-        reading="complete" if complete else "informal",
+        reading=reading,
         constant=found.constants,
         value=found.excess_risk if explicit else None,
         scale=None if explicit else found.excess_risk,

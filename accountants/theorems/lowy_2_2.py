@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from accountants.errors import InvalidInput
 from accountants.quantities import (
     request,
 )
-from accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.lowy_2_1 import PARTICIPANTS
 from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_convergence import CONSTRAINED_MINIMUM
@@ -34,6 +35,7 @@ from accountants.theorems.lowy_unlike_inputs import (
     LOGARITHM,
     UnlikeClientsInputs,
     prescribed_outputs,
+    proof_excess_risk,
 )
 
 _TESTS = "tests/theorems/test_lowy_2_2.py"
@@ -46,7 +48,9 @@ class NonsmoothInputs(UnlikeClientsInputs):
     def check(self) -> None:
         """And μD ≤ 2L."""
         super().check()
-        least = min((self.lipschitz if one.lipschitz is None else one.lipschitz) for one in self.client_groups or (self,))
+        least = min(
+            (self.lipschitz if one.lipschitz is None else one.lipschitz) for one in self.client_groups or (self,)
+        )
         if self.strong_convexity * self.diameter > 2.0 * least:
             raise InvalidInput.at(
                 "/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"
@@ -88,6 +92,14 @@ def nonsmooth(inputs: NonsmoothInputs, reading: Reading = "printed") -> Outputs:
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
+def _claim(inputs: NonsmoothInputs, reading: Reading) -> Sides:
+    """What the proof sums up at the run against the explicit claim, unbounded where the constant is hidden."""
+    found = inputs.prescription(reading)
+    if found.constants == "hidden":
+        return Sides.at_most(0.0, math.inf)
+    return Sides.at_most(proof_excess_risk(found), found.excess_risk)
+
+
 CONDITIONS = (
     Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version", epsilon_range),
     MINIMAL_BATCH,
@@ -95,6 +107,12 @@ CONDITIONS = (
     PRESCRIBED_ROUNDS,
     EQUAL_SHARES,
     LOGARITHM,
+    Condition(
+        "claim-proved",
+        "what the proof sums up at this run is at most the explicit bound (unbounded where a constant is hidden)",
+        _claim,
+        by_reading=True,
+    ),
     FRESH_NOISE,
     Condition("inside-domain", "gradients of the envelope are evaluated inside the domain, where their norm is ≤ L"),
     Condition("loss", "every record's loss is convex (or μ-strongly convex) and L-Lipschitz on the domain"),

@@ -84,9 +84,7 @@ def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, s
     return faults
 
 
-def law_faults(
-    participation: Sequence[ParticipationCount], *, participants: int | None, clients: int
-) -> list[Fault]:
+def law_faults(participation: Sequence[ParticipationCount], *, participants: int | None, clients: int) -> list[Fault]:
     """What is wrong with a law of the number of participants beside a fixed number of them."""
     if participants is not None:
         return [Fault("/participation", "give at most one of participants and participation")]

@@ -53,11 +53,12 @@ class FederatedInputs:
     strong_convexity: StrongConvexity = 0.0
 
     def check(self) -> None:
-        """One δ; K ≤ n, μ ≤ β where there is a β; scales whose squares are doubles."""
+        """One δ; K ≤ n unless drawn with replacement, μ ≤ β where there is a β; scales whose squares are doubles."""
         natural_log_delta(self.delta, self.log10_delta)
         check_scales(**{name: getattr(self, name) for name in self.scales()})
         smoothness: float | None = getattr(self, "smoothness", None)
-        if (getattr(self, "batch_size", None) or 1) > self.samples_per_client:
+        twice = getattr(self, "sampling", None) == "with-replacement"
+        if (getattr(self, "batch_size", None) or 1) > self.samples_per_client and not twice:
             raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
         if smoothness is not None and self.strong_convexity > smoothness:
             raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {smoothness:g}")

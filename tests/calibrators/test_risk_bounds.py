@@ -113,8 +113,8 @@ def test_trust_and_problem_choose_the_lower_bound(trust: str | None, objective: 
 def test_the_upper_bounds_of_a_given_noise() -> None:
     answer = bounded(MB_SGD)
     assert (answer.run.noise_std, answer.run.noise_source) == (0.02, "given")
-    explicit, complete, informal = answer.upper
-    assert explicit.constant == complete.constant == "explicit"
+    explicit, complete, corrected, informal = answer.upper
+    assert explicit.constant == complete.constant == corrected.constant == "explicit"
     assert informal.constant == "hidden"
     assert explicit.value == pytest.approx(math.fsum(explicit.terms.values()), rel=1e-9)
     fewer = next(one for one in complete.conditions if one.id == "enough-rounds")
@@ -191,12 +191,12 @@ def test_groups_and_random_participation_show_their_aggregates() -> None:
     assert seen.average_psi == pytest.approx(seen.average_xi, rel=1e-12)
     assert answer.lower[0].scale == pytest.approx(1.0 * 2.0 / math.sqrt(1e9) * 0.5 + 2.0 * 20**0.5 / 1e6, rel=1e-9)
     assert "lower-bound-for-equal-clients" in codes(answer)
-    assert [above.reading for above in answer.upper] == ["corrected", "complete"]
+    assert [above.reading for above in answer.upper] == ["corrected", "complete", "corrected"]
 
 
 def test_batches_drawn_with_replacement_have_no_explicit_bound() -> None:
     answer = bounded(MB_SGD, sampling="with-replacement")
-    assert [above.theorem for above in answer.upper] == ["lowy.2.1", "lowy.2.1"]
+    assert [above.theorem for above in answer.upper] == ["lowy.2.1", "lowy.2.1", "lowy.2.1"]
     assert answer.run.step_size is None
     assert "no-risk-for-this-sampling" in codes(answer)
 
