@@ -1,4 +1,4 @@
-"""What the complete Theorems 2.1 and 2.2 of Lowy and Razaviyayn take: clients that may differ, perhaps random in number.
+"""What the complete Theorems 2.1 and 2.2 of Lowy and Razaviyayn take: clients that differ, M_r of them in a round.
 
 Client i has n_i records, batches of K_i, a target (ε_i, δ_i) and losses with the Lipschitz constant L_i; a weight p_i
 multiplies its losses by p_i N (Appendix B). The number M_r of participants may be random, with M = 1/E[1/M_r] and

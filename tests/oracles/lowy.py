@@ -144,6 +144,17 @@ def complete_convex_envelope_printed(
     }
 
 
+def figure_2_lower(*, n: int, N: int, d: int, eps: float) -> dict[str, Real]:
+    """Theorem 3.1's convex lower bound at φ = D = L = 1, with C² = (εn√N/√d)^{2/5} of the one-pass algorithm."""
+    C2 = (mpf(eps) * n * mp.sqrt(N) / mp.sqrt(d)) ** (mpf(2) / 5)
+    return {"C2": C2, "lower": 1 / mp.sqrt(mpf(n) * N) + mp.sqrt(d) / (mpf(eps) * n * mp.sqrt(N) * C2)}
+
+
+def second_term_of_34(*, L: float, D: float, M: int, K: int, R: int) -> Real:
+    """LD/√(MKR), as (34) prints it."""
+    return mpf(L) * D / mp.sqrt(mpf(M) * K * R)
+
+
 def weights(mu: float, eta: float, R: int) -> list[Real]:
     """(1 − μη)^{−r} for r = 1, …, R."""
     q = 1 - mpf(mu) * mpf(eta)
