@@ -26,6 +26,7 @@ from calibrators.mb_sgd_problem import READINGS, MbSgdProblem, Reading, Run
 from calibrators.printed import POISSON_BATCHES, REASONS, Asked
 
 if TYPE_CHECKING:
+    from accountants.theorem import Theorem
     from accountants.theorems.lowy_smooth import Prescription
 
 EXPERIMENTAL = APPENDIX_H.id
@@ -49,9 +50,14 @@ Truth = Callable[[Member, int, float], TrueFigures | None]
 """(member, rounds, noise multiplier) ↦ what is true there, for a record under replace-one."""
 
 
-def theorem_of(problem: MbSgdProblem) -> str:
+def registered(problem: MbSgdProblem) -> Theorem:
     """2.1 for smooth losses, 2.2 for others."""
-    return (THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2).id
+    return THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
+
+
+def theorem_of(problem: MbSgdProblem) -> str:
+    """Its id."""
+    return registered(problem).id
 
 
 def printed_readings(problem: MbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
@@ -164,7 +170,7 @@ def _parameters(problem: MbSgdProblem, at: _At, rounds: float) -> dict[str, floa
 
 def _reading(problem: MbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
     variant, formula = READ_AS[reading]
-    theorem = THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
+    theorem = registered(problem)
     asked = Asked(theorem, inputs_of(problem, run, problem.rounds, variant), formula)
     outputs = asked.outputs
     rounds = outputs["rounds"]

@@ -162,7 +162,9 @@ def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
     rounds = problem.rounds
     if rounds is None and reading == "informal":
         rounds = math.ceil(informal_rounds(inputs.run))
-    return inputs if rounds is None else replace(inputs, batch_size=max(1, problem.samples_per_client // max(1, rounds)))
+    return (
+        inputs if rounds is None else replace(inputs, batch_size=max(1, problem.samples_per_client // max(1, rounds)))
+    )
 
 
 def _truth(problem: OnePassProblem, noise_multiplier: float) -> TrueFigures | None:
