@@ -70,24 +70,26 @@ class Condition:
     """A premise of a theorem.
 
     With `test` it is *checked* by us. Without, it is *declared* by the caller (a property of the data or the loss)
-    or, if `undecidable`, a statement such as δ = o(1/n) that no finite input can settle.
+    or, if `undecidable`, a statement such as δ = o(1/n) that no finite input can settle. A test of a condition that
+    differs between the readings of a formula takes the reading too: `by_reading`.
     """
 
     id: str
     statement: str
-    test: Callable[[Any], Sides] | None = None
+    test: Callable[..., Sides] | None = None
     undecidable: bool = False
+    by_reading: bool = False
 
     @property
     def checked(self) -> bool:
         """Whether we check it ourselves."""
         return self.test is not None
 
-    def at(self, inputs: object) -> ConditionResult:
-        """Evaluate at `inputs`; what cannot be computed is answered `undecidable`, never true."""
+    def at(self, inputs: object, reading: Reading = "printed") -> ConditionResult:
+        """Evaluate at `inputs` in a reading; what cannot be computed is answered `undecidable`, never true."""
         if self.test is None:
             return ConditionResult(self.id, self.statement, "undecidable")
-        sides = self.test(inputs)
+        sides = self.test(inputs, reading) if self.by_reading else self.test(inputs)
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
@@ -165,7 +167,7 @@ class Theorem:
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
         try:
             outputs = self.formula(inputs, **arguments)
-            conditions = tuple(condition.at(inputs) for condition in self.conditions)
+            conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
         except ArithmeticError:  # a square of 1e200, a quotient by one of 1e-200
             raise InvalidInput.at("", "these numbers are so far apart that the formula leaves the doubles") from None
         return Evaluation(outputs, conditions, self.status, self.errata, reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from accountants import ENGINE_VERSION
 from accountants.theorem import Status
@@ -22,14 +22,16 @@ from calibrators.answer import (
 from calibrators.envelope import claims, condition_answers, declared_answers, guarantee_answer, numerical_answer
 from calibrators.mb_sgd_members import contribution_norm, only_member
 from calibrators.mb_sgd_warnings import warnings_of
+from calibrators.printed import POISSON_BATCHES, REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from accountants.theorem import Condition, Theorem
+    from accountants.theorem import Condition
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
     from calibrators.answer import TrueFigures
     from calibrators.mb_sgd_problem import Reading, Run
+    from calibrators.printed import Asked
     from calibrators.search import Certified
 
 
@@ -83,8 +85,7 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
 
 def printed_reading(
     problem: AcceleratedMbSgdProblem,
-    theorem: Theorem,
-    inputs: Any,
+    asked: Asked,
     reading: Reading,
     *,
     parameters: Mapping[str, float],
@@ -97,15 +98,19 @@ def printed_reading(
     """
     if problem.strong_convexity == 0.0:
         beside = (*beside, "logarithm")
-    own = (one for one in theorem.conditions if one.checked and one.id not in beside)
+    reason = REASONS.get(problem.sampling)
     return PrintedReading(
-        theorem=theorem.id,
+        theorem=asked.theorem.id,
         reading=reading,
-        status=theorem.status if problem.sampling in ("without-replacement", "full") else Status.UNPROVED,
+        status=asked.theorem.status if reason is None else Status.UNPROVED,
         parameters=parameters,
         claims=claims(problem.target),
         true=true,
-        conditions=condition_answers(condition.at(inputs) for condition in own),
+        conditions=condition_answers(
+            (*asked.conditions(without=beside), *((POISSON_BATCHES,) if problem.sampling == "poisson" else ()))
+        ),
+        reason=reason,
+        evaluations=(asked.served,),
     )
 
 

@@ -11,6 +11,7 @@ from accountants.theorems.lowy_e_1 import THEOREM_E_1, ReusedInputs, SmoothReuse
 from calibrators.accelerated_answer import printed_reading
 from calibrators.accelerated_problem import READINGS
 from calibrators.mb_sgd_problem import Reading, Run
+from calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
@@ -31,10 +32,9 @@ def printed_readings(
 ) -> tuple[PrintedReading, ...]:
     """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
 
-    The informal reading is taken at the run's own rounds; the complete one at those the request gives, or else at those
-    it prescribes, with the `corrected_rounds` beside them: divided by K, and with the term for client sampling that the
-    text leaves out. `excess_risk_scale` is the statement's risk up to the constants and logarithms that it hides. The
-    theorems speak of records, and of batches of at most n.
+    Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
+    them by K, and counts the term for client sampling that the text leaves out. `excess_risk_scale` is the statement's
+    risk up to the constants and logarithms that it hides. The theorems speak of records, and of batches of at most n.
     """
     if problem.unit == "client" or run.batch_size > problem.samples_per_client:
         return ()
@@ -46,16 +46,13 @@ def _reading(
     problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures | None]
 ) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
-    inputs = _inputs(problem, run, reading)
-    found = theorem.evaluate(inputs, "printed").outputs
+    asked = Asked(theorem, _inputs(problem, run, reading), "corrected" if reading == "corrected" else "printed")
+    found = asked.outputs
     printed = Run(batch_size=run.batch_size, rounds=found["rounds"])
     parameters = {name: found[name] for name in SHOWN if name in found} | {"batch_size": run.batch_size}
-    if reading == "complete":
-        parameters["corrected_rounds"] = theorem.evaluate(inputs, "corrected").outputs["rounds"]
     return printed_reading(
         problem,
-        theorem,
-        inputs,
+        asked,
         reading,
         parameters={name: value if value < LARGEST_COUNT else float(value) for name, value in parameters.items()},
         true=truth(printed, found["noise_multiplier"]) if printed.rounds <= LARGEST_COUNT else None,
@@ -66,7 +63,7 @@ def _inputs(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading) -> Reu
     """The theorem's own inputs. Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest."""
     spread = problem.lipschitz if problem.empirical_gradient_std is None else problem.empirical_gradient_std
     shared: dict[str, Any] = {
-        "variant": reading,
+        "variant": "informal" if reading == "informal" else "complete",
         "epsilon": problem.epsilon,
         "delta": problem.delta,
         "log10_delta": problem.log10_delta,
@@ -80,7 +77,7 @@ def _inputs(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading) -> Reu
         "strong_convexity": problem.strong_convexity,
         "empirical_heterogeneity": spread,
         "initial_gap": problem.gap,
-        "rounds": run.rounds if reading == "informal" else problem.rounds,
+        "rounds": problem.rounds,
         "sampling": "with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
     }
     if problem.smoothness is None:

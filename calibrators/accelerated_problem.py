@@ -10,7 +10,7 @@ from accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL
 from accountants.scales import check_scales
 from calibrators.mb_sgd_problem import MbSgdProblem, Reading
 
-READINGS: tuple[Reading, ...] = ("informal", "complete")
+READINGS: tuple[Reading, ...] = ("informal", "complete", "corrected")
 """In which their theorems are printed."""
 OFFERED = frozenset(
     {

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from accountants.curve import Curve, Interval
 from accountants.guarantee import Tightness
 from accountants.quantities import Observer, Relation, Sampling, Unit
+from accountants.theorem import Reading as TheoremReading
 from accountants.theorem import Status, Step, Verdict
 
 UNBOUNDED = "unbounded"
@@ -153,6 +154,15 @@ class ConditionAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EvaluationAsked:
+    """What to ask of `POST /v1/theorems/{theorem}/evaluations` for the same figures."""
+
+    theorem: str
+    reading: Annotated[TheoremReading, Served("which reading of the theorem's formula")]
+    inputs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrintedReading:
     """One reading of the printed statement: its parameters, its claims, and the truth there."""
 
@@ -173,6 +183,11 @@ class PrintedReading:
     claims: Claims
     true: Annotated[TrueFigures | None, Served("absent where the statement prescribes nothing that can be run")] = None
     conditions: tuple[ConditionAnswer, ...]
+    reason: Annotated[str | None, Served("why the status is not proved, where it depends on the request")] = None
+    evaluations: Annotated[
+        tuple[EvaluationAsked, ...],
+        Served("the registered evaluations that the parameters and the claimed risk are of"),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +215,7 @@ class RiskBound:
 
 @dataclass(frozen=True, kw_only=True)
 class PrescribedRisk:
-    """Our bound on the excess risk of the run that the printed theorem prescribes at the answer's batch size."""
+    """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
 
     theorem: str
     batch_size: int

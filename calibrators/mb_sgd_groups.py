@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from accountants.guarantee import Tightness
 from calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from calibrators.mb_sgd_members import contribution_norm, members_of
-from calibrators.mb_sgd_printed import printed_noise_std
+from calibrators.mb_sgd_printed import inputs_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 from calibrators.search import Certified
 
@@ -32,6 +32,8 @@ def group_parameters(
     problem: MbSgdProblem, run: Run, certified: Sequence[Certified], answers: Sequence[GuaranteeAnswer]
 ) -> tuple[GroupParameters, ...]:
     """One entry a group, in the order of the request."""
+    record = problem.unit == "record"
+    printed = inputs_of(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
     return tuple(
         GroupParameters(
             clients=member.clients,
@@ -40,7 +42,7 @@ def group_parameters(
             lipschitz=member.lipschitz,
             noise_std=found.noise * contribution_norm(problem, member),
             noise_multiplier=found.noise,
-            printed_noise_std=printed_noise_std(member, run.rounds) if problem.unit == "record" else None,
+            printed_noise_std=printed[member.place] if printed else None,
             guarantee=answer,
         )
         for member, found, answer in zip(members_of(problem, run), certified, answers, strict=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from accountants.theorems.lowy_client_groups import ClientGroupRequest
 from accountants.theorems.lowy_clients import ClientGroup, Federation
 from accountants.theorems.lowy_unequal import loss_scales
-from calibrators.mb_sgd_problem import ClientGroupRequest, MbSgdProblem, Run
+from calibrators.mb_sgd_problem import MbSgdProblem, Run
 from calibrators.problem import Target
 
 
@@ -73,12 +74,9 @@ def only_member(problem: MbSgdProblem, run: Run) -> Member:
 
 def _batch_size(problem: MbSgdProblem, group: ClientGroupRequest, run: Run) -> int:
     """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
-    n, whole = group.samples_per_client, problem.samples_per_client
     if problem.sampling == "full":
-        return n
-    if group.batch_size is not None:
-        return group.batch_size
-    return max(1, (2 * run.batch_size * n + whole) // (2 * whole))
+        return group.samples_per_client
+    return group.batch_at(batch_size=run.batch_size, samples_per_client=problem.samples_per_client)
 
 
 def _target(problem: MbSgdProblem, group: ClientGroupRequest) -> Target:

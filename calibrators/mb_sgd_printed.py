@@ -1,116 +1,130 @@
-"""Theorems 2.1 and 2.2 and Appendix H as printed, reading by reading, beside what is true at their parameters."""
+"""Theorems 2.1 and 2.2 and Appendix H as printed, reading by reading, beside what is true at their parameters.
+
+Every reading is an evaluation of the registered theorem: `informal` of its variant of that name; `complete` of the
+complete statement as printed, at the rounds given or else those it prescribes; `proof` of the same, claiming what the
+proof sums up; `corrected` of the complete statement in the corrected reading; `experimental` of Appendix H.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from accountants.quantities import LARGEST_COUNT
 from accountants.theorem import ConditionResult, Sides, Status
-from accountants.theorems.lowy_appendix_h import (
-    experimental_batch_size,
-    experimental_noise_std,
-)
-from accountants.theorems.lowy_noise import (
-    BATCH,
-    DRAWN_ONCE,
-    epsilon_limit,
-    minimal_batch_size_real,
-    noise_std,
-    proof_chain,
-)
-from accountants.theorems.lowy_nonsmooth import (
-    EnvelopePrescription,
-    complete_convex_envelope,
-    complete_strongly_convex_envelope,
-)
-from accountants.theorems.lowy_smooth import Prescription, complete_convex, complete_strongly_convex
+from accountants.theorem import Reading as TheoremReading
+from accountants.theorems.lowy_2_1 import THEOREM_2_1, SmoothInputs
+from accountants.theorems.lowy_2_2 import THEOREM_2_2, NonsmoothInputs
+from accountants.theorems.lowy_appendix_h import APPENDIX_H, ExperimentInputs
+from accountants.theorems.lowy_noise import noise_std, proof_chain
+from accountants.theorems.lowy_run_inputs import DRAWN_ONCE, Variant, binding
 from calibrators.answer import PrintedReading, TrueFigures
 from calibrators.envelope import claims, condition_answers
-from calibrators.mb_sgd_members import Member, federation_of, members_of, scales_of
+from calibrators.mb_sgd_members import Member, members_of
 from calibrators.mb_sgd_problem import READINGS, MbSgdProblem, Reading, Run
+from calibrators.printed import POISSON_BATCHES, REASONS, Asked
 
 if TYPE_CHECKING:
-    from accountants.theorem import Condition
+    from accountants.theorem import Theorem
+    from accountants.theorems.lowy_smooth import Prescription
 
-EXPERIMENTAL = "lowy.appendix-h"
-RANGES: dict[Reading, str] = {"informal": "ε ≤ 2 ln(2/δ)", "complete": "ε ≤ ln(2/δ)"}
+EXPERIMENTAL = APPENDIX_H.id
+READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
+    "informal": ("informal", "printed"),
+    "complete": ("complete", "printed"),
+    "proof": ("complete", "printed"),
+    "corrected": ("complete", "corrected"),
+}
+SHOWN = ("step_size", "envelope_smoothness", "excess_risk_scale")
+CLAIMED = ("excess_risk_at_effective_participants",)
+"""Beside the claimed risk of a statement."""
+OPEN_COMPOSITION = "the printed composition of the rounds does not close at these numbers (E-01)"
+IDENTICAL = ConditionResult(
+    "identical-clients",
+    "all records are identically distributed, over all clients (for the risk, not for the privacy)",
+    False,
+)
 
 Truth = Callable[[Member, int, float], TrueFigures | None]
 """(member, rounds, noise multiplier) ↦ what is true there, for a record under replace-one."""
 
 
-def theorem_of(problem: MbSgdProblem) -> str:
+def registered(problem: MbSgdProblem) -> Theorem:
     """2.1 for smooth losses, 2.2 for others."""
-    return "lowy.2.1" if problem.smoothness is not None else "lowy.2.2"
+    return THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
+
+
+def theorem_of(problem: MbSgdProblem) -> str:
+    """Its id."""
+    return registered(problem).id
 
 
 def printed_readings(problem: MbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
-    """Every reading asked for that there is.
+    """Every reading asked for that there is, at the request's rounds, or else at those that it prescribes itself.
 
-    The complete reading is taken at the rounds the request gives, or else at those it prescribes; the others at the
-    run's own rounds. The informal statements are for equal clients. The theorems speak of records: for the unit
-    `client` there is nothing to print. Of several groups each reading shows the one whose promise it keeps least.
+    The batch is the run's, as the theorems prescribe none; Appendix H prescribes a batch and no rounds, and is taken
+    at the run's. The informal statements are for equal clients. The theorems speak of records: for the unit `client`
+    there is nothing to print. Of several groups each reading shows the one whose promise it keeps least.
     """
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    equal = len(federation_of(problem, members_of(problem, run)).groups) == 1
+    equal = len(inputs_of(problem, run, None).federation_in("corrected").groups) == 1
     return tuple(
         _experimental(problem, run, truth) if reading == "experimental" else _reading(problem, run, reading, truth)
         for reading in READINGS
-        if reading in asked and (equal or reading != "informal")
+        if reading in asked and (equal or reading != "informal") and (reading != "experimental" or _draws(problem))
     )
+
+
+def _draws(problem: MbSgdProblem) -> bool:
+    """Whether batches are drawn at all: the experiments' are."""
+    return problem.sampling != "full"
 
 
 # What the theorems prescribe ----------------------------------------------------------------------------------------
-def prescription_of(problem: MbSgdProblem, run: Run, rounds: int | None) -> Prescription:
+def inputs_of(
+    problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
+) -> SmoothInputs | NonsmoothInputs:
+    """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
+    sampling: Literal["with-replacement", "without-replacement"]
+    sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
+    shared: dict[str, Any] = {
+        "variant": variant,
+        "epsilon": problem.epsilon,
+        "delta": problem.delta,
+        "log10_delta": problem.log10_delta,
+        "samples_per_client": problem.samples_per_client,
+        "clients": problem.clients,
+        "participants": problem.participants,
+        "client_groups": problem.client_groups,
+        "participation": problem.participation,
+        "batch_size": run.batch_size,
+        "rounds": rounds,
+        "sampling": sampling,
+        "dimension": problem.dimension,
+        "lipschitz": problem.lipschitz,
+        "diameter": problem.diameter,
+        "strong_convexity": problem.strong_convexity,
+    }
+    if problem.smoothness is None:
+        return NonsmoothInputs(**shared)
+    return SmoothInputs(smoothness=problem.smoothness, **shared)
+
+
+def prescription_of(
+    problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
+) -> Prescription:
     """The complete statement's rounds, step and risk, at the rounds given or as prescribed."""
-    members, scales = members_of(problem, run), scales_of(problem)
-    federation = federation_of(problem, members)
-    lipschitz, mu = max(member.lipschitz for member in members), min(scales) * problem.strong_convexity
-    if problem.smoothness is not None and mu > 0.0:
-        return complete_strongly_convex(
-            federation=federation,
-            dimension=problem.dimension,
-            lipschitz=lipschitz,
-            diameter=problem.diameter,
-            smoothness=max(scales) * problem.smoothness,
-            strong_convexity=mu,
-            rounds=rounds,
-        )
-    if problem.smoothness is not None:
-        return complete_convex(
-            federation=federation,
-            dimension=problem.dimension,
-            lipschitz=lipschitz,
-            diameter=problem.diameter,
-            smoothness=max(scales) * problem.smoothness,
-            rounds=rounds,
-        )
-    if mu > 0.0:
-        return complete_strongly_convex_envelope(
-            federation=federation,
-            dimension=problem.dimension,
-            lipschitz=lipschitz,
-            diameter=problem.diameter,
-            strong_convexity=mu,
-            rounds=rounds,
-        )
-    return complete_convex_envelope(
-        federation=federation,
-        dimension=problem.dimension,
-        lipschitz=lipschitz,
-        diameter=problem.diameter,
-        rounds=rounds,
-    )
+    return inputs_of(problem, run, rounds).prescription(reading)
 
 
 def printed_noise_std(member: Member, rounds: int) -> float:
-    """σ of Theorem 2.1, from the member's own weighted Lipschitz constant (Theorem E.1, Appendix B)."""
+    """σ of Theorem 2.1 for the member's own weighted Lipschitz constant, as in its corrected reading.
+
+    The printed reading takes the largest constant of all clients for each: the same where they are equal.
+    """
     return noise_std(
         lipschitz=member.lipschitz,
         samples_per_client=member.samples_per_client,
@@ -144,7 +158,7 @@ def _worst(found: Iterable[_At]) -> _At:
     return max(found, key=lambda one: one.exceeded)
 
 
-def _parameters(problem: MbSgdProblem, at: _At, rounds: int) -> dict[str, float]:
+def _parameters(problem: MbSgdProblem, at: _At, rounds: float) -> dict[str, float]:
     parameters = {
         "noise_std": at.std,
         "noise_multiplier": at.multiplier,
@@ -155,76 +169,69 @@ def _parameters(problem: MbSgdProblem, at: _At, rounds: int) -> dict[str, float]
 
 
 def _reading(problem: MbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
-    found = None if reading == "informal" else prescription_of(problem, run, _rounds(problem, run, reading))
-    rounds = min(found.rounds, LARGEST_COUNT) if found else run.rounds
+    variant, formula = READ_AS[reading]
+    theorem = registered(problem)
+    asked = Asked(theorem, inputs_of(problem, run, problem.rounds, variant), formula)
+    outputs = asked.outputs
+    rounds = outputs["rounds"]
     members = members_of(problem, run)
+    stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
 
-    def at(member: Member) -> _At:
-        std = printed_noise_std(member, rounds)
+    def at(member: Member, std: float) -> _At:
         return _At(member, std, truth(member, rounds, std * member.batch_size / member.lipschitz))
 
-    worst = _worst(map(at, members))
-    parameters = _parameters(problem, worst, rounds)
-    if found and found.step_size is not None:
-        parameters["step_size"] = found.step_size
-    if isinstance(found, EnvelopePrescription) and found.envelope_smoothness is not None:
-        parameters["envelope_smoothness"] = found.envelope_smoothness
-    conditions = _conditions(problem, run, reading, rounds)
-    if found and reading == "complete":
-        conditions.append(_enough_rounds(rounds, found))
-    closed = reading != "proof" or all(one.holds is True for one in conditions)
-    drawn_apart = problem.sampling in ("without-replacement", "full")
+    worst = _worst(map(at, members, stds))
+    conditions = _conditions(problem, asked, reading, members, rounds)
+    reason = REASONS.get(problem.sampling)
+    if reading == "proof" and reason is None and any(one.holds is not True for one in conditions):
+        reason = OPEN_COMPOSITION
+    shown = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
     return PrintedReading(
-        theorem=theorem_of(problem),
+        theorem=theorem.id,
         reading=reading,
-        status=Status.PROVED if drawn_apart and closed else Status.UNPROVED,
-        parameters=parameters,
-        claims=claims(worst.member.target, _claimed_risk(problem, reading, found)),
+        status=Status.PROVED if reason is None else Status.UNPROVED,
+        parameters=_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+        | {name: outputs[name] for name in shown if name in outputs},
+        claims=claims(worst.member.target, _claimed_risk(problem, reading, outputs)),
         true=worst.true,
         conditions=condition_answers(conditions),
+        reason=reason,
+        evaluations=(asked.served,),
     )
 
 
-def _rounds(problem: MbSgdProblem, run: Run, reading: Reading) -> int | None:
-    return problem.rounds if reading == "complete" else run.rounds
-
-
-def _claimed_risk(problem: MbSgdProblem, reading: Reading, found: Prescription | None) -> float | None:
+def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Any) -> float | None:
     """The explicit bound of the statement; of the proof what it sums up, (27) or Lemma E.9 and the stability."""
-    if found is None or not problem.identically_distributed:
+    if not problem.identically_distributed:
         return None
-    if reading == "complete":
-        return found.excess_risk if found.constants == "explicit" else None
-    gap = found.terms.get("smoothing_gap", 0.0)
-    if "master" in found.terms:
-        return found.terms["master"] + gap
-    return found.terms["empirical"] + found.terms["stability"] + gap
+    claimed: float | None = outputs.get("proof_excess_risk" if reading == "proof" else "excess_risk")
+    return claimed
 
 
 def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReading:
     """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
 
-    def real_batch(member: Member) -> float:
-        return experimental_batch_size(
-            samples_per_client=member.samples_per_client, rounds=run.rounds, epsilon=member.target.epsilon
+    def of(member: Member) -> Asked:
+        target = member.target
+        inputs = ExperimentInputs(
+            epsilon=target.epsilon,
+            delta=target.delta,
+            log10_delta=target.log10_delta if target.delta is None else None,
+            samples_per_client=member.samples_per_client,
+            rounds=run.rounds,
+            lipschitz=member.lipschitz,
         )
+        return Asked(APPENDIX_H, inputs)
 
     def at(member: Member) -> _At:
-        n = member.samples_per_client
-        batch = n if problem.sampling == "full" else min(n, max(1, math.ceil(real_batch(member))))
-        drawn = replace(member, batch_size=batch)
-        std = experimental_noise_std(
-            lipschitz=member.lipschitz,
-            samples_per_client=n,
-            rounds=run.rounds,
-            epsilon=member.target.epsilon,
-            log_delta=member.target.log_delta,
-        )
-        return _At(drawn, std, truth(drawn, run.rounds, std * batch / member.lipschitz))
+        outputs = of(member).outputs
+        drawn = replace(member, batch_size=outputs["batch_size"])
+        return _At(drawn, outputs["noise_std"], truth(drawn, run.rounds, outputs["noise_multiplier"]))
 
     members = members_of(problem, run)
     worst = _worst(map(at, members))
-    fits = (Sides.at_most(real_batch(member), member.samples_per_client) for member in members)
+    (fits,) = APPENDIX_H.conditions
+    sides = binding(Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members)
     return PrintedReading(
         theorem=EXPERIMENTAL,
         reading="experimental",
@@ -234,7 +241,7 @@ def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReadi
         true=worst.true,
         conditions=condition_answers(
             (
-                _binding("batch-of-records", "K = n√ε/(2√R) is at most n", fits),
+                ConditionResult(fits.id, fits.statement, sides.holds, sides.left, sides.right),
                 ConditionResult(
                     "side-condition",
                     "ε < c₁q²R of the theorem it cites, c₁ unspecified: as q²R = ε/4, that is c₁ > 4",
@@ -242,59 +249,26 @@ def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReadi
                 ),
             )
         ),
+        evaluations=(of(worst.member).served,),
     )
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
-def _binding(name: str, statement: str, sides: Iterable[Sides]) -> ConditionResult:
-    """Of several members the one that fails most, or else the one that comes closest to failing."""
-    every = list(sides)
-    failing = [one for one in every if one.holds is False]
-
-    def apart(one: Sides) -> float:
-        return abs(one.left - one.right) / max(abs(one.left), abs(one.right), 1e-300)
-
-    chosen = max(failing, key=apart) if failing else min(every, key=apart)
-    return ConditionResult(name, statement, chosen.holds, chosen.left, chosen.right)
-
-
-def _conditions(problem: MbSgdProblem, run: Run, reading: Reading, rounds: int) -> list[ConditionResult]:
-    members = members_of(problem, run)
-    most = max(member.batch_size for member in members) if problem.sampling == "with-replacement" else 1
-    once = _of(DRAWN_ONCE, Sides.at_most(most, 1))
+def _conditions(
+    problem: MbSgdProblem, asked: Asked, reading: Reading, members: tuple[Member, ...], rounds: int
+) -> list[ConditionResult]:
+    """Those of the registered theorem, or of its proof's chain; and what the request says is not so."""
     if reading == "proof":
-        return [*_proof_conditions(members, rounds), once]
-
-    def in_range(member: Member) -> Sides:
-        limit = epsilon_limit(
-            log_delta=member.target.log_delta, reading="informal" if reading == "informal" else "complete"
-        )
-        return Sides.at_most(member.target.epsilon, limit)
-
-    results = [
-        _binding("epsilon-range", RANGES[reading], map(in_range, members)),
-        _binding(BATCH.id, BATCH.statement, (_batch(member, rounds) for member in members)),
-        once,
-    ]
-    if reading == "complete" and problem.client_groups:
-        shares = [Fraction(member.batch_size, member.samples_per_client) for member in members]
-        least, largest = min(shares), max(shares)
-        statement = "K_i/n_i is the same for all clients (least and largest)"
-        results.append(ConditionResult("equal-shares", statement, least == largest, float(least), float(largest)))
-    if not problem.identically_distributed:
-        statement = "all records are identically distributed, over all clients (for the risk, not for the privacy)"
-        results.append(ConditionResult("identical-clients", statement, False))
+        results = [*_proof_conditions(members, rounds), DRAWN_ONCE.at(asked.inputs)]
+    else:
+        beside = () if reading != "informal" else ("prescribed-rounds", "client-sampling", "equal-shares")
+        beside = beside if problem.strong_convexity > 0.0 else (*beside, "logarithm")
+        results = list(asked.conditions(without=beside if problem.client_groups else (*beside, "equal-shares")))
+    if problem.sampling == "poisson":
+        results.append(POISSON_BATCHES)
+    if not problem.identically_distributed and reading != "proof":
+        results.append(IDENTICAL)
     return results
-
-
-def _batch(member: Member, rounds: int) -> Sides:
-    least = minimal_batch_size_real(
-        samples_per_client=member.samples_per_client,
-        rounds=rounds,
-        epsilon=member.target.epsilon,
-        log_delta=member.target.log_delta,
-    )
-    return Sides.at_least(member.batch_size, least)
 
 
 def _proof_conditions(members: tuple[Member, ...], rounds: int) -> list[ConditionResult]:
@@ -311,30 +285,15 @@ def _proof_conditions(members: tuple[Member, ...], rounds: int) -> list[Conditio
         )
         for member in members
     ]
+    inner = binding(Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains)
+    closes = binding(Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains)
     return [
-        _binding(
-            "inner-epsilon",
-            "ε of one round before sampling is at most 1",
-            (Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains),
-        ),
-        _binding(
-            "composition-closes",
-            "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε",
-            (Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains),
+        _result("inner-epsilon", "ε of one round before sampling is at most 1", inner),
+        _result(
+            "composition-closes", "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε", closes
         ),
     ]
 
 
-def _of(condition: Condition, sides: Sides) -> ConditionResult:
-    return ConditionResult(condition.id, condition.statement, sides.holds, sides.left, sides.right)
-
-
-def _enough_rounds(rounds: int, found: Prescription) -> ConditionResult:
-    enough = Sides.at_least(rounds, found.prescribed_rounds)
-    return ConditionResult(
-        "enough-rounds",
-        "R is at least the prescribed number of rounds (for the risk, not for the privacy)",
-        enough.holds,
-        enough.left,
-        enough.right,
-    )
+def _result(name: str, statement: str, sides: Sides) -> ConditionResult:
+    return ConditionResult(name, statement, sides.holds, sides.left, sides.right)

@@ -12,11 +12,9 @@ from accountants.quantities import (
     CLIENT_GROUPS,
     COMMUNICATION_BUDGET,
     DELTA,
-    EPSILON,
     HETEROGENEITY,
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
-    LIPSCHITZ,
     LOG10_DELTA,
     MAX_GRADIENTS,
     OBSERVER,
@@ -27,7 +25,6 @@ from accountants.quantities import (
     SAMPLING,
     SMOOTHNESS,
     UNIT,
-    WEIGHT,
     Clients,
     Diameter,
     Dimension,
@@ -43,18 +40,22 @@ from accountants.quantities import (
     request,
 )
 from accountants.scales import check_scales
+from accountants.theorems.lowy_client_groups import (
+    ClientGroupRequest,
+    check_group_scales,
+    client_group_faults,
+    law_faults,
+)
 from accountants.theorems.lowy_clients import (
     Participation,
     ParticipationCount,
     participation_counts,
-    participation_faults,
     read_members,
 )
-from accountants.theorems.lowy_federated_risk import MOST_GROUPS
 from calibrators.problem import Target
 
-Reading = Literal["informal", "complete", "proof", "experimental"]
-READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental")
+Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
+READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
 BITS_PER_COORDINATE = 32
 
 
@@ -67,24 +68,6 @@ class Run:
 
     batch_size: int
     rounds: int
-
-
-@request
-class ClientGroupRequest:
-    """Clients that are alike: how many, and what differs from the rest of the request.
-
-    An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
-    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
-    """
-
-    clients: Clients
-    samples_per_client: SamplesPerClient
-    batch_size: Annotated[int | None, BATCH_SIZE] = None
-    epsilon: Annotated[float | None, EPSILON] = None
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    lipschitz: Annotated[float | None, LIPSCHITZ] = None
-    weight: Annotated[float, WEIGHT] = 1.0
 
 
 @request
@@ -144,38 +127,17 @@ class MbSgdProblem:
             strong_convexity=self.strong_convexity,
             initial_distance=self.initial_distance,
         )
-        for place, group in enumerate(self.client_groups or ()):
-            at = f"client_groups/{place}"
-            check_scales(
-                **{f"{at}/{name}": getattr(group, name) for name in ("epsilon", "lipschitz", "weight")},
-            )
+        check_group_scales(self.client_groups or ())
 
     def _group_faults(self) -> list[Fault]:
         if self.client_groups is None:
             return []
-        if not 1 <= len(self.client_groups) <= MOST_GROUPS:
-            return [Fault("/client_groups", "has too few or too many groups", f"1 to {MOST_GROUPS}")]
-        faults = []
-        if sum(group.clients for group in self.client_groups) != self.clients:
-            faults.append(Fault("/client_groups", "must add up to clients", f"{self.clients} clients"))
-        for place, group in enumerate(self.client_groups):
-            at, n = f"/client_groups/{place}", group.samples_per_client
-            if group.delta is not None and group.log10_delta is not None:
-                faults.append(Fault(f"{at}/delta", "give at most one of delta and log10_delta"))
-            if group.batch_size is not None and self.sampling == "full" and group.batch_size != n:
-                faults.append(Fault(f"{at}/batch_size", "a full batch holds samples_per_client records", f"= {n}"))
-            elif (group.batch_size or 1) > n and self.sampling != "with-replacement":
-                faults.append(Fault(f"{at}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
-        return faults
+        return client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
 
     def _participation_faults(self) -> list[Fault]:
         if self.participation is None:
             return []
-        if self.participants is not None:
-            return [Fault("/participation", "give at most one of participants and participation")]
-        if not 1 <= len(self.participation) <= MOST_GROUPS:
-            return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_GROUPS}")]
-        return participation_faults(self.participation, clients=self.clients)
+        return law_faults(self.participation, participants=self.participants, clients=self.clients)
 
     def _crossings(self) -> list[tuple[Fault, bool]]:
         n, batch = self.samples_per_client, self.batch_size or 1

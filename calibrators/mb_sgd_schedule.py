@@ -168,7 +168,7 @@ def _curvature(seen: Problem, pace: _Pace) -> float:
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """The rounds that the complete statement prescribes at a run's batch; None if rounds are given or beyond use."""
+    """The rounds that the corrected statement prescribes at a run's batch; None if rounds are given or beyond use."""
     if problem.rounds is not None or problem.unit == "client":
         return None
     rounds = prescription_of(problem, run, None).rounds

@@ -14,6 +14,7 @@ from calibrators.answer import PrintedReading, TrueFigures
 from calibrators.envelope import claims, condition_answers
 from calibrators.mu2_sgd_clients import Noise
 from calibrators.mu2_sgd_problem import READINGS, Mu2SgdProblem, Reading
+from calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from calibrators.problem import Target
@@ -54,7 +55,8 @@ def _reading(problem: Mu2SgdProblem, target: Target, reading: Reading, truth: Tr
     theorem = STATED if untrusted else TRUSTED_RUN
     asked: StatedInputs | TrustedRunInputs = StatedInputs(**given) if untrusted else TrustedRunInputs(**given)
     unit = norm if untrusted else norm / problem.reporting
-    found = theorem.evaluate(asked).outputs
+    question = Asked(theorem, asked)
+    found = question.outputs
     std = found["base_std"] if untrusted else found["noise_std"]
     true_mu = Noise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
     conditions = [condition.at(asked) for condition in theorem.conditions if condition.checked]
@@ -77,4 +79,5 @@ def _reading(problem: Mu2SgdProblem, target: Target, reading: Reading, truth: Tr
         claims=claims(target, found["excess_risk"] if problem.printed_participation else None),
         true=truth(true_mu),
         conditions=condition_answers(conditions),
+        evaluations=(question.served,),
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from accountants.theorems.das_1 import printed_levels
-from accountants.theorems.das_2 import THEOREM_2, InverseInputs, RunInputs, equation_22
+from accountants.theorems.das_1 import THEOREM_1, printed_levels
+from accountants.theorems.das_2 import EQUATION_22, THEOREM_2, InverseInputs, RunInputs
 from accountants.theorems.das_3 import THEOREM_3, GrowthInputs
 from accountants.truncated_law import bits_per_coordinate, variance
 from calibrators.answer import PrintedReading, Warning_
 from calibrators.envelope import claims, condition_answers
+from calibrators.printed import Asked
 from calibrators.problem import Target
 from calibrators.qtdl_printed import figures_at, printed_inputs
 
@@ -33,7 +34,8 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     """The ε of the theorem whose (2r/n) ε̂ is the target, its ε₀, and Theorem 1's noise at that."""
     composed = problem.epsilon * problem.clients / (2.0 * problem.participants)
-    epsilon = float(equation_22(InverseInputs(composed_epsilon=composed, delta=delta))["epsilon"])
+    inverse = Asked(EQUATION_22, InverseInputs(composed_epsilon=composed, delta=delta))
+    epsilon = float(inverse.outputs["epsilon"])
     run = RunInputs(
         epsilon=epsilon,
         delta=delta,
@@ -63,6 +65,11 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
         claims=claims(claim),
         true=None if levels is None else figures_at(each, levels, claim, rounds=problem.rounds),
         conditions=condition_answers(condition.at(run) for condition in THEOREM_2.conditions),
+        evaluations=(
+            Asked(THEOREM_2, run).served,
+            inverse.served,
+            *(() if levels is None else (Asked(THEOREM_1, each).served,)),
+        ),
     )
 
 
@@ -81,6 +88,7 @@ def _theorem_3(problem: NormFedavgProblem, growth_ratio: float, samples_per_clie
         parameters={name: float(value) for name, value in THEOREM_3.evaluate(inputs).outputs.items()},
         claims=claims(problem.target),
         conditions=condition_answers(condition.at(inputs) for condition in THEOREM_3.conditions),
+        evaluations=(Asked(THEOREM_3, inputs).served,),
     )
 
 

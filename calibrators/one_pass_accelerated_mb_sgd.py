@@ -8,7 +8,9 @@ client as the unit stands in every message.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from accountants.account import account
 from accountants.quantities import NOISE_MULTIPLIER
@@ -17,6 +19,7 @@ from accountants.theorem import Condition
 from accountants.theorems.lowy_2_3 import DISJOINT, THEOREM_2_3, OnePassInputs
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from accountants.theorems.lowy_noise import INSIDE_DOMAIN
+from accountants.theorems.lowy_one_pass import informal_rounds
 from calibrators.accelerated_answer import AcceleratedParameters, answer, printed_reading
 from calibrators.accelerated_problem import READINGS
 from calibrators.answer import Calibration, PrintedReading, TrueFigures
@@ -26,6 +29,7 @@ from calibrators.mb_sgd_problem import Reading, Run
 from calibrators.mb_sgd_schedule import likely_noise_multiplier
 from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
 from calibrators.one_pass_accelerated_mb_sgd_schedule import choose_run, plan_of
+from calibrators.printed import Asked
 from calibrators.problem import Calibrator, CostClass
 from calibrators.search import Certified, smallest_noise
 
@@ -41,7 +45,7 @@ FIXED_DIVISOR = Condition(
     "records keep their rounds",
 )
 CONDITIONS = (INSIDE_DOMAIN, DISJOINT, Condition("fresh-noise", "fresh Gaussian noise in every message"))
-SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularization", "excess_risk_scale")
+SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularization")
 
 
 def run_spec(problem: OnePassProblem, run: Run, noise_multiplier: float) -> Spec:
@@ -100,27 +104,42 @@ def solve(problem: OnePassProblem) -> Calibration:
         problem,
         run,
         certified_for(run),
-        printed=printed_readings(problem, run),
+        printed=printed_readings(problem),
         plan=plan_of(problem, run, noise_of(run)),
         declared=(*CONDITIONS, *apart),
         unused=("empirical_gradient_std",),
     )
 
 
-def printed_readings(problem: OnePassProblem, run: Run) -> tuple[PrintedReading, ...]:
-    """Theorem 2.3: `informal` at the run's own batch, `complete` at the request's or else at the one it prescribes.
+def printed_readings(problem: OnePassProblem) -> tuple[PrintedReading, ...]:
+    """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
 
-    `excess_risk_scale` is its risk up to the constants and logarithms that it hides. It speaks of records: for the unit
-    `client` there is nothing to print.
+    `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
+    of the main text. It speaks of records: for the unit `client` there is nothing to print.
     """
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, run, reading) for reading in READINGS if reading in asked)
+    return tuple(_reading(problem, reading) for reading in READINGS if reading in asked)
 
 
-def _reading(problem: OnePassProblem, run: Run, reading: Reading) -> PrintedReading:
-    batch: Any = run.batch_size if reading == "informal" else problem.batch_size
+def _reading(problem: OnePassProblem, reading: Reading) -> PrintedReading:
+    asked = Asked(THEOREM_2_3, _inputs(problem, reading), "corrected" if reading == "corrected" else "printed")
+    found = asked.outputs
+    informal = reading == "informal"
+    return printed_reading(
+        problem,
+        asked,
+        reading,
+        parameters={
+            name: found[name] for name in (*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale")
+        },
+        true=_truth(problem, found["noise_multiplier"]),
+        beside=() if informal else ("informal-participation",),
+    )
+
+
+def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
     inputs = OnePassInputs(
         epsilon=problem.epsilon,
         delta=problem.delta,
@@ -128,7 +147,7 @@ def _reading(problem: OnePassProblem, run: Run, reading: Reading) -> PrintedRead
         samples_per_client=problem.samples_per_client,
         clients=problem.clients,
         participants=problem.reporting,
-        batch_size=batch,
+        batch_size=problem.batch_size,
         dimension=problem.dimension,
         lipschitz=problem.lipschitz,
         diameter=problem.diameter,
@@ -138,15 +157,13 @@ def _reading(problem: OnePassProblem, run: Run, reading: Reading) -> PrintedRead
         heterogeneity=problem.spread,
         initial_gap=problem.gap,
     )
-    found = THEOREM_2_3.evaluate(inputs, "printed").outputs
-    return printed_reading(
-        problem,
-        THEOREM_2_3,
-        inputs,
-        reading,
-        parameters={name: found[name] for name in SHOWN},
-        true=_truth(problem, found["noise_multiplier"]),
-        beside=("informal-participation",) if reading == "complete" else (),
+    if problem.batch_size is not None:
+        return inputs
+    rounds = problem.rounds
+    if rounds is None and reading == "informal":
+        rounds = math.ceil(informal_rounds(inputs.run))
+    return (
+        inputs if rounds is None else replace(inputs, batch_size=max(1, problem.samples_per_client // max(1, rounds)))
     )
 
 

@@ -17,6 +17,7 @@ from calibrators.answer import PrintedReading
 from calibrators.envelope import claims, condition_answers, true_figures
 from calibrators.ppsgd_certificate import certify, guarantee_at
 from calibrators.ppsgd_problem import READINGS
+from calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,6 +104,7 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
         claims=claims(problem.target),
         true=true_figures(guarantee_at(problem, multiplier), problem.target),
         conditions=condition_answers(one.at(inputs) for one in theorem.conditions if one.checked),
+        evaluations=(Asked(theorem, inputs).served,),
     )
 
 
@@ -128,6 +130,7 @@ def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
         claims=claims(problem.target, found["excess_risk"]),
         true=true_figures(certified.guarantee, problem.target),
         conditions=condition_answers(one.at(inputs) for one in theorem.conditions if one.checked),
+        evaluations=(Asked(theorem, inputs).served,),
     )
 
 

@@ -27,6 +27,7 @@ from calibrators.answer import (
     Warning_,
 )
 from calibrators.envelope import claims, condition_answers, true_figures
+from calibrators.printed import Asked
 from calibrators.problem import Target
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def printed_reading(epsilon: float, dimension: int, levels: int, movement: Movem
         claims=claims(claim),
         true=true,
         conditions=condition_answers(condition.at(inputs) for condition in THEOREM_1.conditions),
+        evaluations=() if noise is None else (Asked(THEOREM_1, inputs).served,),
     )
 
 

@@ -83,14 +83,16 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
     """The printed statements hide their constants."""
-    for reading in printed:
+    for one in printed:
+        assert one.reading in ("informal", "complete", "corrected")
+        informal = one.parameters.get("informal_excess_risk_scale")
         yield UpperBound(
-            theorem=reading.theorem,
-            reading="complete" if reading.reading == "complete" else "informal",
+            theorem=one.theorem,
+            reading=one.reading,
             constant="hidden",
-            scale=reading.parameters["excess_risk_scale"],
+            scale=one.parameters["excess_risk_scale"] if informal is None else informal,
             terms={},
-            conditions=reading.conditions,
+            conditions=one.conditions,
         )
 
 

@@ -53,7 +53,7 @@ def solve(asked: AcceleratedRiskProblem) -> RiskBoundsAnswer:
         run,
         noise_std,
         plan=plan_of(asked, run, noise_std),
-        printed=printed_readings(asked, run, lambda _run, _noise: None),
+        printed=printed_readings(replace(asked, rounds=run.rounds), run, lambda _run, _noise: None),
         objective="empirical",
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Literal
 
 from accountants import ENGINE_VERSION
 from accountants.quantities import request
 from accountants.theorem import ConditionResult, Sides
+from accountants.theorem import Reading as TheoremReading
 from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from accountants.theorems.lowy_smooth import Prescription, informal
@@ -16,7 +18,7 @@ from calibrators import mb_sgd
 from calibrators.answer import Warning_
 from calibrators.envelope import condition_answers, declared_answers
 from calibrators.mb_sgd_members import federation_of, members_of, root_mean_square, scales_of
-from calibrators.mb_sgd_printed import prescription_of, printed_noise_std, theorem_of
+from calibrators.mb_sgd_printed import inputs_of, printed_noise_std, registered, theorem_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 from calibrators.mb_sgd_schedule import risk_problem
 from calibrators.problem import CostClass
@@ -38,6 +40,9 @@ from calibrators.risk_bounds_parts import (
     ratios,
     reference_rates,
 )
+
+OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
+"""Conditions of the printed theorems that are about the risk, beside the rounds."""
 
 
 @request
@@ -125,10 +130,18 @@ def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Upper
 
 
 def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
-    """The complete statement at the run's rounds, and the informal one for equal clients; for the expected loss."""
+    """The complete statement at the run's rounds, as printed and corrected, and the informal one for equal clients.
+
+    They are for the expected loss.
+    """
     if asked.problem != "population" or asked.unit != "record":
         return
-    yield _upper(asked, run, noise_std, prescription_of(asked, run, run.rounds), complete=True)
+    inputs, theorem = inputs_of(asked, run, run.rounds), registered(asked)
+    readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
+    readings = (("printed", "complete"), ("corrected", "corrected"))
+    for formula, reading in readings:
+        others = (one.at(inputs, formula) for one in theorem.conditions if one.id in OF_THE_RISK)
+        yield _upper(asked, run, noise_std, inputs.prescription(formula), reading, others)
     federation = federation_of(asked, members_of(asked, run))
     if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
         found = informal(
@@ -140,10 +153,17 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
             strong_convexity=asked.strong_convexity,
             rounds=run.rounds,
         )
-        yield _upper(asked, run, noise_std, found, complete=False)
+        yield _upper(asked, run, noise_std, found, "informal")
 
 
-def _upper(asked: MbSgdRiskProblem, run: Run, noise_std: float, found: Prescription, *, complete: bool) -> UpperBound:
+def _upper(
+    asked: MbSgdRiskProblem,
+    run: Run,
+    noise_std: float,
+    found: Prescription,
+    reading: Literal["informal", "complete", "corrected"],
+    others: Iterable[ConditionResult] = (),
+) -> UpperBound:
     members = members_of(asked, run)
     printed = root_mean_square(tuple((printed_noise_std(member, run.rounds), member.clients) for member in members))
     explicit = found.constants == "explicit"
@@ -155,13 +175,16 @@ def _upper(asked: MbSgdRiskProblem, run: Run, noise_std: float, found: Prescript
     )
     return UpperBound(
         theorem=theorem_of(asked),
-        reading="complete" if complete else "informal",
+        reading=reading,
         constant=found.constants,
         value=found.excess_risk if explicit else None,
         scale=None if explicit else found.excess_risk,
         terms={name: value for name, value in found.terms.items() if abs(value) < float("inf")},
         conditions=condition_answers(
-            ConditionResult(name, statement, both.holds, both.left, both.right) for name, statement, both in sides
+            (
+                *(ConditionResult(name, text, both.holds, both.left, both.right) for name, text, both in sides),
+                *others,
+            )
         ),
     )
 

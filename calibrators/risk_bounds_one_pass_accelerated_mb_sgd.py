@@ -49,7 +49,7 @@ def solve(asked: OnePassRiskProblem) -> RiskBoundsAnswer:
         run,
         noise_std,
         plan=plan_of(asked, run, noise_std),
-        printed=one_pass.printed_readings(asked, run),
+        printed=one_pass.printed_readings(replace(asked, batch_size=run.batch_size)),
         objective="population",
     )
 

@@ -111,10 +111,10 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
     norm = contribution_norm(problem, run)
     noise_std = certified.noise * norm
 
-    def truth(printed_std: float) -> TrueFigures | None:
+    def truth(paced: Run, printed_std: float) -> TrueFigures | None:
         if not NOISE_MULTIPLIER.contains(printed_std / norm):
             return None
-        return true_figures(_guarantee(problem, run, printed_std / norm, "coarse"), problem.target)
+        return true_figures(_guarantee(problem, paced, printed_std / norm, "coarse"), problem.target)
 
     printed = printed_readings(problem, run, truth)
     plan = pace_of(problem, run, noise_std)

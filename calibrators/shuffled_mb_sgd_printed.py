@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from accountants.quantities import LARGEST_COUNT
 from accountants.theorem import ConditionResult, Sides, Status
 from accountants.theorems.lowy_4_1 import THEOREM_4_1, ShuffledInputs
 from accountants.theorems.lowy_4_1_noise import EXPLICIT_NOISE, ExplicitNoiseInputs
 from calibrators.answer import PrintedReading, TrueFigures
 from calibrators.envelope import claims, condition_answers
+from calibrators.mb_sgd_problem import Run
+from calibrators.printed import Asked
 from calibrators.shuffled_mb_sgd_problem import READINGS, Reading, ShuffledMbSgdProblem
 
 if TYPE_CHECKING:
     from accountants.theorem import Theorem
-    from calibrators.mb_sgd_problem import Run
 
-Truth = Callable[[float], TrueFigures | None]
-"""σ ↦ what is true there, for a record under replace-one."""
+Truth = Callable[[Run, float], TrueFigures | None]
+"""(run, σ) ↦ what is true there, for a record under replace-one."""
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
-    """Every reading asked for. The theorem speaks of records: for the unit `client` there is nothing to print."""
+    """Every reading asked for. The theorem speaks of records: for the unit `client` there is nothing to print.
+
+    The statement is taken at the request's rounds, or else at those it prescribes, for smooth losses; our own explicit
+    noise prescribes none and is taken at the run's.
+    """
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
@@ -44,10 +50,12 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         diameter=problem.diameter,
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
         strong_convexity=problem.strong_convexity,
-        rounds=run.rounds,
+        rounds=problem.rounds if smooth else run.rounds,
         noise_constant=problem.noise_constant,
     )
+    asked = Asked(THEOREM_4_1, inputs)
     evaluation = THEOREM_4_1.evaluate(inputs)
+    at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
     parameters = {name: float(evaluation.outputs[name]) for name in kept}
     noise_std = evaluation.outputs.get("noise_std")
@@ -57,12 +65,13 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         theorem=THEOREM_4_1.id,
         reading=reading,
         status=THEOREM_4_1.status,
-        parameters=_run_with(problem, run, noise_std) | parameters,
+        parameters=_run_with(problem, at, noise_std) | parameters,
         claims=claims(problem.target),
-        true=None if noise_std is None else truth(noise_std),
+        true=None if noise_std is None or at.rounds > LARGEST_COUNT else truth(at, noise_std),
         conditions=condition_answers(
             (*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run))
         ),
+        evaluations=(asked.served,),
     )
 
 
@@ -87,13 +96,15 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
         status=Status.PROVED if proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
         claims=claims(problem.target),
-        true=truth(noise_std),
+        true=truth(run, noise_std),
         conditions=condition_answers(conditions),
+        evaluations=(Asked(EXPLICIT_NOISE, inputs).served,),
     )
 
 
 def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) -> dict[str, float]:
-    paced: dict[str, float] = {"batch_size": run.batch_size, "rounds": run.rounds}
+    rounds = run.rounds if run.rounds < LARGEST_COUNT else float(run.rounds)
+    paced: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
     if noise_std is None:
         return paced
     return {"noise_std": noise_std, "noise_multiplier": noise_std * run.batch_size / problem.lipschitz, **paced}

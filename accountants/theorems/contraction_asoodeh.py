@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from accountants.special import FloatArray
 
 _TESTS = "tests/theorems/test_contraction_asoodeh.py"
+FIRST_STOP = Quantity(ge=1, description="release at a uniform step from this one on; absent: at the last")
 STEP_SIZES = Quantity(symbol="η_t", unit="length²/loss", description="step sizes: one for all steps, or one for each")
 NOISE_STDS = Quantity(
     symbol="σ_t", unit="gradient", description="one client's noise per coordinate: one for all steps, or one for each"
@@ -119,9 +120,10 @@ class AnyOnePass:
     convex: Annotated[bool, CONVEX] = True
     step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
     noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
+    first_stop: Annotated[int | None, FIRST_STOP] = None
 
     def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex; lists are as long as the pass."""
+        """m ≤ n, λ ≤ β, λ = 0 unless convex; lists are as long as the pass, which the first stop is within."""
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.strong_convexity > (math.inf if self.smoothness is None else self.smoothness):
@@ -130,16 +132,18 @@ class AnyOnePass:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
         listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
         listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
+        if (self.first_stop or 1) > self.clients // self.participants:
+            raise InvalidInput.at("/first_stop", "exceeds the steps", allowed=f"≤ {self.clients // self.participants}")
 
     @property
     def run(self) -> Run:
-        """The pass, with the diameters its maps have."""
+        """The pass, with the diameters its maps have, released at its end or at a uniform step from the first stop."""
         steps = self.clients // self.participants
         return Run(
             clients=self.clients,
             participants=self.participants,
             steps=steps,
-            first_stop=steps,
+            first_stop=self.first_stop or steps,
             sensitivity=2.0 * self.lipschitz,
             lipschitz=self.lipschitz,
             radius=self.radius,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 from accountants.quantities import (
     Smoothness,
@@ -15,14 +15,11 @@ from accountants.theorems.lowy_noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
-    epsilon_limit,
-    minimal_batch_size,
 )
 from accountants.theorems.lowy_run_inputs import (
     DRAWN_ONCE,
     MINIMAL_BATCH,
     PRESCRIBED_ROUNDS,
-    BatchInputs,
     epsilon_range,
 )
 from accountants.theorems.lowy_smooth import (
@@ -33,14 +30,20 @@ from accountants.theorems.lowy_smooth import (
     informal,
     rate,
 )
+from accountants.theorems.lowy_unlike_inputs import (
+    EQUAL_SHARES,
+    LOGARITHM,
+    UnlikeClientsInputs,
+    prescribed_outputs,
+)
 from accountants.theorems.lowy_variance_lemmas import NOT_HOMOGENEOUS
 
 _TESTS = "tests/theorems/test_lowy_2_1.py"
 
 
 @request
-class SmoothInputs(BatchInputs):
-    """Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta."""
+class SmoothInputs(UnlikeClientsInputs):
+    """A smooth loss. Absent: rounds are as prescribed, participants all clients. Give one of delta and log10_delta."""
 
     smoothness: Smoothness
 
@@ -50,36 +53,20 @@ class SmoothInputs(BatchInputs):
 
     def prescription(self, reading: Reading) -> Prescription:
         """What the variant prescribes in a reading."""
+        run: dict[str, Any] = {
+            "federation": self.federation_in(reading),
+            "dimension": self.dimension,
+            "lipschitz": self.largest_lipschitz,
+            "diameter": self.diameter,
+            "smoothness": max(self.scales_of_losses) * self.smoothness,
+            "rounds": self.rounds,
+        }
+        mu = self.weighted_convexity
         if self.variant == "informal":
-            return informal(
-                federation=self.federation,
-                dimension=self.dimension,
-                lipschitz=self.lipschitz,
-                diameter=self.diameter,
-                smoothness=self.smoothness,
-                strong_convexity=self.strong_convexity,
-                rounds=self.rounds,
-            )
-        if self.strong_convexity > 0.0:
-            return complete_strongly_convex(
-                federation=self.federation,
-                dimension=self.dimension,
-                lipschitz=self.lipschitz,
-                diameter=self.diameter,
-                smoothness=self.smoothness,
-                strong_convexity=self.strong_convexity,
-                rounds=self.rounds,
-                reading=reading,
-            )
-        return complete_convex(
-            federation=self.federation,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            rounds=self.rounds,
-            reading=reading,
-        )
+            return informal(strong_convexity=mu, **run)
+        if mu > 0.0:
+            return complete_strongly_convex(strong_convexity=mu, reading=reading, **run)
+        return complete_convex(reading=reading, **run)
 
 
 @in_doubles
@@ -87,53 +74,30 @@ def smooth(inputs: SmoothInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch and rounds; step size and averaging where the variant gives them; the risk it claims.
 
     `excess_risk` is the complete convex bound; where the constant is hidden the figure is `excess_risk_scale` instead.
-    `…_term` are those of the master inequality (27), or the empirical bound and the stability if strongly convex.
+    `…_term` are those of the master inequality (27), or the empirical bound and the stability if strongly convex;
+    `proof_excess_risk` is their sum. `mean_participants` is M, `rms_participants` M', `effective_participants` M~;
+    `average_xi` and `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~ and Ψ~. Each of `groups` has its own noise.
     """
-    found = inputs.prescription(reading)
-    (std,) = found.noise_stds
-    least = minimal_batch_size(
-        samples_per_client=inputs.samples_per_client,
-        rounds=found.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
-    outputs: dict[str, float] = {
-        "rounds": found.rounds,
-        "prescribed_rounds": found.prescribed_rounds,
-        "noise_std": std,
-        "noise_multiplier": std * inputs.batch_size / inputs.lipschitz,
-        "sensitivity": 2.0 * inputs.lipschitz / inputs.batch_size,
-        "minimal_batch_size": least,
-        "epsilon_limit": epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant),
-        "excess_risk" if found.constants == "explicit" else "excess_risk_scale": found.excess_risk,
-    }
-    if found.step_size is not None and found.averaging_ratio is not None:
-        outputs |= {"step_size": found.step_size, "averaging_ratio": found.averaging_ratio}
-    if found.aggregates is not None:
-        outputs |= {"effective_participants": found.aggregates.participants, "xi": found.aggregates.xi}
-    return outputs | {f"{name}_term": value for name, value in found.terms.items()}
+    return prescribed_outputs(inputs, inputs.prescription(reading), reading)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
-def _client_sampling(inputs: SmoothInputs) -> Sides:
-    """R against 1/ν², or against 0 where every client participates; at the printed prescription."""
-    found = inputs.prescription("printed")
-    if inputs.participants == inputs.clients:
+def _client_sampling(inputs: SmoothInputs, reading: Reading) -> Sides:
+    """R against 1/ν², or against 0 where every client participates."""
+    found, federation = inputs.prescription(reading), inputs.federation_in(reading)
+    if federation.all_participate:
         return Sides.at_least(found.rounds, 0.0)
     if found.aggregates is None:
-        n = inputs.samples_per_client
-        needed = effective_samples(samples_per_client=n, epsilon=inputs.epsilon, dimension=inputs.dimension)
+        (kind,) = federation.groups
+        needed = effective_samples(
+            samples_per_client=kind.samples_per_client, epsilon=kind.epsilon, dimension=inputs.dimension
+        )
     elif inputs.strong_convexity > 0.0:
         needed = 1.0 / (inputs.dimension * found.aggregates.xi)
     else:
-        n = inputs.samples_per_client
-        needed = 1.0 / rate(aggregates=found.aggregates, fewest_samples=n, dimension=inputs.dimension) ** 2
+        fewest = federation.fewest_samples
+        needed = 1.0 / rate(aggregates=found.aggregates, fewest_samples=fewest, dimension=inputs.dimension) ** 2
     return Sides.at_least(found.rounds, needed)
-
-
-def _logarithm(inputs: SmoothInputs) -> Sides:
-    argument = inputs.prescription("printed").terms.get("logarithm_argument", math.inf)
-    return Sides(argument > 1.0, argument, 1.0)
 
 
 CONDITIONS = (
@@ -141,10 +105,14 @@ CONDITIONS = (
     MINIMAL_BATCH,
     DRAWN_ONCE,
     PRESCRIBED_ROUNDS,
+    EQUAL_SHARES,
     Condition(
-        "client-sampling", "all clients participate (right side 0), or R ≥ 1/ν² (1/(dΞ~) if μ > 0)", _client_sampling
+        "client-sampling",
+        "all clients participate (right side 0), or R ≥ 1/ν² (1/(dΞ~) if μ > 0)",
+        _client_sampling,
+        by_reading=True,
     ),
-    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
+    LOGARITHM,
     FRESH_NOISE,
     INSIDE_DOMAIN,
     Condition("loss", "every record's loss is convex (or μ-strongly convex), L-Lipschitz and β-smooth on the domain"),
@@ -224,6 +192,24 @@ THEOREM_2_1 = Theorem(
             "diameter": 1.0,
             "smoothness": 2.0,
             "strong_convexity": 0.1,
+        },
+        {
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "samples_per_client": 1000,
+            "clients": 4,
+            "client_groups": [
+                {"clients": 1, "samples_per_client": 1000},
+                {"clients": 1, "samples_per_client": 500, "epsilon": 0.5, "delta": 1e-6, "lipschitz": 0.5},
+                {"clients": 1, "samples_per_client": 2000, "epsilon": 2.0},
+                {"clients": 1, "samples_per_client": 1000, "delta": 1e-7},
+            ],
+            "participation": [{"participants": 2, "probability": 0.5}, {"participants": 4, "probability": 0.5}],
+            "batch_size": 100,
+            "dimension": 5,
+            "lipschitz": 1.0,
+            "diameter": 2.0,
+            "smoothness": 1.0,
         },
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accountants.quantities import request
-from accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
+from accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from accountants.theorems.lowy_2_1 import PARTICIPANTS
 from accountants.theorems.lowy_accelerated import AcceleratedPrescription, ReusedRun, envelope_figures, speedup
 from accountants.theorems.lowy_arithmetic import in_doubles
@@ -11,6 +11,8 @@ from accountants.theorems.lowy_e_1 import BATCH_IN_ROUNDS, CONDITIONS, UNBALANCE
 from accountants.theorems.lowy_envelope import ENVELOPE_LIPSCHITZ, envelope_lipschitz
 from accountants.theorems.lowy_noise import PRIVACY_ERRATA
 from accountants.theorems.lowy_variance_lemmas import TWO_LEVELS
+
+_TESTS = "tests/theorems/test_lowy_accelerated.py"
 
 
 @request
@@ -36,6 +38,13 @@ def theorem_2_4(inputs: EnvelopedInputs, reading: Reading = "printed") -> Output
     return outputs | {"speedup": speedup(run)}
 
 
+SECOND_TERM = Erratum(
+    "E-36",
+    printed="L D/√(MKR) in (34), while V² of its λ has 4L² for a gradient of the envelope",
+    truth="the same in both: L, as the envelope is L-Lipschitz on the domain (E-17)",
+    test=f"{_TESTS}::test_the_second_term_of_34_is_printed_without_a_factor_of_two",
+)
+
 THEOREM_2_4 = Theorem(
     id="lowy.2.4",
     title="Accelerated mini-batch SGD on the data at hand, without smoothness",
@@ -52,7 +61,7 @@ THEOREM_2_4 = Theorem(
         Condition("loss", "every record's loss is μ-strongly convex (μ may be 0) and L-Lipschitz on the domain"),
         Condition("proximal-steps", "the gradients sent are those of the records' envelopes, at points of the domain"),
     ),
-    errata=(*PRIVACY_ERRATA, ENVELOPE_LIPSCHITZ, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
+    errata=(*PRIVACY_ERRATA, ENVELOPE_LIPSCHITZ, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS, SECOND_TERM),
     inputs=EnvelopedInputs,
     formula=theorem_2_4,
     examples=(

@@ -142,7 +142,7 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
     else:
         terms = {
             "optimisation": smoothness * (run.diameter / chosen) ** 2,
-            "minibatch": run.diameter * math.sqrt(variance.sampling / chosen),
+            "minibatch": run.diameter * math.sqrt(_sampled(run, variance.sampling) / chosen),
             "clients": run.diameter * math.sqrt(clients / chosen),
             "privacy": run.diameter * math.sqrt(privacy),
         }
@@ -158,6 +158,13 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
         logarithm_argument=_logarithm_argument(run, seen),
         envelope_smoothness=None if run.smoothness is not None else smoothness,
     )
+
+
+def _sampled(run: ReusedRun, sampling: float) -> float:
+    """The variance of batches in the second term of (30) and (34): (34) has L for Φ̂ even where V² has 2L (E-36)."""
+    if run.smoothness is not None or sampling == 0.0:
+        return sampling
+    return run.lipschitz * run.lipschitz / (run.federation.participation.mean * run.federation.smallest_batch)
 
 
 def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:

@@ -26,9 +26,13 @@ from accountants.theorems.lowy_smooth import (
 
 @dataclass(frozen=True, kw_only=True)
 class EnvelopePrescription(Prescription):
-    """A prescription, and the smoothness b of the envelope it runs on; absent from an informal one."""
+    """A prescription, and the smoothness b of the envelope it runs on; absent from an informal one.
+
+    `excess_risk_at_effective_participants` is the printed convex bound with √M~ where the text has √M.
+    """
 
     envelope_smoothness: float | None = None
+    excess_risk_at_effective_participants: float | None = None
 
 
 def _on_envelope(found: Prescription, smoothness: float | None, **changes: object) -> EnvelopePrescription:
@@ -81,12 +85,12 @@ def complete_convex_envelope(
     rounds: int | None = None,
     reading: Reading = "corrected",
 ) -> EnvelopePrescription:
-    """The complete convex statement (F-22): E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 (E-17).
+    """The complete convex statement (F-22): E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
 
     b = L√M~/(Dν) and R = ⌈M~/ν²⌉, or the `rounds` given; η and the average are those of the smooth statement at β = b,
     which asks for no more rounds: bD√M~/(Lν) = M~/ν² ≥ 1/ν². So does client sampling (E-14). The gap L²/(2b) is half
-    of L D ν/√M~. The printed constant is twice 272 and 1, for an envelope that might be 2L-Lipschitz; printed reading
-    also M~ = √M' (E-06).
+    of L D ν/√M~. The printed constant is twice 272 and 1, for an envelope that might be 2L-Lipschitz. Printed reading:
+    M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
     """
 
     def prescribed(count: int) -> float:
@@ -110,13 +114,17 @@ def complete_convex_envelope(
     unit, gap = found.terms["unit"], envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     doubled = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
     claimed = PRINTED_CONSTANT * doubled * unit + (2.0 * gap if reading == "printed" else gap)
-    return _on_envelope(
+    enveloped = _on_envelope(
         found,
         smoothness,
         prescribed_rounds=prescribed(chosen),
         excess_risk=claimed,
         terms={**found.terms, "smoothing_gap": gap},
     )
+    if reading == "corrected":
+        return enveloped
+    plain = claimed * math.sqrt(seen.participants / federation.participation.mean)
+    return replace(enveloped, excess_risk=plain, excess_risk_at_effective_participants=claimed)
 
 
 def complete_strongly_convex_envelope(

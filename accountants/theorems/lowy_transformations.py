@@ -20,7 +20,7 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
-from accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from accountants.theorems.classical_composition import advanced_composition
 from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_shuffling import GivenDelta
@@ -129,13 +129,16 @@ def one_pass(inputs: OnePassCompositionalityInputs) -> Outputs:
     return {"compositionality": math.sqrt(inputs.rounds), "round_epsilon": inputs.local_epsilon}
 
 
-def composed(inputs: ComposedInputs) -> Outputs:
-    """ε₀ by advanced composition, and C."""
+def composed(inputs: ComposedInputs, reading: Reading = "printed") -> Outputs:
+    """ε₀ by advanced composition, and C.
+
+    Printed: the drift Σ ε(e^ε − 1) of Dwork and Roth; corrected: the exact mean loss Σ ε tanh(ε/2), which is less.
+    """
     total = advanced_composition(
         epsilons=inputs.local_epsilons,
         log_deltas=(-math.inf,) * len(inputs.local_epsilons),
         log_slack=inputs.log_slack,
-        drift="tanh",
+        drift="dwork-roth" if reading == "printed" else "tanh",
     )
     squares = math.sqrt(math.fsum(each * each for each in inputs.local_epsilons))
     return {"local_epsilon": total.epsilon, "compositionality": squares / total.epsilon}
@@ -156,6 +159,12 @@ OWN_SENSITIVITY = Erratum(
     printed="L~ = max L~_i enters the bounds; that noise and gradient variances are scaled is not said",
     truth="a client's noise must be for L~_i = p_i N L_i, and φ_i, v scale too; p_i = 0 makes μ~ zero",
     test=f"{_TESTS}::test_noise_for_the_unweighted_gradient_is_too_little",
+)
+DRIFT = Erratum(
+    "E-35",
+    printed="ε₀ with the drift Σ ε₀^r(e^{ε₀^r} − 1); δ' < 1/3",
+    truth="Σ ε₀^r tanh(ε₀^r/2) will do (Kairouz, Oh and Viswanath 3.5), and δ' ≤ e^{−1/2}: ε₀ is smaller, C larger",
+    test=f"{_TESTS}::test_the_printed_drift_is_that_of_dwork_and_roth",
 )
 WEIGHTED = Theorem(
     id="lowy.appendix-b",
@@ -210,11 +219,13 @@ COMPOSED = Theorem(
     id="lowy.definition-4.advanced-composition",
     title="Algorithms accounted for by advanced composition are 1-compositional",
     statement=(
-        "if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + drift, then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed: below 1/3)"
+        "if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed: "
+        "below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
     ),
     source=Source("lowy2023", "Definition 4 and what follows it"),
     status=Status.PROVED,
     conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _small_slack),),
+    errata=(DRIFT,),
     inputs=ComposedInputs,
     formula=composed,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "delta": 1e-6},),

@@ -73,12 +73,13 @@ def test_acceleration_pays_where_rounds_are_few() -> None:
 
 def test_the_printed_theorems_at_the_golden_figures() -> None:
     """te1-03 and t24-03: 11 and 51 rounds in the corrected reading, σ² of the text at the rounds it prescribes."""
-    smooth = solved(rounds=None, max_gradients=10**6, readings=("complete",)).as_printed[0]
-    assert smooth.theorem == "lowy.e.1"
-    assert smooth.parameters["corrected_rounds"] == 11
-    rough = solved(rounds=None, smoothness=None, max_gradients=10**6, readings=("complete",)).as_printed[0]
-    assert rough.theorem == "lowy.2.4"
-    assert rough.parameters["corrected_rounds"] == 51
+    both = ("complete", "corrected")
+    smooth, mended = solved(rounds=None, max_gradients=10**6, readings=both).as_printed
+    assert smooth.theorem == mended.theorem == "lowy.e.1"
+    assert mended.parameters["rounds"] == 11
+    rough, mended = solved(rounds=None, smoothness=None, max_gradients=10**6, readings=both).as_printed
+    assert rough.theorem == mended.theorem == "lowy.2.4"
+    assert mended.parameters["rounds"] == 51
     for reading, theorem in ((smooth, THEOREM_E_1), (rough, THEOREM_2_4)):
         inputs = {**theorem.examples[0], "strong_convexity": 0.0, "initial_gap": 1.0}
         assert theorem.inputs is not None
@@ -100,7 +101,7 @@ def test_more_rounds_than_can_be_run_leave_the_truth_out() -> None:
 
 def test_an_epsilon_beyond_the_range_is_answered_with_both_sides() -> None:
     answer = solved(epsilon=30.0)
-    informal, complete = answer.as_printed
+    informal, complete, _ = answer.as_printed
     for reading, factor in ((informal, 2.0), (complete, 1.0)):
         limit = next(one for one in reading.conditions if one.id == "epsilon-range")
         assert (limit.holds, limit.left) == (False, 30.0)

@@ -152,7 +152,7 @@ def test_identical_clients_differ_by_nothing() -> None:
 
 
 def test_printed_conditions_with_both_sides() -> None:
-    informal, complete = solved(epsilon=200.0).as_printed
+    informal, complete, _ = solved(epsilon=200.0).as_printed
     limit = {one.id: one for one in informal.conditions}["epsilon-range"]
     assert (limit.holds, limit.left, limit.right) == (False, 200.0, pytest.approx(8 * math.log(1e6)))
     assert informal.true is not None

@@ -113,11 +113,11 @@ def test_trust_and_problem_choose_the_lower_bound(trust: str | None, objective: 
 def test_the_upper_bounds_of_a_given_noise() -> None:
     answer = bounded(MB_SGD)
     assert (answer.run.noise_std, answer.run.noise_source) == (0.02, "given")
-    explicit, complete, informal = answer.upper
-    assert explicit.constant == complete.constant == "explicit"
+    explicit, complete, corrected, informal = answer.upper
+    assert explicit.constant == complete.constant == corrected.constant == "explicit"
     assert informal.constant == "hidden"
     assert explicit.value == pytest.approx(math.fsum(explicit.terms.values()), rel=1e-9)
-    fewer = next(one for one in complete.conditions if one.id == "enough-rounds")
+    fewer = next(one for one in corrected.conditions if one.id == "enough-rounds")
     assert fewer.holds is False
     assert {ratio.upper for ratio in answer.ratios} == {explicit.theorem}
     (ratio,) = answer.ratios
@@ -170,7 +170,7 @@ def test_losses_without_smoothness_are_bounded_on_an_envelope() -> None:
 def test_strongly_convex_losses() -> None:
     answer = bounded(MB_SGD, strong_convexity=0.5, trust="central", radius=1.0)
     assert answer.lower[0].scale == pytest.approx(0.25 / (0.5 * 50_000) + 20 / 50_000**2, rel=1e-12)
-    assert [above.constant for above in answer.upper] == ["explicit", "hidden", "hidden"]
+    assert [above.constant for above in answer.upper] == ["explicit", "hidden", "hidden", "hidden"]
 
 
 def test_groups_and_random_participation_show_their_aggregates() -> None:
@@ -191,12 +191,12 @@ def test_groups_and_random_participation_show_their_aggregates() -> None:
     assert seen.average_psi == pytest.approx(seen.average_xi, rel=1e-12)
     assert answer.lower[0].scale == pytest.approx(1.0 * 2.0 / math.sqrt(1e9) * 0.5 + 2.0 * 20**0.5 / 1e6, rel=1e-9)
     assert "lower-bound-for-equal-clients" in codes(answer)
-    assert [above.reading for above in answer.upper] == ["corrected", "complete"]
+    assert [above.reading for above in answer.upper] == ["corrected", "complete", "corrected"]
 
 
 def test_batches_drawn_with_replacement_have_no_explicit_bound() -> None:
     answer = bounded(MB_SGD, sampling="with-replacement")
-    assert [above.theorem for above in answer.upper] == ["lowy.2.1", "lowy.2.1"]
+    assert [above.theorem for above in answer.upper] == ["lowy.2.1", "lowy.2.1", "lowy.2.1"]
     assert answer.run.step_size is None
     assert "no-risk-for-this-sampling" in codes(answer)
 

@@ -91,6 +91,70 @@ def complete_convex(
     return {"needed": needed, "eta": eta, "bound": 272 * mpf(L) * D * nu / mp.sqrt(M), "master": master}
 
 
+def largest_mean(values: Sequence[tuple[Real, int]], m: int) -> Real:
+    """Mean of the m largest of a list given as (value, how often) pairs, one by one."""
+    every = sorted((value for value, count in values for _ in range(count)), reverse=True)
+    return mp.fsum(every[:m]) / m
+
+
+def aggregates(
+    groups: Sequence[tuple[int, int, float, float]],
+    law: Sequence[tuple[int, float]],
+    R: int,
+    slopes: Sequence[float] | None = None,
+) -> dict[str, Real]:
+    """M, M', Ξ (of ψ_i/L² if there are slopes L_i), ξ_max and the selection, M~ still without a root.
+
+    Groups are (clients, n, ε, ln δ).
+    """  # fmt: skip
+    L = max(map(mpf, slopes)) if slopes else mpf(1)
+    ratio = [mpf(slope) / L for slope in slopes] if slopes else [mpf(1)] * len(groups)
+    values = [
+        (each**2 * xi(n, eps, log_delta, R), N) for each, (N, n, eps, log_delta) in zip(ratio, groups, strict=True)
+    ]
+    M = 1 / mp.fsum(mpf(p) / m for m, p in law)
+    rms = 1 / mp.sqrt(mp.fsum(mpf(p) / mpf(m) ** 2 for m, p in law))
+    if len(groups) == 1:
+        average = values[0][0]
+    else:
+        average = mp.sqrt(mp.fsum(mpf(p) * largest_mean(values, m) ** 2 for m, p in law))
+    largest = max(value for value, _ in values)
+    chosen = (rms, average) if average / rms <= largest / M * (1 + mpf(2) ** -40) else (M, largest)
+    return {"M": M, "rms": rms, "average": average, "largest": largest, "tilde": chosen[0], "xi": chosen[1]}
+
+
+def complete_convex_envelope_printed(
+    *,
+    groups: Sequence[tuple[int, int, float, float]],
+    law: Sequence[tuple[int, float]],
+    d: int,
+    D: float,
+    L: float,
+    R: int,
+) -> dict[str, Real]:
+    """Theorem 2.2, complete and convex, at R rounds: the bound as printed, and its b with M~ = √M' or √M."""
+    seen = aggregates(groups, law, R)
+    nu = max(1 / mp.sqrt(min(n for _, n, _, _ in groups)), mp.sqrt(d * seen["xi"]))
+    tilde = mp.sqrt(seen["tilde"])
+    return {
+        "bound": 545 * mpf(L) * D * nu / mp.sqrt(seen["M"]),
+        "bound_at_tilde": 545 * mpf(L) * D * nu / mp.sqrt(tilde),
+        "b": mpf(L) * mp.sqrt(tilde) / (D * nu),
+        "corrected_bound": mpf("272.5") * mpf(L) * D * nu / mp.sqrt(seen["tilde"]),
+    }
+
+
+def figure_2_lower(*, n: int, N: int, d: int, eps: float) -> dict[str, Real]:
+    """Theorem 3.1's convex lower bound at φ = D = L = 1, with C² = (εn√N/√d)^{2/5} of the one-pass algorithm."""
+    C2 = (mpf(eps) * n * mp.sqrt(N) / mp.sqrt(d)) ** (mpf(2) / 5)
+    return {"C2": C2, "lower": 1 / mp.sqrt(mpf(n) * N) + mp.sqrt(d) / (mpf(eps) * n * mp.sqrt(N) * C2)}
+
+
+def second_term_of_34(*, L: float, D: float, M: int, K: int, R: int) -> Real:
+    """LD/√(MKR), as (34) prints it."""
+    return mpf(L) * D / mp.sqrt(mpf(M) * K * R)
+
+
 def weights(mu: float, eta: float, R: int) -> list[Real]:
     """(1 − μη)^{−r} for r = 1, …, R."""
     q = 1 - mpf(mu) * mpf(eta)

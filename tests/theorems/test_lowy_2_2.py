@@ -93,7 +93,8 @@ def test_half_of_545_stands_and_174_and_a_half_is_proved(seed: int) -> None:
     printed = complete_convex_envelope(federation=federation, rounds=found.rounds, reading="printed", **loss)
     unit = found.terms["unit"]
     assert found.excess_risk == pytest.approx(272.5 * unit, rel=1e-12)
-    assert printed.excess_risk == pytest.approx(545.0 * printed.terms["unit"], rel=1e-12)
+    printed_unit = printed.terms["unit"]
+    assert printed.excess_risk_at_effective_participants == pytest.approx(545.0 * printed_unit, rel=1e-12)
     (group,), (std,) = federation.groups, found.noise_stds
     assert found.step_size is not None
     assert found.envelope_smoothness is not None
@@ -166,6 +167,33 @@ def test_the_strongly_convex_statement_in_forty_digits(seed: int) -> None:
     assert found.terms["smoothing_gap"] == pytest.approx(float(slope**2 / (2 * smoothness)), rel=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_printed_bound_has_the_plain_number_of_participants(seed: int) -> None:
+    """E-34: 545 L D ν/√M as printed, in forty digits; √M~ stands in b and η, and in the corrected bound."""
+    rng = np.random.default_rng(seed)
+    equal, loss = random_instance(seed)
+    (group,) = equal.groups
+    few = max(1, group.clients // 7)
+    federation = replace(equal, counts=((few, 0.3), (group.clients, 0.7)) if group.clients > few else ((few, 1.0),))
+    rounds = int(10 ** rng.uniform(0, 6))
+    found = complete_convex_envelope(federation=federation, rounds=rounds, reading="printed", **loss)
+    expected = oracle.complete_convex_envelope_printed(
+        groups=[(group.clients, group.samples_per_client, group.epsilon, group.log_delta)],
+        law=federation.counts,
+        d=loss["dimension"],
+        D=loss["diameter"],
+        L=loss["lipschitz"],
+        R=rounds,
+    )
+    assert found.envelope_smoothness is not None
+    assert found.excess_risk_at_effective_participants is not None
+    assert abs(found.excess_risk / expected["bound"] - 1) < mpf("1e-12")
+    assert abs(found.excess_risk_at_effective_participants / expected["bound_at_tilde"] - 1) < mpf("1e-12")
+    assert abs(found.envelope_smoothness / expected["b"] - 1) < mpf("1e-12")
+    corrected = complete_convex_envelope(federation=federation, rounds=rounds, **loss)
+    assert abs(corrected.excess_risk / expected["corrected_bound"] - 1) < mpf("1e-12")
+
+
 def test_the_steps_use_the_strong_convexity_of_the_envelope() -> None:
     """E-17: weights grow by 1/(1 − ημ_b), μ_b = μb/(μ + b), and printed by 1/(1 − ημ)."""
     for reading in ("printed", "corrected"):
@@ -220,7 +248,19 @@ EDGES = [
         {**EXAMPLE, "batch_size": 1, "sampling": "with-replacement"},
         {**EXAMPLE, "batch_size": 2, "sampling": "with-replacement"},
     ),
-    ("prescribed-rounds", {**EXAMPLE, "rounds": 2043}, {**EXAMPLE, "rounds": 2042}),
+    ("prescribed-rounds", {**EXAMPLE, "rounds": 684}, {**EXAMPLE, "rounds": 683}),
+    (
+        "equal-shares",
+        {**EXAMPLE, "client_groups": [{"clients": 5, "samples_per_client": n} for n in (1000, 2000)]},
+        {
+            **EXAMPLE,
+            "client_groups": [
+                {"clients": 5, "samples_per_client": 1000},
+                {"clients": 5, "samples_per_client": 2000, "batch_size": 201},
+            ],
+        },
+    ),
+    ("claim-proved", {**EXAMPLE, "rounds": 12}, {**EXAMPLE, "rounds": 11}),
     (
         "logarithm",
         {**EXAMPLE, "variant": "informal", "strong_convexity": 1.0001e-3 / math.sqrt(5000)},

@@ -177,6 +177,18 @@ def test_the_printed_rounds_forget_the_batch() -> None:
     assert found == {"printed": 855, "corrected": 12}
 
 
+@pytest.mark.parametrize("rounds", [None, 7, 500])
+def test_the_second_term_of_34_is_printed_without_a_factor_of_two(rounds: int | None) -> None:
+    """E-36: (34) has LD/√(MKR) although the V² of its λ has (2L)² for Φ̂²."""
+    for reading, slope in (("printed", 2.0), ("corrected", 1.0)):
+        inputs = rough(batch_size=100, strong_convexity=0.0, lipschitz=1.5, rounds=rounds)
+        found = THEOREM_2_4.evaluate(inputs, reading).outputs  # type: ignore[arg-type]
+        expected = oracle.second_term_of_34(L=1.5, D=inputs.diameter, M=10, K=100, R=found["rounds"])
+        assert abs(found["minibatch_term"] / expected - 1) < mpf("1e-12")
+        noise = inputs.dimension * found["noise_std"] ** 2 / 10
+        assert found["gradient_variance"] == pytest.approx((slope * 1.5) ** 2 / 1000 + noise, rel=1e-12)
+
+
 def test_unequal_clients_do_not_average_to_the_objective() -> None:
     """E-11: two clients with n = 1 and n = 3: the deviations from the objective's gradient do not add to 0."""
     gradients = [np.asarray([1.0]), np.asarray([0.0, 0.5, -2.0])]

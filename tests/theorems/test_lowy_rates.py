@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mpmath import mpf
 
 from accountants.theorem import Reading
 from accountants.theorems.lowy_rates import FIGURE_2, REFERENCE_RATES, FigureInputs, ReferenceInputs
+from tests.oracles import lowy as oracle
 
 CASES = {
     case["id"]: case for case in json.loads((Path(__file__).parents[1] / "golden" / "lowy.json").read_text())["cases"]
@@ -19,7 +21,7 @@ ENTRIES = {
     "ldp_iid_convex": "identical_convex",
     "ldp_iid_sc": "identical_strongly_convex",
     "ldp_noniid_convex_upper": "different_convex_upper",
-    "ldp_noniid_convex_lower": "different_convex_lower",
+    "ldp_noniid_convex_lower": "different_convex_lower_sequential",
     "ldp_noniid_sc_upper": "different_strongly_convex_upper",
     "ldp_noniid_sc_lower": "different_strongly_convex_lower",
     "ldp_erm_convex": "empirical_convex",
@@ -46,6 +48,21 @@ def test_golden_figure() -> None:
     assert set(ENTRIES) == set(case["outputs"])
     for name, ours in ENTRIES.items():
         assert found[ours] == pytest.approx(case["outputs"][name], rel=1e-12)
+
+
+@pytest.mark.parametrize("reading", ["printed", "corrected"])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_the_lower_bound_for_different_clients_is_divided_by_the_compositionality(
+    reading: Reading, epsilon: float
+) -> None:
+    """Theorem 3.1 has √d/(ε₀n√N C²); the figure's upper bound is one pass, whose C is not 1."""
+    found = figure(reading, epsilon=epsilon)
+    expected = oracle.figure_2_lower(n=100, N=50, d=20, eps=epsilon)
+    assert abs(found["different_convex_lower"] / expected["lower"] - 1) < mpf("1e-12")
+    assert abs(found["one_pass_compositionality_squared"] / expected["C2"] - 1) < mpf("1e-12")
+    assert found["different_convex_lower"] < found["different_convex_lower_sequential"]
+    if epsilon == 0.5:
+        assert round(found["different_convex_lower"], 6) == 0.016344
 
 
 def test_the_figure_drops_a_root_of_the_dimension() -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mpmath import mp, mpf
 
 from accountants.account import account
 from accountants.errors import InvalidInput
 from accountants.specs import Gaussian
 from accountants.theorems import lowy_transformations as ours
+from tests.oracles import lowy as oracle
 
 CASES = {
     case["id"]: case for case in json.loads((Path(__file__).parents[1] / "golden" / "lowy.json").read_text())["cases"]
@@ -101,3 +103,18 @@ def test_advanced_composition_makes_algorithms_one_compositional(slack: float, s
     assert (found.outputs["compositionality"] <= 1.0) is small
     with pytest.raises(InvalidInput):
         ours.ComposedInputs(local_epsilons=(), delta=slack)
+
+
+@pytest.mark.parametrize("epsilons", [(0.1, 0.2, 0.3), (1e-6,), (2.0, 0.5)])
+def test_the_printed_drift_is_that_of_dwork_and_roth(epsilons: tuple[float, ...]) -> None:
+    """E-35: Σ ε(e^ε − 1) as printed, Σ ε tanh(ε/2) corrected."""
+    inputs = ours.ComposedInputs(local_epsilons=epsilons, delta=1e-5)
+    squares = mp.sqrt(mp.fsum(mpf(each) ** 2 for each in epsilons))
+    for reading, drift in (("printed", "dwork-roth"), ("corrected", "tanh")):
+        found = ours.COMPOSED.evaluate(inputs, reading).outputs  # type: ignore[arg-type]
+        expected, _ = oracle.composed(epsilons, [0.0] * len(epsilons), 1e-5, drift)
+        assert abs(found["local_epsilon"] / expected - 1) < mpf("1e-12")
+        assert abs(found["compositionality"] * expected / squares - 1) < mpf("1e-12")
+    if epsilons == (0.1, 0.2, 0.3):
+        printed = ours.COMPOSED.evaluate(inputs).outputs
+        assert (round(printed["local_epsilon"], 5), round(printed["compositionality"], 5)) == (1.95520, 0.19137)

@@ -1,0 +1,64 @@
+"""Printed readings are evaluations of registered theorems: how one is asked for, and how the answer says so.
+
+What a reading shows is what `POST /v1/theorems/{id}/evaluations` answers for the inputs that stand in the reading's
+`evaluations`; nothing is worked out a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from accountants.theorem import ConditionResult, Outputs, Theorem
+from accountants.theorem import Reading as TheoremReading
+from calibrators.answer import EvaluationAsked
+
+POISSON_BATCHES = ConditionResult(
+    "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", False
+)
+REASONS = {
+    "poisson": "the printed proof is for batches of exactly K distinct records; Poisson batches vary in size, and it "
+    "says nothing of them",
+    "with-replacement": "the printed proof takes 2L/K for the sensitivity, which a record drawn twice exceeds (E-02)",
+}
+"""Why nothing is proved of a sampling that the proofs of Lowy and Razaviyayn do not cover."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A registered theorem's formula at inputs, in a reading."""
+
+    theorem: Theorem
+    inputs: Any
+    reading: TheoremReading = "printed"
+
+    @property
+    def outputs(self) -> Outputs:
+        """What the formula gives."""
+        return self.theorem.evaluate(self.inputs, self.reading).outputs
+
+    def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
+        """The checked conditions at these inputs in this reading, apart from some."""
+        own = (one for one in self.theorem.conditions if one.checked and one.id not in without)
+        return tuple(one.at(self.inputs, self.reading) for one in own)
+
+    @property
+    def served(self) -> EvaluationAsked:
+        """The question, as it stands in the answer."""
+        return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
+
+
+def given_fields(inputs: Any) -> Mapping[str, Any]:
+    """A request as the mapping that gives it: fields that are as they are by default are left out."""
+    return {
+        field.name: _plain(getattr(inputs, field.name))
+        for field in fields(inputs)
+        if getattr(inputs, field.name) is not None and getattr(inputs, field.name) != field.default
+    }
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return given_fields(value)
+    return tuple(map(_plain, value)) if isinstance(value, tuple | list) else value
