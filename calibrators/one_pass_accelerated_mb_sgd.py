@@ -102,6 +102,7 @@ def solve(problem: OnePassProblem) -> Calibration:
         certified_for(run),
         printed=printed_readings(problem, run),
         plan=plan_of(problem, run, noise_of(run)),
+        objective="population",
         declared=(*CONDITIONS, *apart),
         unused=("empirical_gradient_std",),
     )

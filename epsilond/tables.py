@@ -139,7 +139,7 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
             "log10 δ": outward(answer.log10_delta),
             "lower end": answer.tight,
             "smallest": answer.minimal,
-            "sensitivity": answer.sensitivity,
+            "sensitivity": "differs by group" if answer.sensitivity is None else answer.sensitivity,
         },
     )
 

@@ -76,6 +76,7 @@ from accountants.theorems import (
     shifted_interpolation_sampled,
     shuffling,
     shuffling_batches,
+    start,
     subsampling,
     truncated_discrete_laplace,
     two_level,
@@ -162,6 +163,7 @@ FAMILIES = (
     das_sensitivity,
     das_convergence,
     binomial,
+    start,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)

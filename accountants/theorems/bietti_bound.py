@@ -65,6 +65,19 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
     return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * slack)
 
 
+def parts_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> Bound:
+    """(22) by its two parts, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α), for η < 1/(2L_α).
+
+    For η ≤ 1/(4L_α) at most (23). A step of 0 is that of an optimum at the start.
+    """
+    if step == 0.0:
+        return Bound(optimisation=0.0, variance=0.0)
+    slack = 1.0 - 2.0 * step * smoothness
+    if slack <= 0.0:
+        return Bound(optimisation=math.inf, variance=math.inf)
+    return Bound(optimisation=0.5 * squared_norm / (step * rounds) / slack, variance=step * variance / slack)
+
+
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
     """‖z*‖²/(ηn) + 2ησ², for η ≤ 1/(4L_α) (23)."""
     return squared_norm / (step * rounds) + 2.0 * step * variance
