@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from accountants.errors import InvalidInput
 from accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
 from accountants.theorems.das_convergence import EQUATION_39, THEOREM_4, ConvergenceInputs, FedAvgInputs
 from calibrators.answer import Calibration
-from calibrators.norm_fedavg import CALIBRATOR, cost, solve
+from calibrators.norm_fedavg import CALIBRATOR, convergence_of, cost, solve
 from calibrators.norm_fedavg_problem import NormFedavgProblem
 
 BASE: dict[str, Any] = {
