@@ -254,14 +254,14 @@ def test_the_risk_is_that_of_the_theorem_it_names(base: dict[str, Any], weightin
             {**one, "shared_gradient_std": 1.0, "local_gradient_std": 1.0, "shared_gradient_norm": 0.05}
             for one in groups
         ),  # type: ignore[arg-type]
-        rounds=base["rounds"], smoothness=2.0, personalization=alpha, optimum_norm=math.sqrt(squared),
+        rounds=base["rounds"], smoothness=2.0, personalization=alpha, weighted_optimum_norm=math.sqrt(squared),
         shared_dimension=50, noise_std=answer.parameters.noise_std, sampling=base.get("sampling", "full"),
         participation_rate=base.get("participation_rate", 1.0), weighting=weighting,
     )  # fmt: skip
     found = PERSONALIZED_RISK.evaluate(inputs).outputs
     at_step = AnyStepInputs(
         rounds=base["rounds"], step_size=found["step_size"], smoothness=found["weighted_smoothness"],
-        optimum_norm=math.sqrt(squared), gradient_std=math.sqrt(found["variance"]),
+        weighted_optimum_norm=math.sqrt(squared), gradient_std=math.sqrt(found["variance"]),
     )  # fmt: skip
     assert answer.risk is not None
     assert answer.risk.upper is not None
