@@ -59,7 +59,7 @@ def test_the_bounds_are_attained() -> None:
     for far in (1.0, 4.0, 9.0):
         # F(w* + r) with F'(start) = L and curvature μ: the least loss is at distance min(R, L/μ).
         at = min(far, steep / mu)
-        oracle = mp.quad(lambda r: steep - mu * (at - r), [0, at])
+        oracle = mp.quad(lambda r, at=at: steep - mu * (at - r), [0, at])
         found = excess(initial_distance=far, lipschitz=steep, strong_convexity=mu)
         assert found["by_strong_convexity"] == pytest.approx(float(oracle), rel=1e-12)
         assert found["excess_risk"] == found["by_strong_convexity"] < found["by_lipschitz"]
