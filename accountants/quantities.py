@@ -251,6 +251,13 @@ OPTIMUM_SPREAD = Quantity(
 WEIGHTED_NORM = Quantity(
     symbol="‖z*‖_α", unit="length", ge=0, description="√(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for"
 )
+WEIGHTED_NORM_OLDER_NAME = Quantity(
+    symbol="‖z*‖_α",
+    unit="length",
+    ge=0,
+    description="older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere "
+    "optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima",
+)
 WEIGHTING = Quantity(
     description="what a client counts for in the average: the same as any other, or by the records of its batch"
 )

@@ -19,8 +19,9 @@ from calibrators.answer import (
     Warning_,
     derivation_of,
 )
+from calibrators.baseline import measured
 from calibrators.envelope import claims, condition_answers, declared_answers, guarantee_answer, numerical_answer
-from calibrators.mb_sgd_members import contribution_norm, only_member
+from calibrators.mb_sgd_members import contribution_norm, only_member, start_of_run
 from calibrators.mb_sgd_warnings import warnings_of
 from calibrators.printed import POISSON_BATCHES, REASONS
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from accountants.theorem import Condition
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
-    from calibrators.answer import TrueFigures
+    from calibrators.answer import Objective, TrueFigures
     from calibrators.mb_sgd_problem import Reading, Run
     from calibrators.printed import Asked
     from calibrators.search import Certified
@@ -122,6 +123,7 @@ def answer(
     *,
     printed: tuple[PrintedReading, ...],
     plan: AcceleratedPlan | None,
+    objective: Objective,
     declared: Iterable[Condition],
     unused: Iterable[str],
 ) -> Calibration:
@@ -129,7 +131,7 @@ def answer(
     norm = contribution_norm(problem, only_member(problem, run))
     noise_std = certified.noise * norm
     bits = problem.bits_per_round
-    return Calibration(
+    whole = Calibration(
         algorithm=algorithm,
         parameters=AcceleratedParameters(
             noise_std=noise_std,
@@ -163,6 +165,7 @@ def answer(
         ),
         engine_version=ENGINE_VERSION,
     )
+    return measured(whole, start_of_run(problem, objective, gap=problem.initial_gap))
 
 
 _NOT_HERE = ("no-risk-without-smoothness",)

@@ -62,6 +62,7 @@ def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
         certified_for(run),
         printed=printed_readings(problem, run, truth),
         plan=plan_of(problem, run, noise_of(run)),
+        objective="empirical",
         declared=CONDITIONS,
         unused=("gradient_std", "heterogeneity"),
     )

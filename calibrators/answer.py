@@ -44,6 +44,12 @@ class Served:
 
 
 Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
+Objective = Literal["population", "empirical", "personalized"]
+"""What a risk is of: the expected loss of one model, its mean loss on the data at hand, or that of personal models."""
+OBJECTIVE = Served(
+    "what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the "
+    "expected loss of every client's own model (personalized); risks of different ones cannot be compared"
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,13 @@ class GuaranteeAnswer:
     relation: Relation
     observer: Observer
     sampling: Sampling
-    sensitivity: Annotated[float, Served("most that one neighbour moves the noisy quantity in ℓ2 norm, in its units")]
+    sensitivity: Annotated[
+        float | None,
+        Served(
+            "most that one neighbour moves the noisy quantity in ℓ2 norm, in its units; absent where client groups "
+            "differ in it, and each has its own in parameters.groups"
+        ),
+    ] = None
     target: TargetAnswer
     epsilon: Annotated[Ends, Served("what is known of ε at the target δ")]
     delta: Annotated[Ends, Served("what is known of δ at the target ε")]
@@ -123,13 +135,36 @@ class NumericalAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """What doing nothing gives: a bound that holds for the start itself, before any training."""
+
+    value: Number
+    theorem: Annotated[str, Served("the theorem that gives it")]
+    formula: Annotated[str, Served("what it is, in symbols")]
+
+    def __str__(self) -> str:
+        return f"{self.formula} = {self.value:.6g}"
+
+    def covers(self, bound: float) -> bool:
+        """Whether a bound is no better, so that it says nothing."""
+        return bound >= self.value
+
+
+BASELINE = Served("what doing nothing gives: a bound on the same risk of the start itself")
+VACUOUS = Served("whether the bound is no better than the baseline, and so says nothing")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What the printed statement promises at its parameters."""
+    """What the printed statement promises at its parameters. The last three stand where it claims a risk."""
 
     epsilon: float
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
     log10_delta: float
     excess_risk: Annotated[float | None, Served("excess-risk bound the statement claims")] = None
+    objective: Annotated[Objective | None, OBJECTIVE] = None
+    baseline: Annotated[Baseline | None, BASELINE] = None
+    vacuous: Annotated[bool | None, VACUOUS] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,12 +240,15 @@ class ConsideredBound:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBound:
-    """One side of the excess risk. A `hidden` constant makes the value a rate, never a bound."""
+    """One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous."""
 
     value: Number
     constant: Literal["explicit", "hidden"]
     theorem: str
     terms: Mapping[str, float]
+    vacuous: Annotated[
+        bool | None, Served("of an upper bound with explicit constants: whether it is no better than the baseline")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,12 +264,17 @@ class PrescribedRisk:
     certified_noise: Annotated[float, Served("bound at its certified noise", may_be_unbounded=True)]
     printed_noise: Annotated[float, Served("bound at the printed noise", may_be_unbounded=True)]
     ratio: Annotated[float, Served("bound at its certified noise over the answer's bound", may_be_unbounded=True)]
+    vacuous: Annotated[
+        bool | None, Served("whether the bound at its certified noise is no better than the baseline")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Excess risk to expect."""
+    """Excess risk to expect: of which objective, and beside what doing nothing gives."""
 
+    objective: Annotated[Objective | None, OBJECTIVE] = None
+    baseline: Annotated[Baseline | None, BASELINE] = None
     upper: Annotated[RiskBound | None, Served("upper bound")] = None
     lower: Annotated[RiskBound | None, Served("lower bound")] = None
     as_prescribed: Annotated[PrescribedRisk | None, Served("the printed prescription, where a run was chosen")] = None

@@ -22,9 +22,17 @@ from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
 from calibrators.answer import Calibration, Communication, GuaranteeAnswer, Served, TrueFigures, derivation_of
+from calibrators.baseline import measured
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
-from calibrators.mb_sgd_groups import GroupParameters, group_parameters, guarantee_of_all, numerical_of_all
-from calibrators.mb_sgd_members import Member, contribution_norm, members_of, release_of, root_mean_square
+from calibrators.mb_sgd_groups import GroupParameters, common, group_parameters, guarantee_of_all, numerical_of_all
+from calibrators.mb_sgd_members import (
+    Member,
+    contribution_norm,
+    members_of,
+    release_of,
+    root_mean_square,
+    start_of_run,
+)
 from calibrators.mb_sgd_printed import printed_readings
 from calibrators.mb_sgd_problem import BITS_PER_COORDINATE, MbSgdProblem, Run
 from calibrators.mb_sgd_schedule import Averaging, choose_run, likely_noise_multiplier, plan_of
@@ -42,10 +50,16 @@ CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
 
 @dataclass(frozen=True, kw_only=True)
 class MbSgdParameters:
-    """What to run with. With client groups, noise_std and noise_multiplier are the largest: enough for every client."""
+    """What to run with. A figure in which client groups differ stands in `groups` alone: none of them is everyone's."""
 
-    noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
-    noise_multiplier: Annotated[float, Served("σ over the norm bound of one protected contribution to that mean")]
+    noise_std: Annotated[
+        float | None,
+        Served("σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ"),
+    ] = None
+    noise_multiplier: Annotated[
+        float | None,
+        Served("σ over the norm bound of one protected contribution to that mean; absent if groups differ"),
+    ] = None
     batch_size: Annotated[int, Served("records of one client per round, of a client with samples_per_client records")]
     rounds: Annotated[int, Served("communication rounds")]
     step_size: Annotated[float | None, Served("absent where no risk bound applies")] = None
@@ -148,7 +162,8 @@ def solve(problem: MbSgdProblem) -> Calibration:
     """The smallest certified noise of every client, the schedule to run it with, and the printed theorems beside it.
 
     Guarantees: for every client `guarantee.epsilon.upper` ≤ its ε at its δ, and `guarantee.delta.upper` ≤ its δ at
-    its ε. With client groups the guarantee at the top is the weakest that covers all clients.
+    its ε. With client groups the guarantee at the top is the weakest that covers all clients, and figures in which
+    groups differ stand with each group alone.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -162,11 +177,11 @@ def solve(problem: MbSgdProblem) -> Calibration:
     answers = tuple(found.answer(member, run.rounds) for member in members)
     printed = printed_readings(problem, run, found.truth)
     plan = plan_of(problem, run, found.mean_noise_std)
-    return Calibration(
+    answer = Calibration(
         algorithm="mb-sgd",
         parameters=MbSgdParameters(
-            noise_std=max(noise_stds),
-            noise_multiplier=max(one.noise for one in certified),
+            noise_std=common(noise_stds),
+            noise_multiplier=common(one.noise for one in certified),
             batch_size=run.batch_size,
             rounds=run.rounds,
             step_size=plan.step_size if plan else None,
@@ -186,6 +201,7 @@ def solve(problem: MbSgdProblem) -> Calibration:
         warnings=warnings_of(problem, certified, noise_stds, printed),
         engine_version=ENGINE_VERSION,
     )
+    return measured(answer, start_of_run(problem, "population"))
 
 
 def _communication(problem: MbSgdProblem, run: Run) -> Communication:

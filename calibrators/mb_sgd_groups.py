@@ -49,11 +49,18 @@ def group_parameters(
     )
 
 
+def common(figures: Iterable[float]) -> float | None:
+    """The figure of every group, None where they differ."""
+    distinct = set(figures)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
 def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """The guarantee that holds for every client: at the largest ε and δ promised to any.
 
     At the largest δ a client's ε is at most that at its own δ, so the largest upper end covers all; a lower end is one
-    of a client that was promised just that δ. The same with ε and δ exchanged.
+    of a client that was promised just that δ. The same with ε and δ exchanged. The sensitivity is absent where clients
+    differ in it, as that of one of them does not go with the ε of another.
     """
     if len(answers) == 1:
         return answers[0]
@@ -63,7 +70,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     at_epsilon = [one for one in answers if one.target.epsilon == loosest_epsilon]
     return replace(
         answers[0],
-        sensitivity=max(one.sensitivity for one in answers),
+        sensitivity=common(one.sensitivity for one in answers if one.sensitivity is not None),
         target=TargetAnswer(epsilon=loosest_epsilon, delta=loosest_delta.delta, log10_delta=loosest_delta.log10_delta),
         epsilon=Ends(
             max(one.epsilon.lower for one in at_delta),

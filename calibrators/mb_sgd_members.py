@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from accountants.theorems.lowy_client_groups import ClientGroupRequest
 from accountants.theorems.lowy_clients import ClientGroup, Federation
 from accountants.theorems.lowy_unequal import loss_scales
+from calibrators.baseline import Start, start_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 from calibrators.problem import Target
+
+if TYPE_CHECKING:
+    from calibrators.answer import Objective
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +69,24 @@ def members_of(problem: MbSgdProblem, run: Run) -> tuple[Member, ...]:
             target=_target(problem, group),
         )
         for place, (group, scale) in enumerate(zip(problem.client_groups, scales_of(problem), strict=True))
+    )
+
+
+def start_of_run(problem: MbSgdProblem, objective: Objective, *, gap: float | None = None) -> Start:
+    """What the start gives: the objective is the mean of the weighted losses, and their Lipschitz constants' mean its.
+
+    `gap` is the excess risk of the start where the request gives it.
+    """
+    members = members_of(problem, Run(batch_size=1, rounds=1))
+    clients = sum(member.clients for member in members)
+    closer = problem.initial_distance is not None and problem.initial_distance < problem.diameter
+    return start_of(
+        objective,
+        distance=min(problem.initial_distance or problem.diameter, problem.diameter),
+        distance_symbol="‖w₀ − w*‖" if closer else "D",
+        lipschitz=sum((member.clients * Fraction(member.lipschitz) for member in members), Fraction(0)) / clients,
+        strong_convexity=min(scales_of(problem)) * problem.strong_convexity,
+        gap=gap,
     )
 
 

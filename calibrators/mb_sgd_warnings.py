@@ -23,7 +23,7 @@ def warnings_of(
 ) -> tuple[Warning_, ...]:
     """Every warning that applies, in a fixed order; `certified` and `noise_stds` are those of each group."""
     return (
-        *_of_the_groups(problem),
+        *_of_the_groups(problem, noise_stds),
         *_of_the_noise(certified),
         *(warning for reading in printed for warning in of_a_reading(reading, noise_stds)),
         *_of_the_sampling(problem),
@@ -31,8 +31,14 @@ def warnings_of(
     )
 
 
-def _of_the_groups(problem: MbSgdProblem) -> Iterator[Warning_]:
+def _of_the_groups(problem: MbSgdProblem, noise_stds: Sequence[float]) -> Iterator[Warning_]:
     groups = problem.client_groups or ()
+    if len(set(noise_stds)) > 1:
+        yield Warning_(
+            code="noise-per-group",
+            message="groups of clients run with different noise: no one figure is everyone's, and each group's own "
+            "noise_std, noise_multiplier and sensitivity stand in parameters.groups",
+        )
     if any(group.epsilon or group.delta or group.log10_delta for group in groups):
         yield Warning_(
             code="guarantee-per-group",

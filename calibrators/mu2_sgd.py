@@ -24,6 +24,7 @@ from accountants.theorems.reshef_conversions import epsilons, exact_mu, mus
 from accountants.theorems.reshef_f_2 import ORDERS, TRUSTED_RUN, order_terms
 from accountants.theorems.reshef_privacy import SCHEDULE, SILENT_LAST, TRUSTED, UNTRUSTED
 from calibrators.answer import Calibration, Communication, Number, Risk, RiskBound, Served, TrueFigures, derivation_of
+from calibrators.baseline import Start, measured, start_of
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from calibrators.mu2_sgd_clients import (
     ClientReport,
@@ -182,7 +183,7 @@ def solve(problem: Mu2SgdProblem) -> Calibration:
     conditions = theorem.conditions if untrusted else (*theorem.conditions, SILENT_LAST)
     apart = () if problem.relation == "replace-one" else (ABSENT_IS_ZERO,)
     bits = BITS_PER_COORDINATE * problem.dimension
-    return Calibration(
+    answer = Calibration(
         algorithm="mu2-sgd",
         parameters=Mu2SgdParameters(
             noise_std=noise.std,
@@ -220,6 +221,19 @@ def solve(problem: Mu2SgdProblem) -> Calibration:
         declared_conditions=declared_answers((*conditions, *apart, *(CONVERGENCE if step_size else ()))),
         warnings=warnings_of(problem, certified, noise, printed, reports),
         engine_version=ENGINE_VERSION,
+    )
+    return measured(answer, start_of_run(problem))
+
+
+def start_of_run(problem: Mu2SgdProblem) -> Start:
+    """What the start gives: losses are Lipschitz and smooth, and their mean's gradient at the minimiser is bounded."""
+    run = problem.federation
+    return start_of(
+        "population",
+        distance=run.diameter,
+        lipschitz=run.lipschitz,
+        smoothness=run.smoothness,
+        minimiser_gradient_norm=run.optimum_gradient_norm,
     )
 
 

@@ -24,7 +24,18 @@ from accountants.theorems.das_convergence import (
     local_step,
     theorem_4,
 )
-from calibrators.answer import Calibration, Served, derivation_of
+from accountants.theorems.start import GRADIENT_NORM_OF_THE_START, gradient_norm_bounds
+from calibrators.answer import (
+    OBJECTIVE,
+    VACUOUS,
+    Baseline,
+    Calibration,
+    Objective,
+    Served,
+    Warning_,
+    derivation_of,
+)
+from calibrators.baseline import no_better
 from calibrators.envelope import declared_answers, numerical_answer
 from calibrators.norm_fedavg_printed import own_warnings, printed_readings
 from calibrators.norm_fedavg_problem import NormFedavgProblem
@@ -36,19 +47,38 @@ from calibrators.qtdl_search import best_of
 
 if TYPE_CHECKING:
     from accountants.specs import Spec
+    from accountants.theorem import Step
+
+
+VACUOUS_GRADIENT_NORM = "vacuous-gradient-norm"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConvergenceAnswer:
-    """Bounds on the mean over rounds of the gradient norm, in loss/length."""
+    """Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has."""
 
     theorem: Annotated[str, Served("the theorem of the bound")]
-    gradient_norm: Annotated[float, Served("bound with the certified noise")]
+    objective: Annotated[Objective, OBJECTIVE]
+    baseline: Annotated[Baseline, Served("what doing nothing gives: a bound on the gradient norm of the start itself")]
+    vacuous: Annotated[bool, VACUOUS]
+    gradient_norm: Annotated[
+        float,
+        Served("bound on the least expected gradient norm of all rounds, the start among them: at most the baseline"),
+    ]
+    mean_gradient_norm: Annotated[float, Served("das.equation-39 with the certified noise: its mean over the rounds")]
     start_term: Annotated[float, Served("part of it from the start")]
     steps_term: Annotated[float, Served("part of it from the steps")]
     client_optima_term: Annotated[float, Served("part of it from clients that want different models")]
     without_noise: Annotated[float, Served("the same bound for NormFedAvg, without rounding and noise")]
     fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
+
+    @property
+    def warnings(self) -> tuple[Warning_, ...]:
+        """That the bound says nothing, where it does."""
+        if not self.vacuous:
+            return ()
+        message = f"the bound on the gradient norm, {self.mean_gradient_norm:.6g} by {EQUATION_39.id}, is "
+        return (Warning_(code=VACUOUS_GRADIENT_NORM, message=message + no_better(self.baseline)),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +119,10 @@ def release_of(problem: NormFedavgProblem) -> Release:
 
 
 def convergence_of(problem: NormFedavgProblem, compression: float) -> ConvergenceAnswer:
-    """Equation (39) at γ and at 0, and Theorem 4."""
+    """Equation (39) at γ and at 0, and Theorem 4, each at most ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖: w₀ is the model of a round.
+
+    The minimiser is that of the whole space, where the gradient vanishes.
+    """
 
     def terms(gamma: float) -> dict[str, float]:
         return gradient_terms(
@@ -115,14 +148,24 @@ def convergence_of(problem: NormFedavgProblem, compression: float) -> Convergenc
         clients=problem.clients,
         participants=problem.participants,
     )
+    (start,) = gradient_norm_bounds(
+        distance=problem.initial_distance, smoothness=problem.smoothness, minimiser_gradient_norm=0.0
+    ).values()
+    baseline = Baseline(value=start, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
+    mean = math.fsum(found.values())
+    vacuous = baseline.covers(mean)
     return ConvergenceAnswer(
-        theorem=EQUATION_39.id,
-        gradient_norm=math.fsum(found.values()),
+        theorem=GRADIENT_NORM_OF_THE_START.id if vacuous else EQUATION_39.id,
+        objective="empirical",
+        baseline=baseline,
+        vacuous=vacuous,
+        gradient_norm=min(mean, start),
+        mean_gradient_norm=mean,
         start_term=found["start"],
         steps_term=found["steps"],
         client_optima_term=found["client_optima"],
-        without_noise=math.fsum(terms(0.0).values()),
-        fedavg=float(theorem_4(plain)["gradient_norm"]),
+        without_noise=min(math.fsum(terms(0.0).values()), start),
+        fedavg=min(float(theorem_4(plain)["gradient_norm"]), start),
     )
 
 
@@ -180,14 +223,26 @@ def solve(problem: NormFedavgProblem) -> Calibration:
             printed=printed_noise_levels(printed),
             trials=None,
         ),
-        derivation=derivation_of(found.guarantee.derivation),
+        derivation=derivation_of(*_convergence_steps(problem, parameters.convergence), found.guarantee.derivation),
         declared_conditions=declared_answers((*CONDITIONS, *ASSUMPTIONS, *found.guarantee.declared)),
         warnings=(
             *own_warnings(problem),
             *printed_warnings(printed, parameters.noise_std),
             *found_warnings(found),
+            *parameters.convergence.warnings,
         ),
         engine_version=ENGINE_VERSION,
+    )
+
+
+def _convergence_steps(problem: NormFedavgProblem, found: ConvergenceAnswer) -> tuple[Step, ...]:
+    """The cap on the gradient norm, where it binds."""
+    if not found.vacuous:
+        return ()
+    return (
+        GRADIENT_NORM_OF_THE_START.because(
+            initial_distance=problem.initial_distance, smoothness=problem.smoothness, minimiser_gradient_norm=0.0
+        ),
     )
 
 
@@ -208,7 +263,15 @@ CALIBRATOR = Calibrator(
     parameters=NormFedavgParameters,
     solve=solve,
     cost=cost,
-    theorems=(THEOREM_2.id, THEOREM_3.id, EQUATION_39.id, THEOREM_2_UTILITY.id, THEOREM_4.id, ROUNDS_OF_CLIENTS.id),
+    theorems=(
+        THEOREM_2.id,
+        THEOREM_3.id,
+        EQUATION_39.id,
+        THEOREM_2_UTILITY.id,
+        THEOREM_4.id,
+        ROUNDS_OF_CLIENTS.id,
+        GRADIENT_NORM_OF_THE_START.id,
+    ),
     example={
         "epsilon": 2.0,
         "delta": 1e-6,

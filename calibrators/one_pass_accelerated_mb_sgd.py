@@ -106,6 +106,7 @@ def solve(problem: OnePassProblem) -> Calibration:
         certified_for(run),
         printed=printed_readings(problem),
         plan=plan_of(problem, run, noise_of(run)),
+        objective="population",
         declared=(*CONDITIONS, *apart),
         unused=("empirical_gradient_std",),
     )

@@ -9,7 +9,8 @@ from typing import Any, cast, get_args
 
 from accountants import ENGINE_VERSION
 from accountants.errors import EpsilondError, InvalidInput, NoCertificate
-from calibrators.answer import Calibration, ConditionAnswer, as_json
+from calibrators.answer import Baseline, Calibration, ConditionAnswer, as_json
+from calibrators.baseline import no_better
 from calibrators.plan_answer import GuaranteeKind, PlanAnswer, PlanEntry, PlanGroup, PlannedRisk, Reason
 from calibrators.plan_problem import PlanProblem, RankBy, Trust
 from calibrators.plan_reach import Found, first_value, reach
@@ -128,14 +129,17 @@ def _entry(each: Draft, outcome: Outcome | None) -> PlanEntry:
 def _applying(entry: PlanEntry, found: Found) -> PlanEntry:
     answer = as_json(found.calibration)
     kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
-    upper = answer.get("risk", {}).get("upper")
-    risk = None if upper is None else PlannedRisk(**{name: upper[name] for name in PlannedRisk.__dataclass_fields__})
+    risk = PlannedRisk.read(answer.get("risk", {}))
+    vacuous, said = _worth(risk, answer["parameters"].get("convergence"))
     bits = answer.get("communication", {})
     exact = bits.get("total_bits_exact")
     return replace(
         entry,
         applies=True,
+        why=(*entry.why, *said),
         guarantee=kind,
+        objective=entry.objective if risk is None or risk.objective is None else risk.objective,
+        vacuous=vacuous,
         noise_std=answer["parameters"].get("noise_std"),
         rounds=answer["parameters"].get("rounds", found.request.get("rounds")),
         bits=bits.get("total_bits") if exact is None else int(exact),
@@ -144,6 +148,17 @@ def _applying(entry: PlanEntry, found: Found) -> PlanEntry:
         request=found.request,
         calibration=cast("Calibration", found.calibration),  # or its JSON form, which renders the same
     )
+
+
+def _worth(risk: PlannedRisk | None, convergence: Mapping[str, Any] | None) -> tuple[bool | None, tuple[Reason, ...]]:
+    """Whether what is proved is no better than the start, and that in words; None where nothing is proved."""
+    if risk is not None and risk.baseline is not None:
+        what, vacuous, baseline = "risk", risk.vacuous, risk.baseline
+    elif convergence is not None:
+        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline(**convergence["baseline"])
+    else:
+        return None, ()
+    return vacuous, (Reason(message=f"its bound on the {what} is {no_better(baseline)}"),) if vacuous else ()
 
 
 def reasons_of(refusal: EpsilondError) -> tuple[Reason, ...]:
@@ -173,7 +188,7 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], Any]] = {
 
 
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """The finite number an entry is ranked by."""
+    """The finite number an entry would be ranked by."""
     value = entry.reach.value if entry.reach is not None else FIGURES[plan.rank_by](entry)
     return value if isinstance(value, int | float) and math.isfinite(value) else None
 
@@ -197,13 +212,28 @@ def _by_trust(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
 
 
 def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
-    """Those with a figure, the best first and equal ones under one rank; and those without."""
+    """Those with a figure and a say, the best first and equal ones under one rank; and the rest.
+
+    What is no better than the start is ranked by nothing, whatever its figure: neither first nor above what says
+    something. Of the rest these come first, by their figures.
+    """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
-    known = sorted(value for value in figures.values() if value is not None)
+    saying = [entry for entry in members if not _says_nothing(entry) and figures[name_of(entry)] is not None]
+    known = sorted(value for entry in saying if (value := figures[name_of(entry)]) is not None)
     ranked = [
         replace(entry, rank=known.index(value) + 1)
-        for entry in members
+        for entry in saying
         if (value := figures[name_of(entry)]) is not None
     ]
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
-    return ranked, [entry for entry in members if figures[name_of(entry)] is None]
+    rest = [entry for entry in members if entry not in saying]
+
+    def place(entry: PlanEntry) -> tuple[bool, float]:
+        value = figures[name_of(entry)]
+        return not _says_nothing(entry), math.inf if value is None else value
+
+    return ranked, sorted(rest, key=place)
+
+
+def _says_nothing(entry: PlanEntry) -> bool:
+    return entry.vacuous is True

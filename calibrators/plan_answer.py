@@ -5,13 +5,25 @@ Entries are ranked only among those whose guarantees are of one kind and whose f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from accountants.errors import Fault
 from accountants.quantities import Observer, Relation, Unit
-from calibrators.answer import Calibration, ConditionAnswer, Number, Served
+from calibrators.answer import (
+    BASELINE,
+    OBJECTIVE,
+    UNBOUNDED,
+    VACUOUS,
+    Baseline,
+    Calibration,
+    ConditionAnswer,
+    Number,
+    Objective,
+    Served,
+)
 from calibrators.plan_problem import RankBy, Trust, Unknown
 
 
@@ -43,11 +55,29 @@ class GuaranteeKind:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRisk:
-    """An upper bound on the excess risk; with a hidden constant it is an order, and never ranked."""
+    """An upper bound on the excess risk. An order with a hidden constant, and a vacuous bound, are never ranked."""
 
     value: Number
     constant: Literal["explicit", "hidden"]
     theorem: str
+    objective: Annotated[Objective | None, OBJECTIVE] = None
+    baseline: Annotated[Baseline | None, BASELINE] = None
+    vacuous: Annotated[bool | None, VACUOUS] = None
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> PlannedRisk | None:
+        """From the JSON form of a calibration's risk; None where nothing bounds it from above."""
+        upper, baseline = told.get("upper"), told.get("baseline")
+        if upper is None:
+            return None
+        return cls(
+            value=math.inf if upper["value"] == UNBOUNDED else upper["value"],
+            constant=upper["constant"],
+            theorem=upper["theorem"],
+            objective=told.get("objective"),
+            baseline=None if baseline is None else Baseline(**baseline),
+            vacuous=upper.get("vacuous"),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,16 +119,19 @@ class PlanEntry:
     applies: Annotated[bool | Literal["undecided"], Served("undecided: not answered within the deadline")]
     why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, how the plan was read for it")]
     guarantee: GuaranteeKind
-    objective: Annotated[
-        Literal["population", "empirical", "personalized"] | None,
-        Served("whose excess risk is bounded: of the population, of the data at hand, or of personal models"),
+    objective: Annotated[Objective | None, OBJECTIVE] = None
+    rank: Annotated[
+        int | None,
+        Served("within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous"),
     ] = None
-    rank: Annotated[int | None, Served("within its group, from 1; absent where there is nothing to rank by")] = None
     noise_std: Annotated[float | None, Served("standard deviation per coordinate of what is added")] = None
     noise_added_to: Literal["gradients", "unit-updates", "shared-gradient"]
     rounds: int | None = None
     bits: Annotated[int | None, Served("all clients together, over the run")] = None
     risk: Annotated[PlannedRisk | None, Served("absent where no theorem bounds it")] = None
+    vacuous: Annotated[
+        bool | None, Served("whether what is proved of it is no better than the start; absent where nothing is proved")
+    ] = None
     reach: Annotated[Reached | None, Served("where the plan asks to reach a risk")] = None
     unused: Annotated[tuple[str, ...], Served("fields of the plan that this algorithm takes no account of")]
     request: Annotated[
@@ -114,7 +147,13 @@ class PlanGroup:
     guarantee: GuaranteeKind
     compares: Annotated[str, Served("in words, what is compared")]
     ranked: Annotated[tuple[str, ...], Served("names of entries, the best first; algorithm or algorithm (variant)")]
-    unranked: Annotated[tuple[str, ...], Served("names of entries with no figure to rank by, or of a hidden constant")]
+    unranked: Annotated[
+        tuple[str, ...],
+        Served(
+            "names of entries with no figure to rank by, or of a hidden constant, or whose bound on the risk is no "
+            "better than the start; these stand before the others, the least figure first"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

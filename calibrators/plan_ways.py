@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from accountants.errors import InvalidInput
 from accountants.quantities import Observer, Unit, quantity_of
@@ -12,7 +12,9 @@ from calibrators.plan_answer import GuaranteeKind, Reason
 from calibrators.plan_problem import PlanProblem, Trust
 from calibrators.problem import Calibrator
 
-Objective = Literal["population", "empirical", "personalized"]
+if TYPE_CHECKING:
+    from calibrators.answer import Objective
+
 NoiseAddedTo = Literal["gradients", "unit-updates", "shared-gradient"]
 TARGET = ("epsilon", "delta", "log10_delta")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from accountants import ENGINE_VERSION
 from accountants.theorem import Condition
 from accountants.theorems.bietti_billboard import BILLBOARD, COALITION
-from accountants.theorems.bietti_bound import ADDITIVE, THEOREM_4_5
+from accountants.theorems.bietti_bound import ADDITIVE, ANY_STEP, THEOREM_4_5
 from accountants.theorems.bietti_lemma_4_6 import LEMMA_4_6
 from accountants.theorems.bietti_noise import LEAST_NOISE, NORM_BOUNDED, THEOREM_4_1, implied_constant
 from accountants.theorems.bietti_personalization import OPTIMUM
@@ -22,12 +22,13 @@ from accountants.theorems.bietti_sampled_bound import PERSONALIZED_RISK, THEOREM
 from accountants.theorems.bietti_sampling import THEOREM_5_1
 from accountants.theorems.gaussian import sensitivity_factor
 from calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
+from calibrators.baseline import measured
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from calibrators.mb_sgd_warnings import of_a_reading
 from calibrators.ppsgd_certificate import ParticipationFigures, certify, participation_figures
 from calibrators.ppsgd_printed import noise_std_of, printed_readings
 from calibrators.ppsgd_problem import PpsgdProblem
-from calibrators.ppsgd_sharing import Alpha, Sharing, SharingPlan, plan_of
+from calibrators.ppsgd_sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
 from calibrators.problem import Calibrator, CostClass
 from calibrators.search import LEAST
 
@@ -85,7 +86,7 @@ def solve(problem: PpsgdProblem) -> Calibration:
     figures = participation_figures(problem, certified)
     printed = printed_readings(problem, certified, plan)
     chosen = plan.chosen if plan else None
-    return Calibration(
+    answer = Calibration(
         algorithm=NAME,
         parameters=PpsgdParameters(
             noise_std=noise_std,
@@ -127,6 +128,7 @@ def solve(problem: PpsgdProblem) -> Calibration:
         warnings=tuple(_warnings(problem, certified, plan, figures, printed)),
         engine_version=ENGINE_VERSION,
     )
+    return measured(answer, start_of_run(problem))
 
 
 def _communication(problem: PpsgdProblem) -> Communication:
@@ -243,6 +245,7 @@ CALIBRATOR = Calibrator(
         THEOREM_5_2.id,
         THEOREM_B_4.id,
         PERSONALIZED_RISK.id,
+        ANY_STEP.id,
         LEMMA_4_6.id,
         OPTIMUM.id,
         BILLBOARD.id,

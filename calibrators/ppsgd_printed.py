@@ -123,7 +123,7 @@ def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
             "noise_std": std,
             "noise_multiplier": certified.noise,
             "personalization": inputs.personalization,
-            "optimum_norm": inputs.optimum_norm,
+            "weighted_optimum_norm": inputs.norm,
             "weighted_smoothness": found["weighted_smoothness"],
             "step_size": found["step_size"],
         },
@@ -146,7 +146,7 @@ def _bound_inputs(problem: PpsgdProblem, noise_std: float, alpha: float) -> tupl
         "rounds": problem.rounds,
         "smoothness": problem.smoothness,
         "personalization": alpha,
-        "optimum_norm": math.sqrt(squared),
+        "weighted_optimum_norm": math.sqrt(squared),
         "shared_dimension": problem.shared_dimension,
         "noise_std": noise_std,
     }

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from accountants.quantities import personalization_value
+from accountants.theorems.bietti_bound import ANY_STEP
 from accountants.theorems.bietti_lemma_4_6 import VarianceTermInputs, threshold_epsilon
 from accountants.theorems.bietti_personalization import AtPersonalization, Landscape
-from accountants.theorems.bietti_sampled_bound import PERSONALIZED_RISK
 from calibrators.answer import Number, Risk, RiskBound, Served
+from calibrators.baseline import Start, start_of
 
 if TYPE_CHECKING:
     from calibrators.ppsgd_problem import PpsgdProblem
@@ -31,6 +32,9 @@ class SharingPoint:
     statistical: Number
     privacy: Number
     excess_risk_at_step: Annotated[Number, Served("a smaller bound, at these very steps", may_be_unbounded=True)]
+    proved_excess_risk: Annotated[
+        Number, Served("the least that is proved at these very steps, by bietti.4.5.any-step", may_be_unbounded=True)
+    ]
     step_size: Annotated[float, Served("η of the theorem, 0 where only the shared part learns")]
     shared_step_size: Annotated[float, Served("αη, of the noisy average of the shared gradients")]
     local_step_size: Annotated[float, Served("η/(qW), of one client's message for its own part")]
@@ -46,10 +50,10 @@ class SharingThreshold:
 
 @dataclass(frozen=True, kw_only=True)
 class Sharing:
-    """The bound over α: where it is least, at both ends and in between."""
+    """The bound over α: where the least is proved, at both ends and in between."""
 
     optimised: Annotated[bool, Served("whether α was chosen here")]
-    best: Annotated[SharingPoint, Served("where the bound is least over α from 0 to unbounded")]
+    best: Annotated[SharingPoint, Served("where proved_excess_risk is least over α from 0 to unbounded")]
     local_only: Annotated[SharingPoint, Served("α = 0: nothing is shared, and no noise is needed")]
     balanced: Annotated[SharingPoint, Served("the α that limits shared and local steps alike, 1/N with all clients")]
     global_only: Annotated[SharingPoint, Served("α unbounded: everything is shared")]
@@ -69,6 +73,26 @@ class SharingPlan:
     risk: Risk
 
 
+def start_of_run(problem: PpsgdProblem) -> Start | None:
+    """What the start gives: every client's loss is smooth, with its own optimum of w + θ_i where the gradient is 0.
+
+    The mean over clients of ‖v_i‖² is ‖v̄‖² + S/N, whose root is at least the mean of ‖v_i‖. None where that is unknown.
+    """
+    if problem.optimum_norm is None or problem.smoothness is None:
+        return None
+    distance = math.hypot(problem.optimum_norm, problem.optimum_spread)
+    if problem.optimum_spread > 0.0:
+        distance *= 1.0 + ROUNDING
+    return start_of(
+        "personalized",
+        distance=distance,
+        distance_symbol="‖v‖" if problem.optimum_spread == 0.0 else "√(‖v̄‖² + S/N)",
+        lipschitz=problem.gradient_bound,
+        smoothness=problem.smoothness,
+        minimiser_gradient_norm=0.0,
+    )
+
+
 def landscape_of(problem: PpsgdProblem, noise_std: float) -> Landscape | None:
     """The bound as a function of α; None where what it needs is not known, or clipping may bind."""
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
@@ -85,12 +109,12 @@ def landscape_of(problem: PpsgdProblem, noise_std: float) -> Landscape | None:
 
 
 def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
-    """The α asked for, or that of the least bound, at the certified noise."""
+    """The α asked for, or that of which the least is proved, at the certified noise and the theorem's steps."""
     landscape = landscape_of(problem, noise_std)
     if landscape is None:
         return None
     given = problem.personalization
-    best = landscape.best()
+    best = landscape.best_proved()
     chosen = best if given is None else landscape.at(personalization_value(given))
     drawn = problem.rate * problem.federation.weight
 
@@ -110,10 +134,10 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
         ),
         risk=Risk(
             upper=RiskBound(
-                value=chosen.total * (1.0 + ROUNDING),
+                value=chosen.proved.total * (1.0 + ROUNDING),
                 constant="explicit",
-                theorem=PERSONALIZED_RISK.id,
-                terms={"optimisation": chosen.optimisation, "variance": chosen.variance},
+                theorem=ANY_STEP.id,
+                terms={"optimisation": chosen.proved.optimisation, "variance": chosen.proved.variance},
             )
         ),
     )
@@ -149,6 +173,7 @@ def _point(one: AtPersonalization, drawn: float) -> SharingPoint:
         statistical=one.statistical,
         privacy=one.privacy,
         excess_risk_at_step=one.at_step * (1.0 + ROUNDING),
+        proved_excess_risk=one.proved.total * (1.0 + ROUNDING),
         step_size=one.step_size,
         shared_step_size=one.shared_step_size,
         local_step_size=one.step_size / drawn,

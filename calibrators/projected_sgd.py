@@ -27,12 +27,13 @@ from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.projected_sgd import COMPOSED
 from accountants.theorems.shifted_interpolation import INTERPOLATION
 from calibrators.answer import Calibration, ConsideredBound, Served, Warning_, derivation_of
+from calibrators.baseline import measured
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from calibrators.mb_sgd_warnings import of_a_reading
 from calibrators.problem import Calibrator, CostClass
 from calibrators.projected_sgd_printed import readings, run_of
 from calibrators.projected_sgd_problem import Plan, ProjectedSgdProblem, largest, least_noise
-from calibrators.projected_sgd_risk import Utility, utility_of
+from calibrators.projected_sgd_risk import Utility, start_of_run, utility_of
 from calibrators.projected_sgd_search import Batches, Feasible, feasible_batches, smallest_step
 from calibrators.search import LEAST, LOG_10, Certified, smallest_noise
 
@@ -109,7 +110,7 @@ def solve(problem: ProjectedSgdProblem) -> Calibration:
     printed = readings(problem, plan, functools.cache(accounts.truth))
     utility = utility_of(problem, plan)
     full = plan.participants == problem.clients
-    return Calibration(
+    answer = Calibration(
         algorithm="projected-sgd",
         parameters=ProjectedSgdParameters(
             noise_std=noise,
@@ -139,6 +140,7 @@ def solve(problem: ProjectedSgdProblem) -> Calibration:
         warnings=tuple(_warnings(problem, plan, certified, printed, utility, batches)),
         engine_version=ENGINE_VERSION,
     )
+    return measured(answer, start_of_run(problem))
 
 
 def _demand_affordable(problem: ProjectedSgdProblem) -> None:

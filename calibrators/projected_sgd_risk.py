@@ -10,6 +10,7 @@ from accountants.schedules import InverseTime
 from accountants.theorems.contraction_inverse_time import COROLLARY_1, InverseTimeSteps, risk_terms
 from accountants.theorems.contraction_utility import COROLLARY_2, AverageRisk, corollary_2
 from calibrators.answer import Risk, RiskBound
+from calibrators.baseline import Start, start_of
 
 if TYPE_CHECKING:
     from accountants.theorem import Condition
@@ -25,6 +26,17 @@ class Utility:
     risk: Risk | None
     declared: tuple[Condition, ...] = ()
     reason: str | None = None
+
+
+def start_of_run(problem: ProjectedSgdProblem) -> Start:
+    """What the start gives: no two models of the ball are further apart than 2ρ."""
+    return start_of(
+        "population",
+        distance=2.0 * problem.radius,
+        distance_symbol="2ρ",
+        lipschitz=problem.lipschitz,
+        strong_convexity=problem.strong_convexity if problem.convex else 0.0,
+    )
 
 
 def inverse_curvature(problem: ProjectedSgdProblem, plan: Plan) -> bool:

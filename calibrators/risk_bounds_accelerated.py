@@ -10,7 +10,9 @@ from accountants.errors import InvalidInput
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from calibrators.answer import PrintedReading, Warning_
+from calibrators.baseline import measured_bounds
 from calibrators.envelope import declared_answers
+from calibrators.mb_sgd_members import start_of_run
 from calibrators.risk_bounds_answer import Objective, RiskBoundsAnswer, RunAnswer, UpperBound
 from calibrators.risk_bounds_mb_sgd import setting_of
 from calibrators.risk_bounds_parts import RiskFields, lower_bound, ratios, reference_rates
@@ -47,7 +49,7 @@ def risk_bounds(
     upper = (*_explicit(plan), *_orders(printed)) if applies else ()
     setting = setting_of(asked)
     lower = (lower_bound(fields, setting, fields.trust or "local"),)
-    return RiskBoundsAnswer(
+    answer = RiskBoundsAnswer(
         algorithm=name,
         run=RunAnswer(
             noise_std=noise_std,
@@ -66,6 +68,8 @@ def risk_bounds(
         warnings=tuple(_warnings(asked, fields, objective)),
         engine_version=ENGINE_VERSION,
     )
+    # The request's gap is that of the algorithm's own objective.
+    return measured_bounds(answer, start_of_run(asked, fields.problem, gap=asked.initial_gap if applies else None))
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from accountants.quantities import Quantity
-from calibrators.answer import ConditionAnswer, DeclaredCondition, Number, Served, Warning_
+from calibrators.answer import BASELINE, VACUOUS, Baseline, ConditionAnswer, DeclaredCondition, Number, Served, Warning_
+from calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
 from calibrators.problem import CostClass
 
 Trust = Literal["local", "shuffle", "central"]
@@ -56,6 +57,7 @@ class UpperBound:
         None
     )
     scale: Annotated[float | None, Served("the order; absent where every constant is given")] = None
+    vacuous: Annotated[bool | None, VACUOUS] = None
     terms: Mapping[str, float]
     conditions: tuple[ConditionAnswer, ...]
 
@@ -100,6 +102,8 @@ class RiskBoundsAnswer:
     """The whole answer. Parts that do not apply are absent."""
 
     algorithm: str
+    objective: Annotated[Objective | None, ANSWERED_OBJECTIVE] = None
+    baseline: Annotated[Baseline | None, BASELINE] = None
     run: RunAnswer
     aggregates: Annotated[AggregatesAnswer | None, Served("of the clients, where the statements use them")] = None
     upper: tuple[UpperBound, ...]

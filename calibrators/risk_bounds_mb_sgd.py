@@ -16,8 +16,9 @@ from accountants.theorems.lowy_smooth import Prescription, informal
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
 from calibrators import mb_sgd
 from calibrators.answer import Warning_
+from calibrators.baseline import measured_bounds
 from calibrators.envelope import condition_answers, declared_answers
-from calibrators.mb_sgd_members import federation_of, members_of, root_mean_square, scales_of
+from calibrators.mb_sgd_members import federation_of, members_of, root_mean_square, scales_of, start_of_run
 from calibrators.mb_sgd_printed import inputs_of, printed_noise_std, registered, theorem_of
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
 from calibrators.mb_sgd_schedule import risk_problem
@@ -73,7 +74,7 @@ def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
     setting = setting_of(asked)
     lower = (lower_bound(asked, setting, asked.trust or "local"),)
     theorem = FEDERATED_RISK if asked.client_groups or asked.smoothness is None else EXCESS_RISK_BOUND
-    return RiskBoundsAnswer(
+    answer = RiskBoundsAnswer(
         algorithm="mb-sgd",
         run=RunAnswer(
             noise_std=noise_std,
@@ -94,6 +95,7 @@ def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
         warnings=tuple(_warnings(asked, found)),
         engine_version=ENGINE_VERSION,
     )
+    return measured_bounds(answer, start_of_run(asked, asked.problem))
 
 
 def setting_of(asked: MbSgdProblem) -> Setting:

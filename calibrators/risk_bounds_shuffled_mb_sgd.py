@@ -13,7 +13,9 @@ from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
 from calibrators import shuffled_mb_sgd
 from calibrators.answer import Warning_
+from calibrators.baseline import measured_bounds
 from calibrators.envelope import condition_answers, declared_answers
+from calibrators.mb_sgd_members import start_of_run
 from calibrators.mb_sgd_problem import Run
 from calibrators.mb_sgd_schedule import risk_problem
 from calibrators.problem import CostClass
@@ -59,7 +61,7 @@ def solve(asked: ShuffledMbSgdRiskProblem) -> RiskBoundsAnswer:
     upper = (found.answer(theorem, asked.smoothness or 0.0), *_printed(asked, run))
     setting = setting_of(unshuffled)
     lower = (lower_bound(asked, setting, asked.trust or "shuffle"),)
-    return RiskBoundsAnswer(
+    answer = RiskBoundsAnswer(
         algorithm="shuffled-mb-sgd",
         run=RunAnswer(
             noise_std=noise_std,
@@ -77,6 +79,7 @@ def solve(asked: ShuffledMbSgdRiskProblem) -> RiskBoundsAnswer:
         warnings=tuple(_warnings(asked)),
         engine_version=ENGINE_VERSION,
     )
+    return measured_bounds(answer, start_of_run(unshuffled, asked.problem))
 
 
 def _run_and_noise(asked: ShuffledMbSgdRiskProblem) -> tuple[Run, float]:

@@ -22,7 +22,9 @@ from accountants.theorems.lowy_4_1_noise import EXPLICIT_NOISE
 from accountants.theorems.lowy_noise import INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
 from calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
+from calibrators.baseline import measured
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
+from calibrators.mb_sgd_members import start_of_run
 from calibrators.mb_sgd_schedule import Averaging
 from calibrators.problem import Calibrator, CostClass
 from calibrators.shuffled_mb_sgd_printed import printed_readings
@@ -127,7 +129,7 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
     )
     bits = problem.bits_per_round
     declared = dict.fromkeys((INSIDE_DOMAIN, *certified.guarantee.declared, *(plan.declared if plan else ())))
-    return Calibration(
+    answer = Calibration(
         algorithm="shuffled-mb-sgd",
         parameters=ShuffledMbSgdParameters(
             noise_std=noise_std,
@@ -152,6 +154,7 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
         warnings=tuple(_warnings(problem, certified, noise_std, printed)),
         engine_version=ENGINE_VERSION,
     )
+    return measured(answer, start_of_run(problem.unshuffled(run), "population"))
 
 
 def _warnings(

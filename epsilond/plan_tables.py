@@ -9,10 +9,11 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from calibrators.answer import as_json
+from calibrators.baseline import no_better
 from calibrators.plan import name_of
 from calibrators.plan_answer import PlanAnswer, PlanEntry, Reason
 from epsilond.sweeping import AtValue, Sweep
-from epsilond.tables import DIGITS, bullets, new_table, outward
+from epsilond.tables import DIGITS, bullets, filled_table, new_table, outward
 
 
 def plan(answer: PlanAnswer) -> RenderableType:
@@ -22,11 +23,9 @@ def plan(answer: PlanAnswer) -> RenderableType:
     for group in answer.groups:
         kind = group.guarantee
         title = f"{kind.definition}: {kind.unit}, {kind.relation}, against {kind.observer}; by {group.compares}"
-        columns = ("rank", "algorithm", "noise_std", "rounds", "bits", "risk at most", "reached at")
-        table = new_table(title, *columns)
-        for name in (*group.ranked, *group.unranked):
-            table.add_row(*_row(name, named[name]))
-        parts.append(table)
+        rows = [_row(name, named[name]) for name in (*group.ranked, *group.unranked)]
+        columns = ("rank", "algorithm", "noise_std", "rounds", "bits", "risk at most", "says", "reached at")
+        parts.append(filled_table(title, columns, rows))
     notes = [f"{name}: {_reason(why)}" for name, one in named.items() if one.applies is True for why in one.why]
     parts += bullets("Read as", notes)
     late = [f"{name}: {_reason(why)}" for name, one in named.items() if one.applies == "undecided" for why in one.why]
@@ -53,11 +52,12 @@ def _figures(each: AtValue) -> tuple[str, ...]:
     parameters, guarantee = told["parameters"], each.answer.guarantee
     upper = told.get("risk", {}).get("upper", {})
     hidden = " (order)" if upper.get("constant") == "hidden" else ""
+    vacuous = " (no better than the start)" if upper.get("vacuous") else ""
     return (
         str(parameters.get("noise_std", parameters.get("noise_multiplier", ""))),
         outward(guarantee.epsilon),
         outward(guarantee.log10_delta),
-        f"{_short(upper.get('value'))}{hidden}",
+        f"{_short(upper.get('value'))}{hidden}{vacuous}",
         _short(told.get("communication", {}).get("total_bits")),
         "",
     )
@@ -73,8 +73,17 @@ def _row(name: str, entry: PlanEntry) -> tuple[str, ...]:
         "" if entry.rounds is None else str(entry.rounds),
         _short(entry.bits),
         "" if risk is None else _short(risk.value) + hidden,
+        _mark(entry),
         "" if reached is None else f"{reached.solve_for} {reached.value:g}",
     )
+
+
+def _mark(entry: PlanEntry) -> str:
+    """That what is proved says nothing, in words."""
+    if not entry.vacuous:
+        return ""
+    baseline = None if entry.risk is None else entry.risk.baseline
+    return no_better(baseline) if baseline is not None else "no better than the start"
 
 
 def _short(value: Any) -> str:

@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from accountants.theorem import Evaluation, Theorem
-from calibrators.answer import UNBOUNDED, Calibration, Ends, GuaranteeAnswer, PrintedReading, Risk, as_json
+from calibrators.answer import UNBOUNDED, Baseline, Calibration, Ends, GuaranteeAnswer, PrintedReading, Risk, as_json
+from calibrators.baseline import no_better
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds_answer import RiskBoundsAnswer
 
@@ -44,9 +45,10 @@ def calibration(answer: Calibration) -> RenderableType:
 
 def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     """The run, bounds from above and below, references, and what is hidden in them."""
-    table = new_table("Excess risk", "side", "theorem", "bound", "order")
+    table = new_table(f"Excess risk ({answer.objective})", "side", "theorem", "bound", "order")
     for above in answer.upper:
         value = "" if above.value is None else _rounded(above.value, ROUND_CEILING)
+        value += _mark(above.vacuous, answer.baseline)
         order = "" if above.scale is None else f"{above.scale:.{DIGITS}g}"
         table.add_row("upper", f"{above.theorem} ({above.reading})", value, order)
     for below in answer.lower:
@@ -139,22 +141,19 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
             "log10 δ": outward(answer.log10_delta),
             "lower end": answer.tight,
             "smallest": answer.minimal,
-            "sensitivity": answer.sensitivity,
+            "sensitivity": "differs by group" if answer.sensitivity is None else answer.sensitivity,
         },
     )
 
 
 def _readings(answer: Calibration) -> RenderableType:
-    table = new_table(
-        "As printed, beside what is certified", "reading", "parameters", "claims ε", "true ε", "conditions"
-    )
     certified = as_json(answer.parameters)
     shared = [name for name in answer.as_printed[0].parameters if name in certified]
     ours = ", ".join(f"{name} {certified[name]}" for name in shared)
-    table.add_row("certified", ours, f"{answer.guarantee.target.epsilon:g}", outward(answer.guarantee.epsilon), "")
-    for reading in answer.as_printed:
-        table.add_row(*_reading(reading))
-    return table
+    own = ("certified", ours, f"{answer.guarantee.target.epsilon:g}", "", outward(answer.guarantee.epsilon), "")
+    columns = ("reading", "parameters", "claims ε", "claims risk", "true ε", "conditions")
+    rows = [own, *map(_reading, answer.as_printed)]
+    return filled_table("As printed, beside what is certified", columns, rows)
 
 
 def _reading(reading: PrintedReading) -> tuple[str, ...]:
@@ -163,9 +162,17 @@ def _reading(reading: PrintedReading) -> tuple[str, ...]:
         f"{reading.theorem} {reading.reading} ({reading.status.value})",
         ", ".join(f"{name} {value:.{DIGITS}g}" for name, value in reading.parameters.items()),
         f"{reading.claims.epsilon:g}",
+        _claimed_risk(reading),
         outward(reading.true.epsilon) if reading.true is not None else "",
         "; ".join(failing) or "hold",
     )
+
+
+def _claimed_risk(reading: PrintedReading) -> str:
+    claimed = reading.claims.excess_risk
+    if claimed is None:
+        return ""
+    return _rounded(claimed, ROUND_CEILING) + _mark(reading.claims.vacuous, reading.claims.baseline)
 
 
 def _condition(condition: Any) -> str:
@@ -183,12 +190,21 @@ def _risk(risk: Risk) -> RenderableType:
     return pairs(
         "Excess risk",
         {
-            side: f"{_rounded(bound.value, ROUND_CEILING if side == 'at most' else ROUND_FLOOR)}"
-            f" ({bound.constant} constant, {bound.theorem})"
-            for side, bound in sides.items()
-            if bound is not None
+            **({} if risk.objective is None else {"of": risk.objective}),
+            **{
+                side: f"{_rounded(bound.value, ROUND_CEILING if side == 'at most' else ROUND_FLOOR)}"
+                f" ({bound.constant} constant, {bound.theorem}){_mark(bound.vacuous, risk.baseline)}"
+                for side, bound in sides.items()
+                if bound is not None
+            },
+            **({} if risk.baseline is None else {"the start has at most": str(risk.baseline)}),
         },
     )
+
+
+def _mark(vacuous: bool | None, baseline: Baseline | None) -> str:
+    """That a bound says nothing, in words; nothing where it says something."""
+    return f": {no_better(baseline)}" if vacuous and baseline is not None else ""
 
 
 def pairs(title: str, values: Mapping[str, Any]) -> RenderableType:
@@ -216,6 +232,15 @@ def new_table(title: str, *columns: str) -> Table:
     table = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
+    return table
+
+
+def filled_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table of these rows, without the columns that are empty in all of them."""
+    shown = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    table = new_table(title, *(columns[place] for place in shown))
+    for row in rows:
+        table.add_row(*(row[place] for place in shown))
     return table
 
 

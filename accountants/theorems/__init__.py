@@ -77,6 +77,7 @@ from accountants.theorems import (
     shifted_interpolation_sampled,
     shuffling,
     shuffling_batches,
+    start,
     subsampling,
     thinning,
     truncated_discrete_laplace,
@@ -166,6 +167,7 @@ FAMILIES = (
     das_sensitivity,
     das_convergence,
     binomial,
+    start,
 )
 
 THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+from accountants.errors import InvalidInput
 from accountants.quantities import (
     FINITE_PERSONALIZATION,
     LIPSCHITZ,
@@ -19,6 +20,7 @@ from accountants.quantities import (
     SHARED_NOISE_STD,
     STEP_SIZE,
     WEIGHTED_NORM,
+    WEIGHTED_NORM_OLDER_NAME,
     Clients,
     Rounds,
     SharedDimension,
@@ -65,6 +67,19 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
     return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * slack)
 
 
+def parts_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> Bound:
+    """(22) by its two parts, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α), for η < 1/(2L_α).
+
+    For η ≤ 1/(4L_α) at most (23). A step of 0 is that of an optimum at the start.
+    """
+    if step == 0.0:
+        return Bound(optimisation=0.0, variance=0.0)
+    slack = 1.0 - 2.0 * step * smoothness
+    if slack <= 0.0:
+        return Bound(optimisation=math.inf, variance=math.inf)
+    return Bound(optimisation=0.5 * squared_norm / (step * rounds) / slack, variance=step * variance / slack)
+
+
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
     """‖z*‖²/(ηn) + 2ησ², for η ≤ 1/(4L_α) (23)."""
     return squared_norm / (step * rounds) + 2.0 * step * variance
@@ -101,14 +116,33 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
-class BoundInputs:
-    """All clients in every round, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+class WeightedOptimum:
+    """‖z*‖_α of any minimiser, by its own name or by the older one, which elsewhere is that of ‖v̄‖."""
+
+    weighted_optimum_norm: Annotated[float | None, WEIGHTED_NORM] = None
+    optimum_norm: Annotated[float | None, WEIGHTED_NORM_OLDER_NAME] = None
+
+    def check(self) -> None:
+        """Exactly one of the names, and a scale whose square is a double."""
+        if (self.weighted_optimum_norm is None) == (self.optimum_norm is None):
+            message = "is needed: exactly one of weighted_optimum_norm and its older name optimum_norm"
+            raise InvalidInput.at("/weighted_optimum_norm", message, allowed=WEIGHTED_NORM.allowed)
+        check_scales(weighted_optimum_norm=self.weighted_optimum_norm, optimum_norm=self.optimum_norm)
+
+    @property
+    def norm(self) -> float:
+        """‖z*‖_α."""
+        return (self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm) or 0.0
+
+
+@request
+class BoundInputs(WeightedOptimum):
+    """All clients in every round, at a finite α."""
 
     clients: Clients
     rounds: Rounds
     smoothness: Smoothness
     personalization: Annotated[float, FINITE_PERSONALIZATION]
-    optimum_norm: Annotated[float, WEIGHTED_NORM]
     shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
     shared_dimension: SharedDimension
@@ -118,9 +152,9 @@ class BoundInputs:
 
     def check(self) -> None:
         """Scales whose squares are doubles."""
+        super().check()
         check_scales(
             smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
             shared_gradient_std=self.shared_gradient_std,
             local_gradient_std=self.local_gradient_std,
             noise_std=self.noise_std,
@@ -134,28 +168,27 @@ def generalisation(inputs: BoundInputs) -> Outputs:
     sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
     return bound_outputs(
         smoothness=inputs.smoothness * max(alpha, 1.0 / clients),
-        norm=inputs.optimum_norm,
+        norm=inputs.norm,
         variance=sampled + alpha * inputs.shared_dimension * inputs.noise_std**2,
         rounds=inputs.rounds,
     )
 
 
 @request
-class AnyStepInputs:
+class AnyStepInputs(WeightedOptimum):
     """A step size and the weighted problem: L_α, ‖z*‖_α and σ_{tot,α}."""
 
     rounds: Rounds
     step_size: Annotated[float, STEP_SIZE]
     smoothness: Smoothness
-    optimum_norm: Annotated[float, WEIGHTED_NORM]
     gradient_std: Annotated[float, SHARED_GRADIENT_STD]
 
     def check(self) -> None:
         """Scales whose squares are doubles."""
+        super().check()
         check_scales(
             step_size=self.step_size,
             smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
             gradient_std=self.gradient_std,
         )
 
@@ -163,7 +196,7 @@ class AnyStepInputs:
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
     """The bound that holds below 1/(2L_α), and (23) that holds up to 1/(4L_α)."""
-    squared, variance = inputs.optimum_norm**2, inputs.gradient_std**2
+    squared, variance = inputs.norm**2, inputs.gradient_std**2
     return {
         "excess_risk": bound_at_step(
             step=inputs.step_size,
@@ -234,7 +267,7 @@ THEOREM_4_5 = Theorem(
             "rounds": 2000,
             "smoothness": 2.0,
             "personalization": 0.01,
-            "optimum_norm": 2.0,
+            "weighted_optimum_norm": 2.0,
             "shared_gradient_std": 1.0,
             "local_gradient_std": 1.0,
             "shared_dimension": 20,
@@ -266,6 +299,8 @@ ANY_STEP = Theorem(
     ),
     inputs=AnyStepInputs,
     formula=any_step,
-    examples=({"rounds": 100, "step_size": 0.05, "smoothness": 2.0, "optimum_norm": 2.0, "gradient_std": 1.0},),
+    examples=(
+        {"rounds": 100, "step_size": 0.05, "smoothness": 2.0, "weighted_optimum_norm": 2.0, "gradient_std": 1.0},
+    ),
 )
 THEOREMS: tuple[Theorem, ...] = (THEOREM_4_5, ANY_STEP)

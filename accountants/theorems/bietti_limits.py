@@ -12,10 +12,10 @@ from accountants.quantities import (
     LOG10_DELTA,
     NOISE_CONSTANT,
     OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
     RELATION,
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
-    WEIGHTED_NORM,
     Clients,
     Epsilon,
     Lipschitz,
@@ -28,21 +28,20 @@ from accountants.quantities import (
 )
 from accountants.scales import check_scales
 from accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from accountants.theorems.bietti_bound import ADDITIVE, CONVEX_SMOOTH, FRESH, theorem_bound
+from accountants.theorems.bietti_bound import ADDITIVE, CONVEX_SMOOTH, FRESH, WeightedOptimum, theorem_bound
 from accountants.theorems.bietti_noise import least_constant, noise_with_constant
 from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.lowy_arithmetic import in_doubles
 
 
 @request
-class PrivacyCostInputs:
+class PrivacyCostInputs(WeightedOptimum):
     """(9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target."""
 
     clients: Clients
     rounds: Rounds
     smoothness: Smoothness
     personalization: Annotated[float, FINITE_PERSONALIZATION]
-    optimum_norm: Annotated[float, WEIGHTED_NORM]
     shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
     shared_dimension: SharedDimension
@@ -55,12 +54,12 @@ class PrivacyCostInputs:
 
     def check(self) -> None:
         """Exactly one δ; scales whose squares are doubles."""
+        super().check()
         natural_log_delta(self.delta, self.log10_delta)
         check_scales(
             epsilon=self.epsilon,
             lipschitz=self.lipschitz,
             smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
             shared_gradient_std=self.shared_gradient_std,
             local_gradient_std=self.local_gradient_std,
         )
@@ -79,7 +78,7 @@ class PrivacyCostInputs:
 @in_doubles
 def privacy_cost(inputs: PrivacyCostInputs) -> Outputs:
     """The three terms of (9), their sum, and (7) itself, which joins the last two under one root."""
-    alpha, clients, norm = inputs.personalization, inputs.clients, inputs.optimum_norm
+    alpha, clients, norm = inputs.personalization, inputs.clients, inputs.norm
     constant = inputs.least if inputs.noise_constant is None else inputs.noise_constant
     std = noise_with_constant(
         constant=constant,
@@ -106,18 +105,22 @@ def privacy_cost(inputs: PrivacyCostInputs) -> Outputs:
 
 @request
 class LocalLimitInputs:
-    """α = 0. `optimum_norm` is √(Σ‖θ_i*‖²/N), the root mean square over clients."""
+    """α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`²."""
 
     clients: Clients
     rounds: Rounds
     smoothness: Smoothness
     optimum_norm: Annotated[float, OPTIMUM_NORM]
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
 
     def check(self) -> None:
         """Scales whose squares are doubles."""
         check_scales(
-            smoothness=self.smoothness, optimum_norm=self.optimum_norm, local_gradient_std=self.local_gradient_std
+            smoothness=self.smoothness,
+            optimum_norm=self.optimum_norm,
+            optimum_spread=self.optimum_spread,
+            local_gradient_std=self.local_gradient_std,
         )
 
 
@@ -155,7 +158,7 @@ def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
 @in_doubles
 def local_limit(inputs: LocalLimitInputs) -> Outputs:
     """4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): no privacy cost, as nothing is shared (P14)."""
-    squared = inputs.optimum_norm**2
+    squared = inputs.optimum_norm**2 + inputs.optimum_spread**2
     return _limit(inputs.smoothness * squared, inputs.local_gradient_std**2 * squared, inputs.rounds)
 
 
@@ -197,7 +200,7 @@ EQUATION_9 = Theorem(
             "rounds": 2000,
             "smoothness": 2.0,
             "personalization": 0.01,
-            "optimum_norm": 2.0,
+            "weighted_optimum_norm": 2.0,
             "shared_gradient_std": 1.0,
             "local_gradient_std": 1.0,
             "shared_dimension": 20,

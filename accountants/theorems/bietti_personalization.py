@@ -38,6 +38,8 @@ from accountants.theorems.bietti_bound import (
     ADDITIVE,
     CONVEX_SMOOTH,
     FRESH,
+    Bound,
+    parts_at_step,
     simple_bound_at_step,
     theorem_bound,
     theorem_step,
@@ -47,10 +49,11 @@ from accountants.theorems.lowy_arithmetic import in_doubles
 from accountants.theorems.lowy_step_size import golden_section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _TESTS = "tests/theorems/test_bietti_personalization.py"
 _SEARCHED = 400
+_SEARCHED_PROVED = 60
 _BEYOND = 1e8
 SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """α of the curve, in units of the balanced b/a."""
@@ -78,7 +81,10 @@ def shared_part(*, alpha: float, clients: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class AtPersonalization:
-    """The bound at one α, and the steps that it is proved for; `at_step` is the smaller bound at these very steps."""
+    """The bound at one α, and the steps that it is proved for.
+
+    `at_step` is the smaller bound (23) at these very steps; `proved` is the least that is proved there, by (22).
+    """
 
     alpha: float
     optimisation: float
@@ -86,6 +92,7 @@ class AtPersonalization:
     statistical: float
     privacy: float
     at_step: float
+    proved: Bound
     step_size: float
     shared_step_size: float
 
@@ -144,7 +151,10 @@ class Landscape:
         if math.isinf(alpha) and self.spread_squared > 0.0:
             nowhere = dict.fromkeys(("optimisation", "variance", "statistical", "privacy", "at_step"), math.inf)
             shared_step = 0.25 / (self.smoothness * shared)
-            return AtPersonalization(alpha=alpha, step_size=0.0, shared_step_size=shared_step, **nowhere)
+            unproved = Bound(optimisation=math.inf, variance=math.inf)
+            return AtPersonalization(
+                alpha=alpha, step_size=0.0, shared_step_size=shared_step, proved=unproved, **nowhere
+            )
         if math.isinf(alpha):  # α‖z*‖² has the limit ‖v̄‖²
             smooth = self.smoothness * shared * self.mean_squared
             sampled, private = steep * self.mean_squared, self.noise_factor * self.mean_squared
@@ -157,7 +167,7 @@ class Landscape:
                     rounds=self.rounds,
                 ),
             )
-            at_step = _at_step(self.mean_squared, shared_step, steep + self.noise_factor, self.rounds)
+            stepped = (shared_step, self.smoothness * shared, self.mean_squared, steep + self.noise_factor)
         else:
             squared = minimal_norm(
                 alpha=alpha,
@@ -175,7 +185,8 @@ class Landscape:
                 rounds=self.rounds,
             )
             shared_step = alpha * step
-            at_step = _at_step(squared, step, (alpha * (steep + self.noise_factor) + flat), self.rounds)
+            stepped = (step, weighted, squared, alpha * (steep + self.noise_factor) + flat)
+        taken, steepness, distance, whole = stepped
         found = theorem_bound(smooth=smooth, variance=sampled + private, rounds=self.rounds)
         return AtPersonalization(
             alpha=alpha,
@@ -183,7 +194,10 @@ class Landscape:
             variance=found.variance,
             statistical=3.0 * math.sqrt(sampled / self.rounds),
             privacy=3.0 * math.sqrt(private / self.rounds),
-            at_step=at_step,
+            at_step=_at_step(distance, taken, whole, self.rounds),
+            proved=parts_at_step(
+                step=taken, smoothness=steepness, squared_norm=distance, variance=whole, rounds=self.rounds
+            ),
             step_size=step,
             shared_step_size=shared_step,
         )
@@ -195,24 +209,34 @@ class Landscape:
         """
         alphas = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
-            alphas += self._searched()
+            alphas += self._searched(lambda one: one.total, _SEARCHED)
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda one: one.total)
 
-    def _searched(self) -> list[float]:
-        """Local minima along log α, of either side of the balanced one."""
+    def best_proved(self) -> AtPersonalization:
+        """The least that is proved at the theorem's steps over α in [0, ∞], both ends included, to within a search.
+
+        Never above what is proved at 0, at the balanced α, at ∞, and at the α of `best`. Any α is valid; ties go to
+        the smaller one.
+        """
+        alphas = [0.0, self.balanced, math.inf, self.best().alpha]
+        alphas += self._searched(lambda one: one.proved.total, _SEARCHED_PROVED)
+        return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda one: one.proved.total)
+
+    def _searched(self, figure: Callable[[AtPersonalization], float], points: int) -> list[float]:
+        """Local minima of a figure along log α, of either side of the balanced one, from so many points of each."""
         low = math.log(min(self.balanced, 1.0 / self.clients) / _BEYOND)
-        scale = self.mean_squared / self.spread_squared if self.mean_squared > 0.0 else 1.0
+        scale = self.mean_squared / self.spread_squared if min(self.mean_squared, self.spread_squared) > 0.0 else 1.0
         high = math.log(min(max(self.balanced, 1.0 / self.clients, scale) * _BEYOND, 1e90))
         middle = math.log(self.balanced)
         found = []
         for start, end in ((low, middle), (middle, max(high, middle + 1.0))):
-            grid = [start + (end - start) * place / _SEARCHED for place in range(_SEARCHED + 1)]
-            values = [self.at(math.exp(point)).total for point in grid]
+            grid = [start + (end - start) * place / points for place in range(points + 1)]
+            values = [figure(self.at(math.exp(point))) for point in grid]
             place = min(range(len(grid)), key=values.__getitem__)
             inner = golden_section(
-                lambda point: self.at(math.exp(point)).total,
+                lambda point: figure(self.at(math.exp(point))),
                 grid[max(place - 1, 0)],
-                grid[min(place + 1, _SEARCHED)],
+                grid[min(place + 1, points)],
             )
             found += [math.exp(inner), math.exp(grid[place])]
         return found

@@ -14,7 +14,6 @@ from accountants.quantities import (
     FINITE_PERSONALIZATION,
     SAMPLING,
     SHARED_NOISE_STD,
-    WEIGHTED_NORM,
     WEIGHTING,
     Rate,
     Rounds,
@@ -25,7 +24,7 @@ from accountants.quantities import (
 )
 from accountants.scales import check_scales
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from accountants.theorems.bietti_bound import CONVEX_SMOOTH, FRESH, UNCLIPPED, bound_outputs
+from accountants.theorems.bietti_bound import CONVEX_SMOOTH, FRESH, UNCLIPPED, WeightedOptimum, bound_outputs
 from accountants.theorems.bietti_federation import (
     ClientSampling,
     Federation,
@@ -41,32 +40,32 @@ _TESTS = "tests/theorems/test_bietti_sampled_bound.py"
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
-class _Sampled:
+class _Sampled(WeightedOptimum):
     client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
     rounds: Rounds
     smoothness: Smoothness
     personalization: Annotated[float, FINITE_PERSONALIZATION]
-    optimum_norm: Annotated[float, WEIGHTED_NORM]
     shared_dimension: SharedDimension
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
         """Some groups, and scales whose squares are doubles."""
+        super().check()
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
-        check_scales(smoothness=self.smoothness, optimum_norm=self.optimum_norm, noise_std=self.noise_std)
+        check_scales(smoothness=self.smoothness, noise_std=self.noise_std)
 
 
 @request
 class SampledInputs(_Sampled):
-    """Clients drawn independently at rate q, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+    """Clients drawn independently at rate q, at a finite α."""
 
     participation_rate: Rate
 
 
 @request
 class DrawnInputs(_Sampled):
-    """Clients drawn as `sampling` says, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+    """Clients drawn as `sampling` says, at a finite α."""
 
     sampling: Annotated[ClientSampling, SAMPLING]
     participation_rate: Rate = 1.0
@@ -90,7 +89,7 @@ def _bound(inputs: _Sampled, federation: Federation, reading: Reading) -> dict[s
     return {
         **bound_outputs(
             smoothness=inputs.smoothness * max(alpha * shared, local),
-            norm=inputs.optimum_norm,
+            norm=inputs.norm,
             variance=alpha * steep + flat,
             rounds=inputs.rounds,
         ),
@@ -197,7 +196,7 @@ EXAMPLE = {
     "rounds": 400,
     "smoothness": 2.0,
     "personalization": 0.3,
-    "optimum_norm": 3.0,
+    "weighted_optimum_norm": 3.0,
     "shared_dimension": 5,
     "noise_std": 0.1,
 }

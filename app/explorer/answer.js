@@ -1,7 +1,7 @@
 // The answer in large: what to run with, what is certified of it, what is sent, what to expect.
 
 import { el, table } from "./dom.js";
-import { DEFINITIONS, OBSERVERS, RELATIONS, TIGHT, bits, capital, fromLog10, interval, number, title } from "./words.js";
+import { DEFINITIONS, OBJECTIVES, OBSERVERS, RELATIONS, TIGHT, bits, capital, fromLog10, interval, noBetter, number, title } from "./words.js";
 
 /** The parameter that was asked for: what was solved for, else the noise. */
 export function primary(answer, body) {
@@ -22,9 +22,9 @@ export function showAnswer(place, answer, body, described) {
 /** The least of it in one line, for the foot of a small screen. */
 export function brief({ parameters, guarantee, risk: expected }, body) {
   const name = primary({ parameters }, body);
-  const symbol = { noise_std: "σ", noise_multiplier: "z" }[name] ?? title(name).toLowerCase();
-  const parts = [`${symbol}\u00a0${number(parameters[name])}`, `ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`];
-  if (expected?.upper) parts.push(`risk\u00a0≤\u00a0${number(expected.upper.value, 3, "up")}`);
+  const symbol = { noise_std: "σ", noise_multiplier: "z" }[name] ?? (name && title(name).toLowerCase());
+  const parts = [name ? `${symbol}\u00a0${number(parameters[name])}` : "σ\u00a0by\u00a0group", `ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`];
+  if (expected?.upper) parts.push(`risk\u00a0≤\u00a0${number(expected.upper.value, 3, "up")}${expected.upper.vacuous ? ", which says nothing" : ""}`);
   return parts.join(" · ");
 }
 
@@ -33,10 +33,10 @@ export function spoken(answer, body) {
   const name = primary(answer, body);
   const { guarantee, communication: sent, risk: expected } = answer;
   return [
-    `${title(name)} ${number(answer.parameters[name])}.`,
+    name ? `${title(name)} ${number(answer.parameters[name])}.` : "Noise differs by group.",
     `Epsilon is at most ${number(guarantee.epsilon.upper, 4, "up")} at delta ${number(guarantee.target.delta)}.`,
     sent ? `${bits(sent.bits_per_round_per_client)} per client and round.` : "",
-    expected?.upper ? `Excess risk at most ${number(expected.upper.value, 3, "up")}.` : "",
+    expected?.upper ? `Excess risk at most ${number(expected.upper.value, 3, "up")}${expected.upper.vacuous ? `, ${noBetter(expected.baseline)}` : ""}.` : "",
     answer.warnings.length ? `${answer.warnings.length} warnings.` : "",
   ].join(" ");
 }
@@ -54,6 +54,7 @@ function card(kind, name, symbol, figure, ...rest) {
 const small = (...children) => el("p", { class: "small" }, ...children);
 
 function main(answer, name, described) {
+  if (!name) return card("none lead", "Noise", "σ", "differs by group", small("Each group has its own: see groups below. No one figure is everyone's."));
   const schema = described[name] ?? {};
   const names = { noise_std: ["Noise", "σ"], noise_multiplier: ["Noise multiplier", "z"], epsilon: ["Privacy loss", "ε"], delta: ["Failure probability", "δ"] };
   const [heading, symbol] = names[name] ?? [title(name), schema["x-symbol"]];
@@ -103,13 +104,14 @@ function communication({ communication: sent }) {
 
 function risk({ risk: expected }) {
   if (!expected?.upper) return card("none", "Excess risk", null, "not known", small("No bound is known for this run, or a field that it needs is missing."));
-  const { upper, lower } = expected;
+  const { upper, lower, baseline, objective } = expected;
   return card(
-    "",
+    upper.vacuous ? "none vacuous" : "",
     "Excess risk",
     "F(w) − F*",
     `${upper.constant === "explicit" ? "at most" : "of the order of"} ${number(upper.value, 3, "up")}`,
-    share(upper),
+    upper.vacuous ? el("p", { class: "small mark" }, el("strong", {}, "Says nothing: "), `${noBetter(baseline)}.`) : share(upper),
+    objective ? small(`On ${OBJECTIVES[objective] ?? objective}.`, !upper.vacuous && baseline ? ` Without training it is at most ${number(baseline.value, 3, "up")} (${baseline.formula}).` : "") : null,
     lower ? small(`No method can do better than the order of ${number(lower.value, 3, "down")}${lower.constant === "hidden" ? " (its constant is not known)" : ""}.`) : null,
   );
 }

@@ -3,15 +3,13 @@
 import { Problem } from "./api.js";
 import { compareAll } from "./comparison.js";
 import { el, table } from "./dom.js";
-import { DEFINITIONS, bits, capital, nameOf, number } from "./words.js";
+import { DEFINITIONS, OBJECTIVES, bits, capital, nameOf, noBetter, number } from "./words.js";
 
 const MEASURES = {
   risk: ["Excess risk, at most", (value) => number(value, 3, "up")],
   noise: ["Noise σ", (value) => number(value, 4)],
   bits: ["Bits in all", bits],
 };
-
-const OBJECTIVES = { population: "new data", empirical: "the data at hand" };
 
 /** Rows of one kind promise the same thing to the same people, so that their figures can be compared. */
 const kindOf = ({ guarantee, objective }) => [guarantee?.definition, guarantee?.unit, guarantee?.observer, objective].join();
@@ -82,14 +80,15 @@ export class Compare {
     const sorted = [...this.rows].sort((one, other) => {
       const unknown = (valueOf(one) === undefined) - (valueOf(other) === undefined);
       const kind = kinds.indexOf(kindOf(one)) - kinds.indexOf(kindOf(other));
-      return unknown || kind || (valueOf(one) ?? 0) - (valueOf(other) ?? 0);
+      const silent = (one.vacuous === true) - (other.vacuous === true);
+      return unknown || kind || silent || (valueOf(one) ?? 0) - (valueOf(other) ?? 0);
     });
     const rows = sorted.map((row) => {
       const value = valueOf(row);
       const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
       return [
         row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
-        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value)],
+        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value), row.vacuous ? el("span", { class: "small mark" }, ` ${noBetter(row.baseline)}`) : null],
         row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
         row.guarantee ? `one ${row.guarantee.unit}` : "",
         OBJECTIVES[row.objective] ?? "",

@@ -16,7 +16,7 @@ function problemOf(body, examples) {
   return filled;
 }
 
-/** Rows {name, algorithm, body, values: {risk, noise, bits}, guarantee, objective, why}. */
+/** Rows {name, algorithm, body, values: {risk, noise, bits}, guarantee, objective, vacuous, baseline, why}. */
 export async function compareAll({ contract, examples, body, signal }, told) {
   const problem = problemOf(body, examples);
   const { entries } = await post("v1/plans", within(problem, contract.body("v1/plans").properties), signal);
@@ -29,6 +29,8 @@ const fromPlan = (entry) => ({
   body: entry.request,
   guarantee: entry.guarantee,
   objective: entry.objective,
+  vacuous: entry.vacuous === true,
+  baseline: entry.risk?.baseline,
   values: entry.applies === true ? { risk: entry.risk?.value, noise: entry.noise_std, bits: entry.bits } : {},
   why: entry.applies === true ? undefined : entry.why.map(worded).join("; ") || "not answered in time",
 });

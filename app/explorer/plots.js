@@ -37,6 +37,10 @@ export class Plots {
     run.sweeps = this.contract.sweeps(`v1/calibrations/${algorithm}`);
     run.perCall = Math.floor(3000 / Math.max(1, milliseconds));
     run.count = Math.max(7, Math.min(25, Math.round(10000 / Math.max(1, milliseconds))));
+    if (!run.name) {
+      for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here, and no one line is everyone's.");
+      return;
+    }
     this.follow(run, [this.profile], () => this.drawProfile(run));
     this.follow(run, [this.noise, this.risk], () => this.drawPrivacy(run));
     this.follow(run, [this.rounds], () => this.drawRounds(run));
@@ -72,7 +76,7 @@ export class Plots {
     }
     const values = [...new Set([...spread(here / 10, here * 10, run.count), here])].sort((one, other) => one - other);
     const lines = new Lines(name, label(name));
-    const [upper, lower] = [new Map(), new Map()];
+    const [upper, lower, start] = [new Map(), new Map(), new Map()];
     const x = { label: label(field), log: true, ends: [here / 10, here * 10] };
     let failed = "";
     const riskless = () => this.risk.tell("No bound on the excess risk is known for this run, or a field that it needs is missing.");
@@ -81,7 +85,7 @@ export class Plots {
     const draw = () => {
       this.noise.draw({ x, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
       if (!upper.size) return;
-      const series = [{ label: "proved to be reached", kind: "certified", points: upper }, { label: "no method beats this order (constant unknown)", kind: "lower", points: lower }];
+      const series = [{ label: "proved to be reached", kind: "certified", points: upper }, { label: "the start, without training", kind: "printed", points: start }, { label: "no method beats this order (constant unknown)", kind: "lower", points: lower }];
       this.risk.draw({ x, y: { label: "excess risk", log: true }, now: here, series, note: lower.size ? failed : `${failed} No lower bound is known for this run.` });
     };
     await sweep(algorithm, body, field, values, (value, each, problem) => {
@@ -90,6 +94,7 @@ export class Plots {
       else {
         lines.add(value, each);
         if (each.risk?.upper) upper.set(value, each.risk.upper.value);
+        if (typeof each.risk?.baseline?.value === "number") start.set(value, each.risk.baseline.value);
         if (each.risk?.lower) lower.set(value, each.risk.lower.value);
       }
       draw();

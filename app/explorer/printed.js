@@ -2,7 +2,7 @@
 
 import { urlOf } from "./api.js";
 import { el } from "./dom.js";
-import { STATUS, interval, number } from "./words.js";
+import { STATUS, interval, noBetter, number } from "./words.js";
 
 /** Draw the printed readings; `titles` maps theorem ids to what they say. */
 export function showPrinted(place, answer, titles) {
@@ -49,6 +49,7 @@ function reading(group, answer, titles) {
       fact("It prints", noise(first)),
       fact("It promises", first.claims?.epsilon === undefined ? "no ε" : `ε = ${number(first.claims.epsilon)}`),
       fact("True there", first.true ? truth(first.true.epsilon) : "cannot be told"),
+      claimed(group),
       fact("Certified", certified(answer)),
     ),
     el("p", { class: "verdict" }, verdict.text),
@@ -68,6 +69,12 @@ function noise({ parameters }) {
 function certified({ parameters, guarantee }) {
   const name = key(parameters);
   return `${name ? `${name === "noise_std" ? "σ" : "z"}\u00a0=\u00a0${number(parameters[name])}, ` : ""}ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`;
+}
+
+/** The risks that these readings claim; one that is no better than the start is marked. */
+function claimed(group) {
+  const told = new Set(group.map(({ claims }) => claims).filter((claims) => claims?.excess_risk !== undefined).map(({ excess_risk, vacuous, baseline }) => `${number(excess_risk, 4, "up")}${vacuous ? `, ${noBetter(baseline)}` : ""}`));
+  return told.size ? fact("Its risk, at most", [...told].join("; ")) : null;
 }
 
 function truth(epsilon) {

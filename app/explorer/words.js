@@ -100,4 +100,7 @@ export const TIGHT = {
   witnessed: "The lower end is that of a real instance of the run: the truth is between the two.",
   unknown: "The upper end is proved. How much lower the truth may be is not known.",
 };
+export const OBJECTIVES = { population: "new data", empirical: "the data at hand", personalized: "new data, each client by its own model" };
+/** The mark of a bound that says nothing. */
+export const noBetter = (baseline) => (baseline ? `no better than the start (${baseline.formula} = ${number(baseline.value, 4, "up")})` : "no better than the start");
 export const STATUS = { proved: "Proved", refuted: "Refuted", unproved: "Unproved" };

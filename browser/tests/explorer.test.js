@@ -157,6 +157,16 @@ test("every picture is drawn, with its numbers in a table", { timeout: 300_000 }
   });
 });
 
+test("a bound that is no better than the start is marked", async () => {
+  const hash = "#/mb-sgd?epsilon=0.05&delta=1e-5&samples_per_client=1000&clients=50&participants=25&dimension=100000000&lipschitz=1&diameter=2&smoothness=1&batch_size=100&rounds=100";
+  await on(hash, {}, async (page) => {
+    await answered(page, "mb-sgd");
+    assert.match(await page.textContent(".vacuous .mark"), /Says nothing: no better than the start \(L·D = 2\)/);
+    assert.match(await page.textContent("#brief"), /says nothing/);
+    assert.match(await page.textContent("#printed"), /Its risk, at most.*no better than the start/);
+  });
+});
+
 test("all algorithms are compared", { timeout: 300_000 }, async () => {
   await on("#/mb-sgd", {}, async (page) => {
     await answered(page, "mb-sgd");

@@ -73,8 +73,22 @@ def test_every_group_is_certified_for_its_own_target() -> None:
         [scale, scale, 3.0 * 0.5 * scale], rel=1e-12
     )
     assert [group.batch_size for group in answer.parameters.groups] == [1000, 100, 5000]
-    assert answer.parameters.noise_std == max(group.noise_std for group in answer.parameters.groups)
     json.dumps(as_json(answer), allow_nan=False)
+
+
+def test_the_headline_never_mixes_groups() -> None:
+    """The noise of one group beside the ε of another would be true of nobody: what differs is left to the groups."""
+    differing = solved(client_groups=GROUPS)
+    told = as_json(differing)
+    assert not {"noise_std", "noise_multiplier"} & told["parameters"].keys()
+    assert "sensitivity" not in told["guarantee"]
+    assert "noise-per-group" in codes(differing)
+    assert all({"noise_std", "noise_multiplier"} <= group.keys() for group in told["parameters"]["groups"])
+    assert all("sensitivity" in group["guarantee"] for group in told["parameters"]["groups"])
+    alike = solved(client_groups=[{"clients": 60, "samples_per_client": 1000}, {**GROUPS[0], "clients": 40}])
+    assert alike.parameters.noise_std == alike.parameters.groups[0].noise_std
+    assert alike.guarantee.sensitivity == alike.parameters.groups[0].guarantee.sensitivity
+    assert "noise-per-group" not in codes(alike)
 
 
 def test_the_guarantee_of_all_is_the_weakest_and_encloses_the_worst_client() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from accountants.errors import InvalidInput
 from accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
 from accountants.theorems.das_convergence import EQUATION_39, THEOREM_4, ConvergenceInputs, FedAvgInputs
 from calibrators.answer import Calibration
-from calibrators.norm_fedavg import CALIBRATOR, cost, solve
+from calibrators.norm_fedavg import CALIBRATOR, convergence_of, cost, solve
 from calibrators.norm_fedavg_problem import NormFedavgProblem
 
 BASE: dict[str, Any] = {
@@ -120,6 +121,22 @@ def test_theorem_3_is_shown_and_not_used() -> None:
     assert "not-dp-distributional" in {one.code for one in shown.warnings}
 
 
+def test_gradient_norms_are_at_most_what_smoothness_gives_the_start() -> None:
+    """(39) is 65 where ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖ = 1 already; where it says something it stands."""
+    noisy = solved()
+    found = noisy.parameters.convergence
+    assert (found.gradient_norm, found.baseline.value, found.vacuous) == (1.0, 1.0, True)
+    assert found.mean_gradient_norm > 60.0
+    assert (found.objective, found.theorem) == ("empirical", found.baseline.theorem)
+    assert "vacuous-gradient-norm" in {one.code for one in noisy.warnings}
+    assert found.baseline.theorem in {step.theorem for step in noisy.derivation}
+    assert noisy.derivation[-1].theorem != found.baseline.theorem
+    far = convergence_of(replace(problem(), initial_distance=1e-3, rounds=10**8), 1e-9)
+    assert not far.vacuous
+    assert far.gradient_norm == far.mean_gradient_norm < far.baseline.value
+    assert (far.theorem, far.warnings) == ("das.equation-39", ())
+
+
 def test_steps_and_convergence_are_the_theorems() -> None:
     found = solved().parameters
     assert (found.local_steps, found.rounds, found.participants) == (3, 9, 25)
@@ -128,12 +145,12 @@ def test_steps_and_convergence_are_the_theorems() -> None:
     bound = EQUATION_39.evaluate(
         ConvergenceInputs(**shared, local_steps=3, compression=found.compression, participants=25)
     ).outputs
-    assert found.convergence.gradient_norm == pytest.approx(bound["gradient_norm"], rel=1e-12)
+    assert found.convergence.mean_gradient_norm == pytest.approx(bound["gradient_norm"], rel=1e-12)
     assert found.local_step_size == pytest.approx(bound["local_step_size"], rel=1e-12)
     assert found.server_step_size == pytest.approx(bound["server_step_size"], rel=1e-12)
     fedavg = THEOREM_4.evaluate(FedAvgInputs(**shared, local_steps=3, clients=50, participants=25)).outputs
-    assert found.convergence.fedavg == fedavg["gradient_norm"]
-    assert found.convergence.without_noise < found.convergence.gradient_norm
+    assert found.convergence.fedavg == min(fedavg["gradient_norm"], 1.0)
+    assert found.convergence.without_noise <= found.convergence.gradient_norm
     given = solved(local_steps=5, step_ratio=0.25).parameters
     assert given.server_step_size == pytest.approx(0.25 * given.local_step_size)
     assert given.local_steps == 5

@@ -45,3 +45,14 @@ def bound(
     squared = norm(low)
     variance = (alpha * mp.mpf(shared) ** 2 + mp.mpf(local) ** 2) / big + alpha * dimension * mp.mpf(noise) ** 2
     return 4 * mp.mpf(smoothness) * max(alpha, 1 / big) * squared / n + 3 * mp.sqrt(variance * squared / n)
+
+
+def average_gap(*, squared: Number, step: Number, smoothness: Number, variance: Number, rounds: int) -> Number:
+    """The largest mean gap f − f* that d ↦ d − 2η(1 − 2ηL)(f − f*) + 2η²σ² allows from d = ‖z*‖² on, d ≥ 0 at the end.
+
+    In every round ⟨∇f(z), z − z*⟩ ≥ f − f* and E‖g‖² ≤ 4L(f − f*) + 2σ².
+    """
+    distance, step = mp.mpf(squared), mp.mpf(step)
+    for _ in range(rounds):
+        distance += 2 * step**2 * mp.mpf(variance)
+    return distance / (2 * step * (1 - 2 * step * mp.mpf(smoothness)) * rounds)

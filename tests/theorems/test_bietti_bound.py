@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
 from accountants.errors import InvalidInput
+from accountants.quantities import OPTIMUM_NORM, quantity_of
+from accountants.theorems import THEOREMS
 from accountants.theorems.bietti_bound import (
     ANY_STEP,
     THEOREM_4_5,
@@ -28,6 +32,7 @@ from accountants.theorems.bietti_limits import (
     PrivacyCostInputs,
 )
 from accountants.theorems.bietti_personalization import Landscape, minimal_norm
+from calibrators import CALIBRATORS
 
 
 def evaluated(**changes: Any) -> Any:
@@ -44,7 +49,7 @@ def test_a_shorter_step_has_a_smaller_constant() -> None:
     for _ in range(200):
         found = evaluated(
             personalization=float(10 ** rng.uniform(-6, 3)),
-            optimum_norm=float(10 ** rng.uniform(-3, 3)),
+            weighted_optimum_norm=float(10 ** rng.uniform(-3, 3)),
             shared_gradient_std=float(10 ** rng.uniform(-3, 3)),
             noise_std=float(10 ** rng.uniform(-4, 2)),
         ).outputs
@@ -59,7 +64,7 @@ def test_the_step_scales_as_the_theorem_says() -> None:
     one = evaluated(**far).outputs["step_size"]
     scaled = evaluated(**far, shared_gradient_std=3.0, local_gradient_std=3.0, noise_std=0.15).outputs["step_size"]
     assert scaled == pytest.approx(one / 3.0, rel=1e-12)
-    assert evaluated(**far, optimum_norm=10.0).outputs["step_size"] == pytest.approx(5.0 * one, rel=1e-12)
+    assert evaluated(**far, weighted_optimum_norm=10.0).outputs["step_size"] == pytest.approx(5.0 * one, rel=1e-12)
 
 
 def test_clipping_is_a_condition() -> None:
@@ -72,7 +77,7 @@ def test_clipping_is_a_condition() -> None:
 
 def test_any_step_conditions_are_violated_once_each() -> None:
     def at(step: float) -> Any:
-        inputs = AnyStepInputs(rounds=100, step_size=step, smoothness=2.0, optimum_norm=1.0, gradient_std=1.0)
+        inputs = AnyStepInputs(rounds=100, step_size=step, smoothness=2.0, weighted_optimum_norm=1.0, gradient_std=1.0)
         return ANY_STEP.evaluate(inputs)
 
     assert [condition(at(0.2), name).holds for name in ("step-below-half", "step-below-quarter")] == [True, False]
@@ -91,7 +96,10 @@ def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() 
     example = dict(EQUATION_9.examples[0])
     found = EQUATION_9.evaluate(PrivacyCostInputs(**example))
     same = evaluated(
-        **{name: example[name] for name in ("clients", "rounds", "smoothness", "personalization", "optimum_norm")},
+        **{
+            name: example[name]
+            for name in ("clients", "rounds", "smoothness", "personalization", "weighted_optimum_norm")
+        },
         shared_gradient_std=1.0,
         local_gradient_std=1.0,
         shared_dimension=20,
@@ -125,6 +133,12 @@ def test_the_limits_are_those_of_the_landscape() -> None:
     assert landscape.at(math.inf).total == pytest.approx(everything["excess_risk"], rel=1e-13)
     assert landscape.at(1e9).total == pytest.approx(everything["excess_risk"], rel=1e-6)
     assert landscape.at(1e-12).total == pytest.approx(local["excess_risk"], rel=1e-6)
+    spread = replace(landscape, spread_squared=100 * 0.7**2)
+    apart = LocalLimitInputs(
+        clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, optimum_spread=0.7, local_gradient_std=1.0
+    )
+    found = LOCAL_LIMIT.evaluate(apart).outputs
+    assert spread.at(0.0).total == pytest.approx(found["excess_risk"], rel=1e-13)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.05, 0.5])
@@ -141,7 +155,7 @@ def test_the_bound_holds_on_simulated_runs(alpha: float) -> None:
     found = THEOREM_4_5.evaluate(
         BoundInputs(
             clients=clients, rounds=rounds, smoothness=2.0 * dimension, personalization=alpha,
-            optimum_norm=math.sqrt(squared), shared_gradient_std=std, local_gradient_std=std,
+            weighted_optimum_norm=math.sqrt(squared), shared_gradient_std=std, local_gradient_std=std,
             shared_dimension=dimension, noise_std=noise,
         )
     ).outputs  # fmt: skip
@@ -161,8 +175,46 @@ def test_the_bound_holds_on_simulated_runs(alpha: float) -> None:
     assert excess.mean() > 1e-3 * found["excess_risk"]
 
 
-@pytest.mark.parametrize(("name", "value"), [("personalization", -1.0), ("optimum_norm", 1e200), ("noise_std", -0.1)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("personalization", -1.0), ("weighted_optimum_norm", 1e200), ("noise_std", -0.1)]
+)
 def test_inputs_out_of_range(name: str, value: float) -> None:
     with pytest.raises(InvalidInput) as caught:
         evaluated(**{name: value})
     assert f"/{name}" in {fault.pointer for fault in caught.value.faults}
+
+
+NAMED = {
+    theorem.id: theorem
+    for theorem in THEOREMS
+    if theorem.inputs is not None
+    and "weighted_optimum_norm" in {field.name for field in dataclasses.fields(theorem.inputs)}
+}
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_the_weighted_norm_has_a_name_of_its_own_and_its_older_one(name: str) -> None:
+    """optimum_norm is ‖v̄‖; where it has meant ‖z*‖_α it is an older name of weighted_optimum_norm, and never both."""
+    theorem = NAMED[name]
+    given = dict(theorem.examples[0])
+    norm = given.pop("weighted_optimum_norm")
+    newer, older = ({**given, field: norm} for field in ("weighted_optimum_norm", "optimum_norm"))
+    assert theorem.evaluate(theorem.inputs(**newer)).outputs == theorem.evaluate(theorem.inputs(**older)).outputs
+    for wrong in (given, newer | older):
+        with pytest.raises(InvalidInput) as caught:
+            theorem.inputs(**wrong)
+        assert caught.value.faults[0].pointer == "/weighted_optimum_norm"
+
+
+def test_optimum_norm_alone_is_of_the_mean_optimum() -> None:
+    """One name, one quantity: wherever `optimum_norm` is not told to be the older name, it is ‖v̄‖."""
+    assert len(NAMED) == 6
+    requests = [one.inputs for one in THEOREMS if one.inputs is not None]
+    requests += [one.problem for one in CALIBRATORS]
+    described = {
+        quantity_of(get_type_hints(request, include_extras=True)["optimum_norm"])[1]
+        for request in requests
+        if request not in {one.inputs for one in NAMED.values()}
+        and "optimum_norm" in {field.name for field in dataclasses.fields(request)}
+    }
+    assert described == {OPTIMUM_NORM}

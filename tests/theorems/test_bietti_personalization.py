@@ -77,6 +77,38 @@ def test_the_best_personalization_is_one_of_three() -> None:
     assert landscape(optimum_spread=0.1).at(math.inf).total == math.inf
 
 
+def test_what_is_proved_at_the_steps_is_what_the_recursion_leaves() -> None:
+    """Against the recursion over rounds in multiple precision; never above (23), which is never above the theorem."""
+    rng = np.random.default_rng(7)
+    for spread in (0.0, 0.3):
+        for _ in range(10):
+            one = random_landscape(rng, optimum_spread=spread)
+            for alpha in (0.0, one.balanced, 3.0 * one.balanced):
+                at = one.at(alpha)
+                squared = minimal_norm(
+                    alpha=alpha, clients=one.clients, mean_squared=one.mean_squared, spread_squared=one.spread_squared
+                )
+                steep, flat = one.sampled_factors
+                shared, local = one.smooth_factors
+                true = oracle.average_gap(
+                    squared=squared, step=at.step_size, smoothness=one.smoothness * max(alpha * shared, local),
+                    variance=alpha * (steep + one.noise_factor) + flat, rounds=min(one.rounds, 2000),
+                )  # fmt: skip
+                if one.rounds <= 2000:
+                    assert at.proved.total == pytest.approx(float(true), rel=1e-12)
+                assert at.proved.total <= at.at_step * (1 + 1e-12) <= at.total * (1 + 2e-12)
+
+
+def test_the_best_that_is_proved_is_no_worse_than_any() -> None:
+    rng = np.random.default_rng(3)
+    for spread in (0.0, 0.2):
+        for _ in range(15):
+            one = random_landscape(rng, optimum_spread=spread)
+            best = one.best_proved().proved.total
+            assert best <= one.best().proved.total
+            assert best <= min(one.at(float(alpha)).proved.total for alpha in ALPHAS) * (1 + 1e-3)
+
+
 def test_clients_that_differ_may_want_something_in_between() -> None:
     rng = np.random.default_rng(2)
     inside = 0

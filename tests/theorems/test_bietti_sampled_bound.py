@@ -43,7 +43,7 @@ def test_the_printed_smoothness_lets_the_run_diverge() -> None:
     equal = [{"clients": clients, "batch_size": 1, "shared_gradient_std": 0.0, "local_gradient_std": 0.0}]
     run = {
         "client_groups": equal, "participation_rate": 0.05, "rounds": rounds, "smoothness": 2.0,
-        "personalization": 0.0, "optimum_norm": math.sqrt(clients), "noise_std": 0.0,
+        "personalization": 0.0, "weighted_optimum_norm": math.sqrt(clients), "noise_std": 0.0,
     }  # fmt: skip
     rng = np.random.default_rng(3)
 
@@ -93,7 +93,7 @@ def test_the_printed_bound_is_broken_by_a_run() -> None:
             }
         ],
         "participation_rate": rate, "rounds": rounds, "smoothness": 1.0, "personalization": 1.0,
-        "optimum_norm": start, "noise_std": 0.0,
+        "weighted_optimum_norm": start, "noise_std": 0.0,
     }  # fmt: skip
     printed, corrected = evaluated(THEOREM_B_4, "printed", **run).outputs, evaluated(THEOREM_B_4, **run).outputs
     assert corrected["excess_risk"] > 5 * printed["excess_risk"]

@@ -161,7 +161,7 @@ def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
         "rounds": run.rounds,
         "smoothness": known.smoothness,
         "personalization": alpha,
-        "optimum_norm": norm,
+        "weighted_optimum_norm": norm,
         "shared_dimension": problem.dimension,
         "noise_std": run.noise_std,
     }
@@ -184,7 +184,7 @@ def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
             rounds=run.rounds,
             smoothness=known.smoothness,
             personalization=alpha,
-            optimum_norm=norm,
+            weighted_optimum_norm=norm,
             shared_gradient_std=known.shared_gradient_std * share,
             local_gradient_std=known.local_gradient_std * share,
             shared_dimension=problem.dimension,
@@ -219,7 +219,11 @@ def _any_step(
     if step == 0.0:
         return
     inputs = AnyStepInputs(
-        rounds=run.rounds, step_size=step, smoothness=smoothness, optimum_norm=norm, gradient_std=gradient_std
+        rounds=run.rounds,
+        step_size=step,
+        smoothness=smoothness,
+        weighted_optimum_norm=norm,
+        gradient_std=gradient_std,
     )
     outputs = ANY_STEP.evaluate(inputs).outputs
     conditions = settled((one.at(inputs) for one in ANY_STEP.conditions), verdicts(problem, run))
