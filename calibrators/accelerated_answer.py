@@ -24,9 +24,10 @@ from calibrators.mb_sgd_members import contribution_norm, only_member
 from calibrators.mb_sgd_warnings import warnings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from accountants.theorem import Condition, Theorem
+    from accountants.trust import Draw
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
     from calibrators.answer import TrueFigures
     from calibrators.mb_sgd_problem import Reading, Run
@@ -115,12 +116,16 @@ def answer(
     run: Run,
     certified: Certified,
     *,
+    draws: Sequence[Draw],
     printed: tuple[PrintedReading, ...],
     plan: AcceleratedPlan | None,
     declared: Iterable[Condition],
     unused: Iterable[str],
 ) -> Calibration:
-    """The whole answer. `unused` names fields that say nothing to this algorithm."""
+    """The whole answer.
+
+    `draws` are those that the guarantee counts; `unused` names fields that say nothing to this algorithm.
+    """
     norm = contribution_norm(problem, only_member(problem, run))
     noise_std = certified.noise * norm
     bits = problem.bits_per_round
@@ -141,6 +146,7 @@ def answer(
             definition="local",
             sampling=problem.sampling,
             sensitivity=sensitivity_factor(problem.relation) * norm,
+            draws=draws,
         ),
         numerical=numerical_answer(certified.guarantee, problem.target),
         as_printed=printed,

@@ -100,6 +100,7 @@ def solve(problem: OnePassProblem) -> Calibration:
         problem,
         run,
         certified_for(run),
+        draws=(),
         printed=printed_readings(problem, run),
         plan=plan_of(problem, run, noise_of(run)),
         declared=(*CONDITIONS, *apart),

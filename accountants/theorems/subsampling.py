@@ -19,6 +19,7 @@ from accountants.profiles import GaussianMixture, mixture_pair
 from accountants.rule import Case, Rule
 from accountants.structure import SUMS, drawn_level, draws, kinds, within_clients, zeroing_is_replacing
 from accountants.theorem import Source, Status, Theorem
+from accountants.trust import sees_clients_drawn
 
 if TYPE_CHECKING:
     from accountants.specs import Subsampled
@@ -82,14 +83,8 @@ def not_drawn(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> 
 
 
 def observes_draw(spec: Subsampled, setting: Setting) -> bool:
-    """Whether the observer knows which units were drawn.
-
-    A server receives every message of every client and so sees who takes part. All other clients together know who else
-    does if the number drawn is fixed.
-    """
-    if drawn_level(spec, setting.unit) == "records":
-        return False
-    return setting.observer == "server" or (setting.observer == "other-clients" and spec.sampling != "poisson")
+    """Whether the observer knows which units were drawn: of records a client draws in private nobody does."""
+    return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, spec.sampling)
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Any:
