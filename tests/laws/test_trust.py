@@ -150,9 +150,7 @@ ASKED = [
 
 
 @pytest.mark.parametrize(("calibrator", "observer", "unit"), ASKED, ids=lambda each: getattr(each, "name", each))
-def test_every_answer_says_so_and_never_against_whom_it_trusts(
-    calibrator: Any, observer: Observer, unit: Unit
-) -> None:
+def test_every_answer_says_so_and_never_against_whom_it_trusts(calibrator: Any, observer: Observer, unit: Unit) -> None:
     given = {**calibrator.example, "observer": observer, "unit": unit}
     try:
         guarantee = calibrator.solve(calibrator.problem(**given)).guarantee
