@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from accountants.curve import Curve, Interval
 from accountants.guarantee import Tightness
 from accountants.privacy_curve import PrivacyCurve, delta_ends, log10_ends
-from accountants.quantities import Observer, Relation, Sampling, Unit
+from accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
 from accountants.theorem import Status, Step, Verdict
 
 UNBOUNDED = "unbounded"
@@ -24,10 +24,19 @@ LARGEST_EXACT = 2**53
 
 @dataclass(frozen=True)
 class Served:
-    """The JSON schema of an answered value: its description, and whether it may be the string "unbounded"."""
+    """The JSON schema of an answered value: its description, and whether it may be the string "unbounded".
+
+    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
+    """
+
+    @classmethod
+    def like(cls, quantity: Quantity) -> Served:
+        """Described as the quantity that may be asked."""
+        return cls(quantity.description, of_unit=quantity.of_unit)
 
     description: str
     may_be_unbounded: bool = False
+    of_unit: str = ""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """The plain schema of the type; an absent part is never null."""
@@ -39,7 +48,8 @@ class Served:
         plain = handler(schema)
         if self.may_be_unbounded:
             plain = {"anyOf": [plain, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"], "type": "string"}]}
-        return {**plain, "description": self.description}
+        told = {"description": self.description, "x-of-unit": self.of_unit}
+        return {**plain, **{name: text for name, text in told.items() if text}}
 
 
 Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]

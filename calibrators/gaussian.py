@@ -17,7 +17,10 @@ from accountants.account import account
 from accountants.curve import LARGEST_EPSILON
 from accountants.errors import Infeasible, NoCertificate
 from accountants.quantities import (
+    DRAWN,
     LARGEST_COUNT,
+    POPULATION,
+    RATE,
     natural_log_delta,
 )
 from accountants.specs import Gaussian, Repeated, Subsampled
@@ -54,9 +57,9 @@ class GaussianParameters:
 
     noise_multiplier: Annotated[float, Served("σ over the norm bound of one contribution")]
     rounds: Annotated[int, Served("how often the mechanism is run")]
-    rate: Annotated[float | None, Served("probability that a record is in a batch")] = None
-    batch_size: Annotated[int | None, Served("records in a batch")] = None
-    population: Annotated[int | None, Served("records a batch is drawn from")] = None
+    rate: Annotated[float | None, Served.like(RATE)] = None
+    batch_size: Annotated[int | None, Served.like(DRAWN)] = None
+    population: Annotated[int | None, Served.like(POPULATION)] = None
     epsilon: Annotated[float, Served("certified ε")]
     delta: Annotated[float | None, Served("certified δ; absent where it is below every double")] = None
     log10_delta: float
