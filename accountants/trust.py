@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from accountants.errors import InvalidInput
 from accountants.quantities import Level, Observer, Relation, Sampling, Unit
 from accountants.specs import ProjectedSgd, Shuffled, Subsampled
-from accountants.structure import drawn_level, inner, within_clients
+from accountants.structure import drawn_level, inner
 
 if TYPE_CHECKING:
     from accountants.specs import Spec
@@ -93,19 +93,20 @@ def sees_clients_drawn(observer: Observer, sampling: Sampling) -> bool:
 
 def draws_of(spec: Spec, unit: Unit) -> tuple[Draw, ...]:
     """The random draws in a spec as its guarantee reads them, outermost first, each kind once."""
-    return tuple(dict.fromkeys(_draws(spec, unit)))
+    return tuple(dict.fromkeys(_draws(spec, unit, outermost=True)))
 
 
-def _draws(spec: Any, unit: Unit) -> Iterator[Draw]:
-    below = inner(spec)
+def _draws(spec: Any, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
+    below, outside = inner(spec), outermost
     if isinstance(spec, Subsampled) and (spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0):
-        level = drawn_level(spec, unit)
-        below = tuple(map(within_clients, below)) if level == "clients" else below
+        left_to_records = spec.level is None and not outermost and spec.may_be_of_records
+        level = "records" if left_to_records else drawn_level(spec, unit)
+        outside = False
         yield Draw(spec.sampling, level, any(isinstance(each, Shuffled) for each in below))
     elif isinstance(spec, ProjectedSgd) and spec.batches != "cyclic" and spec.participants < spec.clients:
         yield Draw("without-replacement", own_level(unit))
     for each in below:
-        yield from _draws(each, unit)
+        yield from _draws(each, unit, outermost=outside)
 
 
 def in_words(

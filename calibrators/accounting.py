@@ -169,6 +169,7 @@ class ClaimAnswer:
 
     holds: bool | Literal["undecidable"]
     epsilon: float
+    delta: Annotated[float | None, Served("absent where it is below every double")] = None
     log10_delta: float
     margin_epsilon: Annotated[Ends, Served("claimed ε minus the true one at the claimed δ: negative is broken")]
     margin_log10_delta: Annotated[Ends, Served("claimed log10 δ minus the true one at the claimed ε")]
@@ -207,7 +208,9 @@ class Accounted:
     claim: Annotated[ClaimAnswer | None, Served("where one was made")] = None
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
-    declared_conditions: tuple[DeclaredCondition, ...]
+    declared_conditions: Annotated[
+        tuple[DeclaredCondition, ...], Served("what the spec's words demand of the data and the program")
+    ]
     warnings: tuple[Warning_, ...]
     engine_version: str
 
@@ -307,7 +310,7 @@ def _around(question: AccountQuestion, found: Account, asked: tuple[Query, Point
         "considered": tuple(
             ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered
         ),
-        "declared_conditions": declared_answers(found.guarantee.declared),
+        "declared_conditions": declared_answers(dict.fromkeys(found.guarantee.declared)),
         "warnings": tuple(_warnings(question, asked)),
         "engine_version": ENGINE_VERSION,
     }
@@ -335,6 +338,7 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     return ClaimAnswer(
         holds=holds,
         epsilon=claim.epsilon,
+        delta=target.delta,
         log10_delta=target.log10_delta,
         margin_epsilon=Ends(claim.epsilon - epsilon.upper, claim.epsilon - epsilon.lower),
         margin_log10_delta=Ends((target.log_delta - known.upper) / LOG_10, (target.log_delta - known.lower) / LOG_10),
@@ -346,24 +350,27 @@ def _warnings(question: AccountQuestion, asked: tuple[Query, Point] | None) -> I
         message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
         yield Warning_(code="no-finite-epsilon", message=message)
     if loses_amplification(draws_of(question.spec, question.unit), question.observer, question.unit):
-        yield not_amplified(question.observer, *_figures_unseen(question, asked))
+        yield from _of_the_draw(question, asked)
 
 
-def _figures_unseen(question: AccountQuestion, asked: tuple[Query, Point] | None) -> tuple[str, str] | tuple[()]:
-    """What is certified here, and what would be against an observer who does not see the draw."""
+def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+    """What it costs that the observer sees who is drawn: both figures, where one is asked for and it costs anything."""
     if asked is None:
-        return ()
+        yield not_amplified(question.observer)
+        return
     query, here = asked
     try:
         unseen = _accounted(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
-        there = point(unseen, query.name.rstrip("s"), query.values[0])
     except NoCertificate:
-        return ()
-    if query.name.startswith("epsilon"):
-        at = f" at ε = {query.values[0]:g}"
-        return f"log10 δ ≤ {rounded(here.log10_delta.upper)}{at}", f"log10 δ ≤ {rounded(there.log10_delta.upper)}"
-    at = f" at {'log10 δ' if query.name.startswith('log10') else 'δ'} = {query.values[0]:g}"
-    return f"ε ≤ {rounded(here.epsilon.upper)}{at}", f"ε ≤ {rounded(there.epsilon.upper)}"
+        return
+    there = point(unseen, query.name.rstrip("s"), query.values[0])
+    name, figure = ("log10 δ", "log10_delta") if query.name.startswith("epsilon") else ("ε", "epsilon")
+    ours, theirs = getattr(here, figure).upper, getattr(there, figure).upper
+    if theirs < ours:
+        at = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}[query.name.rstrip("s")]
+        yield not_amplified(
+            question.observer, f"{name} ≤ {rounded(ours)} at {at} = {query.values[0]:g}", f"{name} ≤ {rounded(theirs)}"
+        )
 
 
 EXAMPLES: dict[str, dict[str, Any]] = {

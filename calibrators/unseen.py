@@ -18,7 +18,7 @@ DIGITS = 4
 def not_amplified(observer: Observer, here: str | None = None, unseen: str | None = None) -> Warning_:
     """The warning that a draw of clients was not counted, with both certified figures where they are known."""
     cost = f": {here}" if here else ""
-    gain = f", {unseen} is certified" if unseen else ", the draw is counted"
+    gain = f", {unseen} is certified" if unseen else ", it may be"
     return Warning_(
         code="amplification-not-counted",
         message=f"the observer {observer} sees which clients are drawn, so the draw is not counted as amplification"
