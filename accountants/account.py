@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, get_args
 
-from accountants.errors import ConditionViolated
+from accountants.errors import ConditionViolated, NoCertificate
 from accountants.guarantee import Guarantee, Refusal, Setting
+from accountants.quantities import Observer, Relation
 from accountants.rule import Case, Effort
 from accountants.theorems import RULES
 from accountants.theorems.joined import least
 
 if TYPE_CHECKING:
     from accountants.curve import Curve
-    from accountants.quantities import Observer, Relation, Unit
+    from accountants.quantities import Unit
+
+LIKELY_OBSERVERS: tuple[Observer, ...] = (
+    "released-models",
+    "shuffled-server",
+    "final-model",
+    "other-clients",
+    "server",
+)
+"""In which order others are proposed to whoever asks for one against whom nothing is proved."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +61,14 @@ class _Accountant:
     def _proved(self, spec: Any, setting: Setting) -> Guarantee:
         """The first bound, as rules of a kind stand best first or exclude one another; the least of those that join."""
         case = Case(setting, self.effort, self.account)
-        reasons, found = [], []
+        refused, found = [], []
         for rule in RULES:
             if rule.kind != spec.kind:
                 continue
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
-                self._note(Considered(rule.theorem.id, applies=False, reason=outcome.reason))
-                reasons.append(f"{rule.theorem.id}: {outcome.reason}")
+                refused.append(Considered(rule.theorem.id, applies=False, reason=outcome.reason))
+                self._note(refused[-1])
                 continue
             self._note(Considered(rule.theorem.id, applies=True, curve=outcome.curve))
             found.append(outcome)
@@ -66,9 +76,9 @@ class _Accountant:
                 break
         if found:
             return found[0] if len(found) == 1 else least(found)
-        raise ConditionViolated(
-            f"no theorem covers {spec.kind} under {setting.relation}: " + "; ".join(reasons or ["none is known"])
-        )
+        why = f": {refused[0].reason}" if len(refused) == 1 else ""
+        message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}{why}"
+        raise ConditionViolated(message, considered=tuple(refused))
 
     def _note(self, tried: Considered) -> None:
         if tried not in self.considered:
@@ -89,9 +99,29 @@ def account(
     on nothing but the arguments.
 
     Raises:
-        ConditionViolated: no theorem covers some part of the spec under this relation; the message says why of each.
+        ConditionViolated: no theorem covers some part of the spec under this relation; `considered` says why of each,
+            and `nearest` is another observer or relation of which one does.
         BeyondBudget: the work would exceed the fixed budget.
     """
     accountant = _Accountant(effort)
-    guarantee = accountant.account(spec, Setting(relation=relation, unit=unit, observer=observer))
+    setting = Setting(relation=relation, unit=unit, observer=observer)
+    try:
+        guarantee = accountant.account(spec, setting)
+    except ConditionViolated as refused:
+        raise _with_nearest(refused, spec, setting) from None
     return Account(guarantee, tuple(accountant.considered))
+
+
+def _with_nearest(refused: ConditionViolated, spec: Any, setting: Setting) -> ConditionViolated:
+    """The refusal, led by the other observer or else the other relation that a theorem does cover, if there is one."""
+    changes: list[dict[str, Any]] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
+    changes += [{"relation": relation} for relation in get_args(Relation)]
+    for change in changes:
+        try:
+            _Accountant("coarse").account(spec, replace(setting, **change))
+        except NoCertificate:
+            continue
+        ((name, value),) = change.items()
+        message = f"ask for the {name} {value}, which is covered: {refused.message}"
+        return ConditionViolated(message, nearest=change, considered=refused.considered)
+    return refused

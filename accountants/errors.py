@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from accountants.account import Considered
     from accountants.theorem import ConditionResult
 
 
@@ -51,19 +52,23 @@ class InvalidInput(EpsilondError, ValueError):
 
 @dataclass
 class NoCertificate(EpsilondError):
-    """Nothing can be certified. `condition` names what fails, with both sides; `nearest` what would pass."""
+    """Nothing can be certified. `condition` names what fails, with both sides; `nearest` what would pass.
+
+    `considered` are the theorems that were tried, each with why it does not apply.
+    """
 
     slug: ClassVar[str] = "infeasible"
     message: str
     condition: ConditionResult | None = None
-    nearest: Mapping[str, float] = field(default_factory=dict)
+    nearest: Mapping[str, float | str] = field(default_factory=dict)
+    considered: tuple[Considered, ...] = ()
 
     def __str__(self) -> str:
         return self.message
 
     def __reduce__(self) -> tuple[type[NoCertificate], tuple[object, ...]]:
         # Exceptions pickle by `args`; these cross a process boundary whole.
-        return type(self), (self.message, self.condition, self.nearest)
+        return type(self), (self.message, self.condition, self.nearest, self.considered)
 
 
 class Infeasible(NoCertificate):

@@ -45,7 +45,13 @@ NOISE_MULTIPLIER = Quantity(
     le=LARGEST_MULTIPLIER,
     description="σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity",
 )
-RATE = Quantity(symbol="q", gt=0, le=1, description="probability that a given record is in a batch")
+RATE = Quantity(
+    symbol="q",
+    gt=0,
+    le=1,
+    description="probability that a given record, or client where clients are drawn, is in a batch",
+    of_unit="probability that a given {unit} is in a batch",
+)
 SCALE_MULTIPLIER = Quantity(
     symbol="b",
     ge=LEAST_MULTIPLIER,
@@ -136,7 +142,13 @@ CLIENTS = _count("N", "clients in the federation")
 PARTICIPANTS = _count("M", "clients that report in one round")
 ROUNDS = _count("R", "communication rounds")
 BATCH_SIZE = _count("K", "records of one client per round")
-POPULATION = _count("n", "records a batch is drawn from")
+DRAWN = replace(
+    _count("K", "how many records, or clients where clients are drawn, are in a batch"), of_unit="{unit}s in a batch"
+)
+POPULATION = replace(
+    _count("n", "how many records, or clients where clients are drawn, a batch is drawn from"),
+    of_unit="{unit}s that a batch is drawn from",
+)
 TIMES = _count("T", "how often the mechanism is run")
 DIMENSION = _count("d", "coordinates of the model")
 REPORT_DIMENSION = _count("d", "coordinates of what one client sends; absent: any number")

@@ -24,9 +24,13 @@ LARGEST_COUNT = 10**15
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """Meaning, symbol, unit and range of one number. Ranges are closed at `ge`/`le` and open at `gt`/`lt`."""
+    """Meaning, symbol, unit and range of one number. Ranges are closed at `ge`/`le` and open at `gt`/`lt`.
+
+    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
+    """
 
     description: str
+    of_unit: str = ""
     symbol: str = ""
     unit: str = ""
     gt: float | None = None
@@ -73,6 +77,8 @@ class Quantity:
         """Description, symbol and unit, as `description`, `x-symbol` and `x-unit`."""
         json_schema = handler(schema)
         json_schema["description"] = self.description
+        if self.of_unit:
+            json_schema["x-of-unit"] = self.of_unit
         if self.symbol:
             json_schema["x-symbol"] = self.symbol
         if self.unit:

@@ -23,9 +23,9 @@ from typing_extensions import TypeAliasType
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import (
-    BATCH_SIZE,
     BATCHES,
     CONVEX,
+    DRAWN,
     L1_SENSITIVITY,
     L2_SENSITIVITY,
     LEVEL,
@@ -188,7 +188,7 @@ class Subsampled:
     kind: Annotated[Literal["subsampled"], KIND] = "subsampled"
     sampling: Annotated[Sampling, SAMPLING]
     rate: Annotated[float | None, RATE] = None
-    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    batch_size: Annotated[int | None, DRAWN] = None
     population: Annotated[int | None, POPULATION] = None
     level: Annotated[Level | None, LEVEL] = None
     mechanism: Annotated[Spec, MECHANISM]

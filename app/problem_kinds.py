@@ -49,7 +49,8 @@ KINDS: Mapping[str, Kind] = {
             "condition-violated",
             409,
             "A condition of every applicable proof fails",
-            "Nothing can be certified here. `condition` says which, with both sides, and `nearest` what would pass.",
+            "Nothing can be certified here. `condition` says which, with both sides, and `nearest` what would pass;"
+            " `considered` lists the theorems that were tried, each with why it does not apply.",
         ),
         Kind(
             "beyond-budget",

@@ -10,7 +10,7 @@ A problem never repeats the input beyond the names of fields.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from starlette.responses import Response
 from accountants.errors import Fault, InvalidInput, NoCertificate
 from app.faults import MESSAGES
 from app.problem_kinds import BY_STATUS, KINDS
+from calibrators.accounting import ConsideredAnswer
 from calibrators.answer import Number, Served, as_json
 from calibrators.strict_json import Malformed
 
@@ -52,7 +53,8 @@ class Problem(Exception):
         self.errors = errors
         self.headers = dict(headers or {})
         self.condition: Any = None
-        self.nearest: Mapping[str, float] = {}
+        self.nearest: Mapping[str, float | str] = {}
+        self.considered: Sequence[Any] = ()
 
 
 def _malformed(_: Malformed) -> Problem:
@@ -66,7 +68,7 @@ def _invalid(error: InvalidInput) -> Problem:
 
 def _no_certificate(error: NoCertificate) -> Problem:
     problem = Problem(error.slug, error.message)
-    problem.condition, problem.nearest = error.condition, error.nearest
+    problem.condition, problem.nearest, problem.considered = error.condition, error.nearest, error.considered
     return problem
 
 
@@ -122,6 +124,8 @@ def text_of(problem: Problem) -> bytes:
         body["condition"].pop("holds", None)
     if problem.nearest:
         body["nearest"] = as_json(problem.nearest)
+    if problem.considered:
+        body["considered"] = as_json(problem.considered)
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
@@ -150,4 +154,5 @@ class ProblemDocument:
     detail: str
     errors: tuple[FieldError, ...] = ()
     condition: ConditionDocument | None = None
-    nearest: Mapping[str, Number] = field(default_factory=dict)
+    nearest: Mapping[str, Number | str] = field(default_factory=dict)
+    considered: Annotated[tuple[ConsideredAnswer, ...], Served("the theorems tried, each with why not")] = ()

@@ -26,9 +26,10 @@ from calibrators.mb_sgd_warnings import warnings_of
 from calibrators.printed import POISSON_BATCHES, REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from accountants.theorem import Condition
+    from accountants.trust import Draw
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
     from calibrators.answer import Objective, TrueFigures
     from calibrators.mb_sgd_problem import Reading, Run
@@ -121,13 +122,17 @@ def answer(
     run: Run,
     certified: Certified,
     *,
+    draws: Sequence[Draw],
     printed: tuple[PrintedReading, ...],
     plan: AcceleratedPlan | None,
     objective: Objective,
     declared: Iterable[Condition],
     unused: Iterable[str],
 ) -> Calibration:
-    """The whole answer. `unused` names fields that say nothing to this algorithm."""
+    """The whole answer.
+
+    `draws` are those that the guarantee counts; `unused` names fields that say nothing to this algorithm.
+    """
     norm = contribution_norm(problem, only_member(problem, run))
     noise_std = certified.noise * norm
     bits = problem.bits_per_round
@@ -148,6 +153,7 @@ def answer(
             definition="local",
             sampling=problem.sampling,
             sensitivity=sensitivity_factor(problem.relation) * norm,
+            draws=draws,
         ),
         numerical=numerical_answer(certified.guarantee, problem.target),
         as_printed=printed,

@@ -12,6 +12,7 @@ from accountants.account import account
 from accountants.quantities import NOISE_MULTIPLIER
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
+from accountants.trust import draws_of
 from calibrators.accelerated_answer import AcceleratedParameters, answer
 from calibrators.accelerated_mb_sgd_printed import printed_readings
 from calibrators.accelerated_mb_sgd_schedule import choose_run, plan_of
@@ -60,6 +61,7 @@ def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
         problem,
         run,
         certified_for(run),
+        draws=draws_of(run_spec(problem, only_member(problem, run), run.rounds, 1.0), problem.unit),
         printed=printed_readings(problem, run, truth),
         plan=plan_of(problem, run, noise_of(run)),
         objective="empirical",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from accountants import ENGINE_VERSION
-from accountants.account import account
+from accountants.account import Account, account
 from accountants.curve import LARGEST_EPSILON, Interval
-from accountants.errors import InvalidInput
+from accountants.errors import InvalidInput, NoCertificate
 from accountants.guarantee import Guarantee, Tightness
 from accountants.meaning import FEW_POINTS, POINTS, meaning
+from accountants.privacy_curve import ANY_EPSILON, LOG_10, PrivacyCurve
 from accountants.quantities import (
     DELTA,
     EPSILON,
@@ -26,20 +28,27 @@ from accountants.quantities import (
     natural_log_delta,
     request,
 )
+from accountants.rule import Effort
 from accountants.specs import MECHANISM, Spec
 from accountants.theorems.composition import flattened
-from calibrators.answer import DeclaredCondition, DerivationStep, Ends, NumericalAnswer, Served, Warning_, derivation_of
+from accountants.trust import DRAW_UNSEEN, definition_against, draws_of, in_words, loses_amplification
+from calibrators.answer import (
+    DeclaredCondition,
+    DerivationStep,
+    Ends,
+    NumericalAnswer,
+    ReadFromCurve,
+    Served,
+    Warning_,
+    derivation_of,
+)
 from calibrators.envelope import declared_answers, numerical_answer
 from calibrators.problem import Target
+from calibrators.unseen import not_amplified, rounded
 
 MANY = 64
 """Different mechanisms beyond which the meaning is read at fewer points."""
 MOST_POINTS = 1000
-LOG_10 = math.log(10.0)
-
-
-ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
-"""Of a question: δ(0) is the largest advantage of an attacker."""
 
 
 @request
@@ -107,15 +116,21 @@ class Claim:
 
 
 @request
-class AccountProblem:
-    """What was run, what a neighbour is, and at which point to read the curve. The relation has no default."""
+class AccountQuestion:
+    """What was run, and what a neighbour is. The relation has no default."""
 
     spec: Annotated[Spec, MECHANISM]
     relation: Annotated[Relation, RELATION]
     unit: Annotated[Unit, UNIT] = "record"
     observer: Annotated[Observer, OBSERVER] = "server"
-    query: Annotated[Query, Quantity(description="at which ε or δ to read the curve")]
     claim: Annotated[Claim | None, Quantity(description="an (ε, δ) to be checked")] = None
+
+
+@request
+class AccountProblem(AccountQuestion):
+    """What was run, what a neighbour is, and at which point to read the curve. The relation has no default."""
+
+    query: Annotated[Query, Quantity(description="at which ε or δ to read the curve")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,16 +143,24 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccountGuarantee:
-    """What is guaranteed at the first point asked."""
+class StatedGuarantee(ReadFromCurve):
+    """What the guarantee is about. `curve` answers at any ε or δ; it is no part of the JSON form."""
 
+    in_words: Annotated[str, Served("what is protected, against whom, who is trusted and what the draws hide")]
     unit: Unit
     relation: Relation
     observer: Observer
+    tight: Annotated[Tightness, Served("where the lower ends come from")]
+    curve: ClassVar[PrivacyCurve]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountGuarantee(StatedGuarantee):
+    """What is guaranteed at the first point asked."""
+
     epsilon: Ends
     delta: Ends
     log10_delta: Ends
-    tight: Annotated[Tightness, Served("where the lower ends come from")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +169,7 @@ class ClaimAnswer:
 
     holds: bool | Literal["undecidable"]
     epsilon: float
+    delta: Annotated[float | None, Served("absent where it is below every double")] = None
     log10_delta: float
     margin_epsilon: Annotated[Ends, Served("claimed ε minus the true one at the claimed δ: negative is broken")]
     margin_log10_delta: Annotated[Ends, Served("claimed log10 δ minus the true one at the claimed ε")]
@@ -177,14 +201,11 @@ class ConsideredAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccountAnswer:
-    """The whole answer."""
+class Accounted:
+    """What is known of a run without asking at any ε or δ: `guarantee.curve` can be asked at all of them."""
 
-    guarantee: AccountGuarantee
-    numerical: NumericalAnswer
-    points: Annotated[tuple[Point, ...] | None, Served("where several were asked")] = None
+    guarantee: StatedGuarantee
     claim: Annotated[ClaimAnswer | None, Served("where one was made")] = None
-    meaning: MeaningAnswer
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
     declared_conditions: Annotated[
@@ -194,7 +215,35 @@ class AccountAnswer:
     engine_version: str
 
 
-def answer(problem: AccountProblem) -> AccountAnswer:
+@dataclass(frozen=True, kw_only=True)
+class AccountAnswer(Accounted):
+    """The whole answer."""
+
+    guarantee: AccountGuarantee
+    numerical: NumericalAnswer
+    points: Annotated[tuple[Point, ...] | None, Served("where several were asked")] = None
+    meaning: MeaningAnswer
+
+
+def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
+    """Account for a spec without reading its curve, which the answer's guarantee holds.
+
+    Raises:
+        ConditionViolated: no theorem covers some part of the spec under this relation.
+        BeyondBudget: the work would exceed the fixed budget.
+    """
+    found = _accounted(question, effort)
+    guarantee = StatedGuarantee(
+        in_words=_sentence(question),
+        unit=question.unit,
+        relation=question.relation,
+        observer=question.observer,
+        tight=found.guarantee.tight,
+    )
+    return Accounted(guarantee=guarantee.read_from(found.guarantee.curve), **_around(question, found, None))
+
+
+def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
     """Account for a spec and read its curve.
 
     Guarantees: the ends enclose the truth over all neighbours in the stated setting.
@@ -203,25 +252,25 @@ def answer(problem: AccountProblem) -> AccountAnswer:
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    accounted = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
-    guarantee = accounted.guarantee
+    found = _accounted(problem, effort)
+    guarantee = found.guarantee
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
     many = len({mechanism for mechanism, _ in flattened(problem.spec)}) > MANY
-    sense = meaning(_coarse(problem).curve, points=FEW_POINTS if many else POINTS)
+    sense = meaning(_accounted(problem, "coarse").guarantee.curve, points=FEW_POINTS if many else POINTS)
     return AccountAnswer(
         guarantee=AccountGuarantee(
+            in_words=_sentence(problem),
             unit=problem.unit,
             relation=problem.relation,
             observer=problem.observer,
+            tight=guarantee.tight,
             epsilon=first.epsilon,
             delta=first.delta,
             log10_delta=first.log10_delta,
-            tight=guarantee.tight,
-        ),
+        ).read_from(guarantee.curve),
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
-        claim=checked(guarantee, problem.claim) if problem.claim else None,
         meaning=MeaningAnswer(
             advantage=Ends.of(sense.advantage),
             true_positive_rates=tuple(
@@ -231,22 +280,40 @@ def answer(problem: AccountProblem) -> AccountAnswer:
                 for one in sense.true_positives
             ),
         ),
-        derivation=derivation_of(guarantee.derivation),
-        considered=tuple(
-            ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason)
-            for one in accounted.considered
-        ),
-        declared_conditions=declared_answers(dict.fromkeys(guarantee.declared)),
-        warnings=tuple(_warnings(first)),
-        engine_version=ENGINE_VERSION,
+        **_around(problem, found, (problem.query, first)),
     )
 
 
-def _coarse(problem: AccountProblem) -> Guarantee:
-    """Wider ends, for the many points that the meaning takes."""
+def _accounted(question: AccountQuestion, effort: Effort) -> Account:
+    """By the accountant; `coarse` has wider ends, for the many points that the meaning takes."""
     return account(
-        problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer, effort="coarse"
-    ).guarantee
+        question.spec, relation=question.relation, unit=question.unit, observer=question.observer, effort=effort
+    )
+
+
+def _sentence(question: AccountQuestion) -> str:
+    """What the guarantee is about. Nothing is known of who adds the noise but that nobody who looks is trusted."""
+    return in_words(
+        definition=definition_against(question.observer),
+        observer=question.observer,
+        unit=question.unit,
+        relation=question.relation,
+        draws=draws_of(question.spec, question.unit),
+    )
+
+
+def _around(question: AccountQuestion, found: Account, asked: tuple[Query, Point] | None) -> dict[str, Any]:
+    """The members of an answer beside its guarantee and its points."""
+    return {
+        "claim": checked(found.guarantee, question.claim) if question.claim else None,
+        "derivation": derivation_of(found.guarantee.derivation),
+        "considered": tuple(
+            ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered
+        ),
+        "declared_conditions": declared_answers(dict.fromkeys(found.guarantee.declared)),
+        "warnings": tuple(_warnings(question, asked)),
+        "engine_version": ENGINE_VERSION,
+    }
 
 
 def point(guarantee: Guarantee, name: str, value: float) -> Point:
@@ -272,16 +339,39 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     return ClaimAnswer(
         holds=holds,
         epsilon=claim.epsilon,
+        delta=target.delta,
         log10_delta=target.log10_delta,
         margin_epsilon=Ends(claim.epsilon - epsilon.upper, claim.epsilon - epsilon.lower),
         margin_log10_delta=Ends((target.log_delta - known.upper) / LOG_10, (target.log_delta - known.lower) / LOG_10),
     )
 
 
-def _warnings(first: Point) -> list[Warning_]:
-    if math.isfinite(first.epsilon.upper):
-        return []
-    return [Warning_(code="no-finite-epsilon", message=f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small")]
+def _warnings(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+    if asked is not None and not math.isfinite(asked[1].epsilon.upper):
+        message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
+        yield Warning_(code="no-finite-epsilon", message=message)
+    if loses_amplification(draws_of(question.spec, question.unit), question.observer, question.unit):
+        yield from _of_the_draw(question, asked)
+
+
+def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+    """What it costs that the observer sees who is drawn: both figures, where one is asked for and it costs anything."""
+    if asked is None:
+        yield not_amplified(question.observer)
+        return
+    query, here = asked
+    try:
+        unseen = _accounted(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
+    except NoCertificate:
+        return
+    there = point(unseen, query.name.rstrip("s"), query.values[0])
+    name, figure = ("log10 δ", "log10_delta") if query.name.startswith("epsilon") else ("ε", "epsilon")
+    ours, theirs = getattr(here, figure).upper, getattr(there, figure).upper
+    if theirs < ours:
+        at = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}[query.name.rstrip("s")]
+        yield not_amplified(
+            question.observer, f"{name} ≤ {rounded(ours)} at {at} = {query.values[0]:g}", f"{name} ≤ {rounded(theirs)}"
+        )
 
 
 EXAMPLES: dict[str, dict[str, Any]] = {

@@ -10,25 +10,34 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from accountants.curve import Curve, Interval
 from accountants.guarantee import Tightness
-from accountants.quantities import Observer, Relation, Sampling, Unit
+from accountants.privacy_curve import PrivacyCurve, delta_ends, log10_ends
+from accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
 from accountants.theorem import Reading as TheoremReading
 from accountants.theorem import Status, Step, Verdict
 
 UNBOUNDED = "unbounded"
 LARGEST_EXACT = 2**53
-LOG_10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
 class Served:
-    """The JSON schema of an answered value: its description, and whether it may be the string "unbounded"."""
+    """The JSON schema of an answered value: its description, and whether it may be the string "unbounded".
+
+    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
+    """
+
+    @classmethod
+    def like(cls, quantity: Quantity) -> Served:
+        """Described as the quantity that may be asked."""
+        return cls(quantity.description, of_unit=quantity.of_unit)
 
     description: str
     may_be_unbounded: bool = False
+    of_unit: str = ""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """The plain schema of the type; an absent part is never null."""
@@ -40,7 +49,8 @@ class Served:
         plain = handler(schema)
         if self.may_be_unbounded:
             plain = {"anyOf": [plain, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"], "type": "string"}]}
-        return {**plain, "description": self.description}
+        told = {"description": self.description, "x-of-unit": self.of_unit}
+        return {**plain, **{name: text for name, text in told.items() if text}}
 
 
 Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
@@ -65,18 +75,14 @@ class Ends:
         return cls(interval.lower, interval.upper)
 
     @classmethod
-    def delta(cls, log_delta: Interval) -> Ends:
+    def delta(cls, natural_log_delta: Interval) -> Ends:
         """δ from log δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
-        low, high = (math.exp(end) for end in log_delta)
-        most = 0.0 if log_delta.upper == -math.inf else min(math.nextafter(high, 1.0), 1.0)
-        return cls(math.nextafter(low, 0.0), most)
+        return cls.of(delta_ends(natural_log_delta))
 
     @classmethod
-    def log10(cls, log_delta: Interval) -> Ends:
+    def log10(cls, natural_log_delta: Interval) -> Ends:
         """log10 δ from log δ, rounded outward. −inf is answered as the unbounded string's negative: absent mass."""
-        low, high = (end / LOG_10 for end in log_delta)
-        most = high if high == -math.inf else min(math.nextafter(high, 0.0), 0.0)
-        return cls(math.nextafter(low, -math.inf), most)
+        return cls.of(log10_ends(natural_log_delta))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +94,30 @@ class TargetAnswer:
     log10_delta: float
 
 
+class ReadFromCurve:
+    """An answer that remembers the curve its ends were read from: no part of its JSON form."""
+
+    curve: ClassVar[PrivacyCurve | None] = None
+    """For whoever asks at another ε or δ, or draws it: an instance's own."""
+
+    def read_from(self, curve: Curve | PrivacyCurve | None) -> Self:
+        """The same answer, which remembers its curve."""
+        object.__setattr__(self, "curve", PrivacyCurve(curve) if isinstance(curve, Curve) else curve)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the curve, which holds functions: an answer goes to other processes as what was answered."""
+        return {name: value for name, value in vars(self).items() if name != "curve"}
+
+
 @dataclass(frozen=True, kw_only=True)
-class GuaranteeAnswer:
+class GuaranteeAnswer(ReadFromCurve):
     """What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε."""
 
     definition: Annotated[
         Literal["local", "shuffle", "central", "joint"], Served("the trust model the guarantee speaks of")
     ]
+    in_words: Annotated[str, Served("what is protected, against whom, who is trusted and what the draws hide")]
     unit: Unit
     relation: Relation
     observer: Observer
@@ -114,17 +137,6 @@ class GuaranteeAnswer:
     minimal: Annotated[
         Literal["proved", "searched"], Served("proved: a slightly smaller parameter fails the same bound")
     ]
-    curve: ClassVar[Curve | None] = None
-    """What the ends were read from, for whoever draws it: an instance's own, and no part of the JSON form."""
-
-    def read_from(self, curve: Curve | None) -> GuaranteeAnswer:
-        """The same answer, which remembers its curve."""
-        object.__setattr__(self, "curve", curve)
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the curve, which holds functions: an answer goes to other processes as what was answered."""
-        return {name: value for name, value in vars(self).items() if name != "curve"}
 
 
 @dataclass(frozen=True, kw_only=True)

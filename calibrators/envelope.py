@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from accountants.trust import Draw, in_words, own_level
 from calibrators.answer import (
     Claims,
     ConditionAnswer,
@@ -17,15 +18,14 @@ from calibrators.answer import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from accountants.guarantee import Guarantee
     from accountants.quantities import Sampling
     from accountants.theorem import Condition, ConditionResult
+    from accountants.trust import Definition
     from calibrators.problem import Target
     from calibrators.search import Certified
-
-Definition = Literal["local", "shuffle", "central", "joint"]
 
 
 def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
@@ -39,9 +39,17 @@ def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
 
 
 def guarantee_answer(
-    certified: Certified, target: Target, *, definition: Definition, sampling: Sampling, sensitivity: float
+    certified: Certified,
+    target: Target,
+    *,
+    definition: Definition,
+    sampling: Sampling,
+    sensitivity: float,
+    draws: Sequence[Draw] | None = None,
 ) -> GuaranteeAnswer:
     """The guarantee part of a calibration: the certified parameter meets the target on the upper ends.
+
+    `draws` are those of the run, by default one by `sampling` of what is protected.
 
     As δ(ε) was evaluated to be at most δ, ε(δ) is at most ε: what inverting the curve adds is only its rounding.
     """
@@ -49,8 +57,16 @@ def guarantee_answer(
     true = true_figures(guarantee, target)
     epsilon = Ends(min(true.epsilon.lower, target.epsilon), min(true.epsilon.upper, target.epsilon))
     setting = guarantee.setting
+    drawn = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws
     return GuaranteeAnswer(
         definition=definition,
+        in_words=in_words(
+            definition=definition,
+            observer=setting.observer,
+            unit=setting.unit,
+            relation=setting.relation,
+            draws=drawn,
+        ),
         unit=setting.unit,
         relation=setting.relation,
         observer=setting.observer,

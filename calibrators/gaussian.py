@@ -9,20 +9,24 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from accountants import ENGINE_VERSION
 from accountants.account import account
 from accountants.curve import LARGEST_EPSILON
-from accountants.errors import Infeasible
+from accountants.errors import Infeasible, NoCertificate
 from accountants.quantities import (
+    DRAWN,
     LARGEST_COUNT,
+    POPULATION,
+    RATE,
     natural_log_delta,
 )
 from accountants.specs import Gaussian, Repeated, Subsampled
 from accountants.theorem import Condition, ConditionResult
 from accountants.theorems.gaussian import sensitivity_factor
+from accountants.trust import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from calibrators.answer import Calibration, Served, Warning_, derivation_of
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from calibrators.gaussian_problem import GaussianProblem, Unknown
@@ -37,6 +41,7 @@ from calibrators.search import (
     nearest_of,
     smallest_noise,
 )
+from calibrators.unseen import not_amplified, rounded
 
 if TYPE_CHECKING:
     from accountants.guarantee import Guarantee
@@ -52,10 +57,10 @@ class GaussianParameters:
 
     noise_multiplier: Annotated[float, Served("σ over the norm bound of one contribution")]
     rounds: Annotated[int, Served("how often the mechanism is run")]
-    rate: Annotated[float | None, Served("probability that a record is in a batch")] = None
-    batch_size: Annotated[int | None, Served("records in a batch")] = None
-    population: Annotated[int | None, Served("records a batch is drawn from")] = None
-    epsilon: Annotated[float, Served("certified ε, math.inf if there is none")]
+    rate: Annotated[float | None, Served.like(RATE)] = None
+    batch_size: Annotated[int | None, Served.like(DRAWN)] = None
+    population: Annotated[int | None, Served.like(POPULATION)] = None
+    epsilon: Annotated[float, Served("certified ε")]
     delta: Annotated[float | None, Served("certified δ; absent where it is below every double")] = None
     log10_delta: float
 
@@ -88,6 +93,8 @@ def solve(problem: GaussianProblem) -> Calibration:
     given = {
         name: solved.get(name, getattr(problem, name)) for name in ("noise_multiplier", "rounds", "rate", "batch_size")
     }
+    draws = draws_of(spec_of(problem, **given), problem.unit)
+    hidden = _unseen(problem, target, solved) if loses_amplification(draws, problem.observer, problem.unit) else ()
     return Calibration(
         algorithm="gaussian",
         parameters=GaussianParameters(
@@ -103,15 +110,16 @@ def solve(problem: GaussianProblem) -> Calibration:
         guarantee=guarantee_answer(
             certified,
             target,
-            definition="central",
+            definition=definition_against(problem.observer),
             sampling=problem.sampling,
             sensitivity=sensitivity_factor(problem.relation),
+            draws=draws,
         ),
         numerical=numerical_answer(certified.guarantee, target),
         as_printed=(),
         derivation=derivation_of(certified.guarantee.derivation),
         declared_conditions=declared_answers((CONTRIBUTIONS_BOUNDED,)),
-        warnings=tuple(_warnings(certified)),
+        warnings=(*_warnings(certified), *hidden),
         engine_version=ENGINE_VERSION,
     )
 
@@ -215,6 +223,26 @@ _SOLVERS: dict[Unknown, Callable[[GaussianProblem], tuple[Certified, Target, dic
     "epsilon": _for_epsilon,
     "delta": _for_delta,
 }
+
+
+def _unseen(problem: GaussianProblem, target: Target, solved: dict[str, Any]) -> Iterator[Warning_]:
+    """What the observer's sight of the draw costs: the same question against one who does not see it."""
+    try:
+        _, other, found = _SOLVERS[problem.solve_for](replace(problem, observer=DRAW_UNSEEN))
+    except NoCertificate:
+        yield not_amplified(problem.observer)
+        return
+    yield not_amplified(problem.observer, _figure(problem, target, solved), _figure(problem, other, found))
+
+
+def _figure(problem: GaussianProblem, target: Target, solved: dict[str, Any]) -> str:
+    """The number that was solved for, rounded to the safe side."""
+    if problem.solve_for == "epsilon":
+        return f"ε ≤ {rounded(target.epsilon)}"
+    if problem.solve_for == "delta":
+        return f"log10 δ ≤ {rounded(target.log10_delta)}"
+    ((name, value),) = solved.items()
+    return f"{name} = {rounded(value, up=name == 'noise_multiplier')}"
 
 
 def _warnings(certified: Certified) -> Iterator[Warning_]:

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import (
-    BATCH_SIZE,
     DELTA,
+    DRAWN,
     EPSILON,
     LOG10_DELTA,
     NOISE_MULTIPLIER,
@@ -45,7 +45,7 @@ class GaussianProblem:
     noise_multiplier: Annotated[float | None, NOISE_MULTIPLIER] = None
     rounds: Annotated[int | None, ROUNDS] = None
     rate: Annotated[float | None, RATE] = None
-    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    batch_size: Annotated[int | None, DRAWN] = None
     population: Annotated[int | None, POPULATION] = None
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None

@@ -21,6 +21,7 @@ from accountants.theorems.gaussian import sensitivity_factor
 from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
+from accountants.trust import draws_of
 from calibrators.answer import Calibration, Communication, GuaranteeAnswer, Served, TrueFigures, derivation_of
 from calibrators.baseline import measured
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
@@ -140,6 +141,7 @@ class _Certificates:
                 definition="local",
                 sampling=self.problem.sampling,
                 sensitivity=1.0,
+                draws=draws_of(run_spec(self.problem, member, rounds, 1.0), self.problem.unit),
             )
         sensitivity = sensitivity_factor(self.problem.relation) * contribution_norm(self.problem, member)
         return replace(self._answers[key], sensitivity=sensitivity).read_from(self._answers[key].curve)

@@ -104,6 +104,7 @@ def solve(problem: OnePassProblem) -> Calibration:
         problem,
         run,
         certified_for(run),
+        draws=(),
         printed=printed_readings(problem),
         plan=plan_of(problem, run, noise_of(run)),
         objective="population",

@@ -35,7 +35,7 @@ class Reason:
     pointer: Annotated[str | None, Served("the field of the plan it is about")] = None
     allowed: Annotated[str | None, Served("what would do")] = None
     condition: Annotated[ConditionAnswer | None, Served("the condition that fails, with both sides")] = None
-    nearest: Annotated[Mapping[str, Number] | None, Served("the closest values that would do")] = None
+    nearest: Annotated[Mapping[str, Number | str] | None, Served("the closest values that would do")] = None
 
     @classmethod
     def of(cls, fault: Fault) -> Reason:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from accountants.quantities import Sampling
     from accountants.theorems.das_sensitivity import Movement
-    from calibrators.envelope import Definition
+    from accountants.trust import Definition
 
 CONDITIONS = (
     Condition("bounded-coordinates", "every coordinate that is rounded is in [−1, 1]; a zero update is sent as zeros"),

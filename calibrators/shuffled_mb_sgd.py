@@ -21,6 +21,7 @@ from accountants.theorems.lowy_4_1 import THEOREM_4_1
 from accountants.theorems.lowy_4_1_noise import EXPLICIT_NOISE
 from accountants.theorems.lowy_noise import INSIDE_DOMAIN
 from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND
+from accountants.trust import POSSIBLE, draws_of
 from calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
 from calibrators.baseline import measured
 from calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
@@ -123,9 +124,10 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
     guarantee = guarantee_answer(
         certified,
         problem.target,
-        definition="shuffle",
+        definition="shuffle" if problem.observer in POSSIBLE["shuffle"] else "local",
         sampling="without-replacement",
         sensitivity=sensitivity_factor(problem.relation) * norm,
+        draws=draws_of(run_spec(problem, run, certified.noise), problem.unit),
     )
     bits = problem.bits_per_round
     declared = dict.fromkeys((INSIDE_DOMAIN, *certified.guarantee.declared, *(plan.declared if plan else ())))
@@ -184,7 +186,7 @@ def _warnings(
                 code="printed-noise-below-certified",
                 message=f"the noise printed in {name} is below the smallest that is certified here",
             )
-    if problem.observer != "shuffled-server":
+    if problem.observer not in POSSIBLE["shuffle"]:
         yield Warning_(
             code="observer-not-the-shuffled-server",
             message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",

@@ -3,7 +3,7 @@
     calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     what to run with, certified
     sweep("mb-sgd", "epsilon", [0.5, 1, 2], …)          the same at many values of one field
     plan(epsilon=1.0, delta=1e-5, …)                    every algorithm side by side, and what reaches a risk
-    account(spec, relation="replace-one")               what can be proved of what was run
+    account(spec, relation="replace-one", delta=1e-5)   what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
     spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
@@ -14,6 +14,7 @@ Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in
 """
 
 from accountants import ENGINE_VERSION as ENGINE_VERSION
+from accountants.curve import Interval as Interval
 from accountants.errors import BeyondBudget as BeyondBudget
 from accountants.errors import ConditionViolated as ConditionViolated
 from accountants.errors import EpsilondError as EpsilondError
@@ -21,6 +22,7 @@ from accountants.errors import Fault as Fault
 from accountants.errors import Infeasible as Infeasible
 from accountants.errors import InvalidInput as InvalidInput
 from accountants.errors import NoCertificate as NoCertificate
+from accountants.privacy_curve import PrivacyCurve as PrivacyCurve
 from accountants.specs import Approximate as Approximate
 from accountants.specs import Composed as Composed
 from accountants.specs import DiscreteLaplace as DiscreteLaplace

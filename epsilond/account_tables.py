@@ -9,7 +9,7 @@ from rich.text import Text
 
 from calibrators.accounting import AccountAnswer, ClaimAnswer
 from epsilond.reporting import Verification
-from epsilond.tables import bullets, new_table, outward, pairs
+from epsilond.tables import at_delta, bullets, new_table, outward, pairs
 
 
 def account(answer: AccountAnswer) -> RenderableType:
@@ -19,7 +19,7 @@ def account(answer: AccountAnswer) -> RenderableType:
     for point in answer.points or (guarantee,):
         table.add_row(outward(point.epsilon), outward(point.delta), outward(point.log10_delta))
     whom = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}; lower end {guarantee.tight}"
-    parts: list[RenderableType] = [table, Text(whom)]
+    parts: list[RenderableType] = [table, Text(whom), Text(guarantee.in_words)]
     if answer.claim is not None:
         parts.append(_claim(answer.claim))
     meaning = {"largest advantage of an attacker": outward(answer.meaning.advantage)}
@@ -30,6 +30,7 @@ def account(answer: AccountAnswer) -> RenderableType:
     for each in answer.considered:
         tried.add_row(each.theorem, "yes" if each.applies else "no", each.reason or "")
     parts.append(tried)
+    parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
     parts += bullets("Mind", [warning.message for warning in answer.warnings])
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
     return Group(*parts)
@@ -41,7 +42,7 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
         "Claim",
         {
             "verdict": verdicts[claim.holds],
-            "claimed": f"ε = {claim.epsilon:g} at log10 δ = {claim.log10_delta:g}",
+            "claimed": f"ε = {claim.epsilon:g} at {at_delta(claim.delta, claim.log10_delta)}",
             "claimed ε minus the true one": outward(claim.margin_epsilon),
             "claimed log10 δ minus the true one": outward(claim.margin_log10_delta),
         },

@@ -30,6 +30,7 @@ def calibration(answer: Calibration) -> RenderableType:
     parts: list[RenderableType] = [
         pairs("Run with", as_json(answer.parameters)),
         _guarantee(answer.guarantee),
+        Text(answer.guarantee.in_words),
     ]
     if answer.as_printed:
         parts.append(_readings(answer))
@@ -112,6 +113,12 @@ def evaluation(theorem_id: str, answer: Evaluation) -> RenderableType:
     return Group(*parts)
 
 
+def at_delta(delta: float | None, log10_delta: float) -> str:
+    """A δ by both of its names, one of which was typed; by its logarithm alone where no double holds it."""
+    logarithm = f"log10 δ = {log10_delta:.{DIGITS}g}"
+    return logarithm if delta is None else f"δ = {delta:.{DIGITS}g} ({logarithm})"
+
+
 def outward(ends: Ends) -> str:
     """An enclosure, its lower end rounded down and its upper end rounded up."""
     return f"[{_rounded(ends.lower, ROUND_FLOOR)}, {_rounded(ends.upper, ROUND_CEILING)}]"
@@ -136,7 +143,7 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
         {
             "definition": answer.definition,
             "of whom": f"{answer.unit} ({answer.relation}), against {answer.observer}; sampling {answer.sampling}",
-            f"ε at log10 δ = {target.log10_delta:.{DIGITS}g}": outward(answer.epsilon),
+            f"ε at {at_delta(target.delta, target.log10_delta)}": outward(answer.epsilon),
             f"δ at ε = {target.epsilon:.{DIGITS}g}": outward(answer.delta),
             "log10 δ": outward(answer.log10_delta),
             "lower end": answer.tight,

@@ -8,7 +8,6 @@ is all that is looked at.
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,7 +41,7 @@ def main() -> None:
     """Print ε at δ, in the relation that dp-accounting takes if it is told none."""
     run = epsilond.spec_from_dp_event(ledger(), relation="add-or-remove-one")
     account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
-    lower, upper = account.guarantee.curve.epsilon(math.log(DELTA))
+    lower, upper = account.guarantee.curve.epsilon(delta=DELTA)
     print(f"at δ = {DELTA:g} the true ε lies within [{lower:.9f}, {upper:.9f}]")
     if dp_accounting is not None:
         theirs = dp_accounting.pld.PLDAccountant().compose(ledger()).get_epsilon(DELTA)

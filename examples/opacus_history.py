@@ -10,7 +10,6 @@ Without a file it takes the history of a run whose noise was lowered for its las
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -27,9 +26,10 @@ def main(arguments: list[str]) -> None:
     run = epsilond.spec_from_opacus_history(history)
     # Opacus draws each record by itself and its neighbours differ by one record more or less.
     account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
-    lower, upper = account.guarantee.curve.epsilon(math.log(delta))
+    lower, upper = account.guarantee.curve.epsilon(delta=delta)
     print(f"at δ = {delta:g} the true ε lies within [{lower:.9f}, {upper:.9f}]")
-    print(f"proved by {', '.join(account.guarantee.theorems())}")
+    theorems = dict.fromkeys(step.theorem for step in reversed(account.derivation))
+    print(f"proved by {', '.join(theorems)}")
 
 
 if __name__ == "__main__":

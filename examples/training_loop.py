@@ -9,7 +9,6 @@ Gaussian noise and releases the next model. Protected is every record, against a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -107,7 +106,7 @@ def train(seed: int = 0) -> Iterator[Evaluation]:
                 unit="record",
                 observer="released-models",
             )
-            _, epsilon = spent.guarantee.curve.epsilon(math.log(DELTA))
+            _, epsilon = spent.guarantee.curve.epsilon(delta=DELTA)
             accuracy = float(np.mean(np.sign(held_out.features @ model) == held_out.labels))
             yield Evaluation(done, epsilon, accuracy)
 

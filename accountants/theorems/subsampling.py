@@ -40,6 +40,7 @@ from accountants.structure import (
     zeroing_is_replacing,
 )
 from accountants.theorem import Source, Status, Theorem
+from accountants.trust import sees_clients_drawn
 
 if TYPE_CHECKING:
     from accountants.theorem import Condition
@@ -129,14 +130,8 @@ def unclear_draw(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | No
 
 
 def observes_draw(spec: Subsampled, setting: Setting) -> bool:
-    """Whether the observer knows which units were drawn.
-
-    A server receives every message of every client and so sees who takes part. All other clients together know who else
-    does if the number drawn is fixed.
-    """
-    if drawn_level(spec, setting.unit) == "records":
-        return False
-    return setting.observer == "server" or (setting.observer == "other-clients" and spec.sampling != "poisson")
+    """Whether the observer knows which units were drawn: of records a client draws in private nobody does."""
+    return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, spec.sampling)
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Any:

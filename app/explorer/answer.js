@@ -1,7 +1,7 @@
 // The answer in large: what to run with, what is certified of it, what is sent, what to expect.
 
 import { el, table } from "./dom.js";
-import { DEFINITIONS, OBJECTIVES, OBSERVERS, RELATIONS, TIGHT, bits, capital, fromLog10, interval, noBetter, number, title } from "./words.js";
+import { OBJECTIVES, TIGHT, bits, capital, fromLog10, interval, meaning, noBetter, number, title } from "./words.js";
 
 /** The parameter that was asked for: what was solved for, else the noise. */
 export function primary(answer, body) {
@@ -14,7 +14,7 @@ export function showAnswer(place, answer, body, described) {
   const name = primary(answer, body);
   place.replaceChildren(
     el("div", { class: "cards" }, main(answer, name, described), privacy(answer), communication(answer), risk(answer)),
-    el("p", { class: "against" }, against(answer.guarantee)),
+    el("p", { class: "against" }, answer.guarantee.in_words),
     el("details", { class: "all", open: true }, el("summary", {}, "Everything to run with"), parameters(answer, described)),
   );
 }
@@ -56,6 +56,7 @@ const small = (...children) => el("p", { class: "small" }, ...children);
 function main(answer, name, described) {
   if (!name) return card("none lead", "Noise", "σ", "differs by group", small("Each group has its own: see groups below. No one figure is everyone's."));
   const schema = described[name] ?? {};
+  const told = meaning(schema, answer.guarantee.unit);
   const names = { noise_std: ["Noise", "σ"], noise_multiplier: ["Noise multiplier", "z"], epsilon: ["Privacy loss", "ε"], delta: ["Failure probability", "δ"] };
   const [heading, symbol] = names[name] ?? [title(name), schema["x-symbol"]];
   const multiplier = answer.parameters.noise_multiplier;
@@ -64,7 +65,7 @@ function main(answer, name, described) {
     heading,
     symbol,
     number(answer.parameters[name], 4),
-    small(schema.description ? `${capital(schema.description)}.` : "What was solved for."),
+    small(told ? `${capital(told)}.` : "What was solved for."),
     name === "noise_std" && multiplier ? small(`${number(multiplier)} times the most that one contribution can be.`) : null,
     answer.guarantee.minimal === "proved" ? small("No smaller one is safe by these proofs.") : null,
   );
@@ -130,20 +131,11 @@ function share({ value, terms }) {
   return [el("div", { class: "stack", "aria-hidden": "true" }, segments), small(`Mostly ${words.join(", ")}.`)];
 }
 
-function against(guarantee) {
-  const neighbours = (RELATIONS[guarantee.relation] ?? (() => guarantee.relation))(guarantee.unit);
-  return [
-    `${DEFINITIONS[guarantee.definition] ?? guarantee.definition}. `,
-    `The promise is against ${OBSERVERS[guarantee.observer] ?? guarantee.observer}, `,
-    `for two data sets in which ${neighbours}. `,
-  ].join("");
-}
-
 function parameters(answer, described) {
   const rows = Object.entries(answer.parameters).map(([name, value]) => [
     title(name),
     show(value),
-    capital(described[name]?.description ?? ""),
+    capital(meaning(described[name], answer.guarantee.unit)),
   ]);
   return table("Everything to run with", ["Parameter", "Value", "What it is"], rows, { class: "parameters" });
 }

@@ -94,6 +94,11 @@ export class Form {
     this.changed(this.body, path);
   }
 
+  /** Whose data is protected: a record or a client. */
+  protected() {
+    return this.body.unit ?? this.contract.fields(this.schema).find((field) => field.name === "unit")?.default ?? "record";
+  }
+
   redraw() {
     const focused = document.activeElement?.id;
     this.draw(this.schema, this.example, this.body);
@@ -103,7 +108,7 @@ export class Form {
   control(field, path) {
     const id = `f-${path.replace(/\./g, "-")}`;
     const ids = { input: id, label: `${id}-label`, describedBy: `${id}-about ${id}-problem` };
-    const about = el("p", { class: "about", id: `${id}-about` }, sentence(field));
+    const about = el("p", { class: "about", id: `${id}-about` }, sentence(field, this.protected()));
     const slot = el("p", { class: "wrong", id: `${id}-problem` });
     this.slots.set(`/${path.replace(/\./g, "/")}`, { slot, id });
     const label = (target) =>
@@ -151,7 +156,7 @@ export class Form {
       return;
     }
     this.set(path, value);
-    if (path.endsWith("kind")) this.redraw();
+    if (path.endsWith("kind") || path === "unit") this.redraw();
   }
 
   json(field, path, ids) {
@@ -240,9 +245,9 @@ export class Form {
   }
 }
 
-/** The description of a field as a sentence, with its unit. */
-function sentence(field) {
-  const text = field.description;
+/** What a field is as a sentence, of the unit that is protected, with its unit of measure. */
+function sentence(field, of) {
+  const text = field.meaning(of);
   const unit = field.unit && field.unit !== "nat" ? ` [${field.unit}]` : "";
   return text ? `${capital(text)}${unit}` : "";
 }

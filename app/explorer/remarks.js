@@ -21,7 +21,7 @@ export function showProblem(place, problem, left, choose) {
     place.replaceChildren();
     return;
   }
-  const { condition, nearest } = problem;
+  const { condition, nearest, considered } = problem;
   const errors = problem.errors?.length && !left.length ? "The fields on the left say which." : null;
   place.replaceChildren(
     el(
@@ -37,9 +37,12 @@ export function showProblem(place, problem, left, choose) {
             { class: "nearest" },
             "Nearest that can be met: ",
             Object.entries(nearest)
-              .filter(([, value]) => typeof value === "number")
+              .filter(([, value]) => typeof value === "number" || !value.endsWith("unbounded"))
               .map(([field, value]) => el("button", { type: "button", onclick: () => choose(field, value) }, `${title(field)} = ${number(value, 6)}`)),
           )
+        : null,
+      considered
+        ? el("details", {}, el("summary", {}, "Why of each theorem"), el("ul", {}, considered.map(({ theorem, reason }) => el("li", {}, el("code", {}, theorem), ` ${reason}`))))
         : null,
     ),
   );

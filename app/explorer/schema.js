@@ -1,6 +1,6 @@
 // The OpenAPI document as fields: every control on the page comes from it.
 
-import { title } from "./words.js";
+import { meaning, title } from "./words.js";
 
 export class Contract {
   constructor(document_) {
@@ -54,14 +54,14 @@ export class Contract {
     return Object.entries(resolved.properties ?? {}).map(([name, each]) => this.field(name, each, required.has(name)));
   }
 
-  /** A field: {name, title, description, symbol, unit, kind, …}; kind is one of number, choice, yes-no, object, variants, json. */
+  /** A field: {name, title, meaning, symbol, unit, kind, …}; kind is one of number, choice, yes-no, object, variants, json. */
   field(name, given, required) {
     const schema = this.resolve(given);
     const base = {
       name,
       required,
       title: title(name),
-      description: schema.description ?? "",
+      meaning: (of) => meaning(schema, of),
       symbol: schema["x-symbol"],
       unit: schema["x-unit"],
       default: schema.default,

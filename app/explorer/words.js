@@ -77,18 +77,9 @@ export const NAMES = {
 };
 export const nameOf = (algorithm) => NAMES[algorithm] ?? title(algorithm.replace(/-/g, "_"));
 
-export const OBSERVERS = {
-  server: "the server, who sees every message of every client",
-  "shuffled-server": "a server that sees every message but not whose it is",
-  "released-models": "anyone who sees the model after each round",
-  "final-model": "anyone who sees the last model only",
-  "other-clients": "all other clients together",
-};
-export const RELATIONS = {
-  "replace-one": (unit) => `one ${unit} is replaced by any other`,
-  "add-or-remove-one": (unit) => `one ${unit} is added or removed`,
-  "zero-out-one": (unit) => `one ${unit} is blanked out`,
-};
+/** What a field or a parameter is, of the unit that is protected where that changes it. */
+export const meaning = (schema, unit) => schema?.["x-of-unit"]?.replaceAll("{unit}", unit) ?? schema?.description ?? "";
+
 export const DEFINITIONS = {
   local: "Local: trust nobody",
   shuffle: "Shuffled: trust a shuffler",

@@ -18,9 +18,9 @@ def certified(question: Question) -> Answer:
         return _noise(question)
     curve = epsilond.account(_spec(question.parts), relation=_relation(question)).guarantee.curve
     if question.asked == "epsilon":
-        lower, upper = curve.epsilon(math.log(question.delta))
+        lower, upper = curve.epsilon(delta=question.delta)
     else:
-        lower, upper = (math.exp(end) for end in curve.log_delta(question.epsilon))
+        lower, upper = curve.delta(epsilon=question.epsilon)
     return Answer(upper, lower, upper)
 
 
@@ -64,7 +64,7 @@ def _noise(question: Question) -> Answer:
         for slack in SLACKS:
             spec = _repeated(part, noise * (1.0 - slack))
             curve = epsilond.account(spec, relation=_relation(question)).guarantee.curve
-            if curve.log_delta(question.epsilon).lower > math.log(question.delta):
+            if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise
 

@@ -46,6 +46,8 @@ def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterato
             typer.echo(f"  condition {error.condition.id}: {error.condition.statement}; {sides}", err=True)
         for name, value in error.nearest.items():
             typer.echo(f"  nearest {name}: {value}", err=True)
+        for tried in error.considered:
+            typer.echo(f"  tried {tried.theorem}: {tried.reason}", err=True)
         raise typer.Exit(NOT_CERTIFIED) from None
 
 

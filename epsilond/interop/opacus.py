@@ -25,10 +25,10 @@ def spec_from_opacus_history(history: Iterable[tuple[float, float, int]] | Mappi
             `accountant.state_dict()`, which holds it.
 
     Example:
-        >>> import epsilond, math
+        >>> import epsilond
         >>> run = epsilond.spec_from_opacus_history([(1.0, 0.01, 1000)])
         >>> account = epsilond.account(run, relation="add-or-remove-one")
-        >>> lower, upper = account.guarantee.curve.epsilon(math.log(1e-5))
+        >>> lower, upper = account.guarantee.curve.epsilon(delta=1e-5)
         >>> print(f"{lower:.4f} {upper:.4f}")
         1.8282 1.8282
 

@@ -75,6 +75,7 @@ def answer(algorithm: str, epsilon: float, rounds: int = 1) -> Calibration:
         algorithm=algorithm,
         parameters=ToyParameters(noise_std=1.0 / epsilon, rounds=rounds),
         guarantee=GuaranteeAnswer(
+            in_words="What a toy guarantees.",
             definition="local",
             unit="record",
             relation="replace-one",

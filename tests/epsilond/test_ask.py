@@ -1,6 +1,5 @@
 """calibrate, account and evaluate, for every calibrator and theorem in the lists."""
 
-import math
 from typing import get_args
 
 import pytest
@@ -61,8 +60,8 @@ def test_an_account_takes_a_spec_or_its_json():
     spec = epsilond.Repeated(times=4, mechanism=epsilond.Gaussian(noise_multiplier=8.0))
     body = {"kind": "repeated", "times": 4, "mechanism": {"kind": "gaussian", "noise_multiplier": 8}}
     asked, posted = (epsilond.account(each, relation="add-or-remove-one") for each in (spec, body))
-    ends = asked.guarantee.curve.epsilon(math.log(1e-5))
-    assert ends == posted.guarantee.curve.epsilon(math.log(1e-5))
+    ends = asked.guarantee.curve.epsilon(delta=1e-5)
+    assert ends == posted.guarantee.curve.epsilon(delta=1e-5)
     assert 0 < ends.lower <= ends.upper < 2
 
 

@@ -61,7 +61,7 @@ def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], Answered]:
     def answered(problem: Any) -> Answered:
         answer = solve(problem)
         curve = answer.guarantee.curve
-        points = [] if curve is None else profile(curve, answer.guarantee.target.epsilon)
+        points = [] if curve is None else profile(curve.known, answer.guarantee.target.epsilon)
         return Answered(as_json(answer), points)
 
     return answered
