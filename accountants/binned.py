@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ACCURACY = 64 * UNIT_ROUNDOFF
 """Bound on the error of each log mass, per unit of 1 + |log mass|."""
 MOST_ATOMS = 512
-_PIECES = 24
+_PIECES = 512
 """Cells between two neighbouring means."""
 _CELLS, _REACH = 4097, 40.0
 """Cells of Gaussian noise, and how far they reach beyond the outer means."""
@@ -90,18 +90,20 @@ class Noise:
     step: float = 0.0
 
     def edges(self, means: Sequence[float]) -> FloatArray:
-        """The means, so that no cell has a kink, and places between them; for Gaussian noise also beyond them."""
+        """Places that cells lie between: the means, at which Laplace and geometric noise have a kink, and others."""
         distinct = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
-            return np.unique(
-                np.concatenate([distinct, np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)])
-            )
-        pieces = max(2, min(_PIECES, 4 * MOST_ATOMS // max(distinct.size, 1)))
-        between = [np.linspace(left, right, pieces, endpoint=False) for left, right in itertools.pairwise(distinct)]
-        places = np.concatenate([*between, distinct[-1:]])
+            return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
+        if distinct.size == 1:
+            return distinct
+        pieces = max(2, min(_PIECES, 4 * MOST_ATOMS // distinct.size))
+        between = [np.linspace(left, right, pieces, endpoint=False)[1:] for left, right in itertools.pairwise(distinct)]
+        places = np.concatenate(between)
         if self.kind == "geometric":
-            places = self.step * np.rint(places / self.step)
-        return np.unique(np.concatenate([places, distinct]))
+            places = np.unique(self.step * np.rint(places / self.step))
+        right = np.clip(np.searchsorted(distinct, places), 1, distinct.size - 1)
+        apart = np.minimum(np.abs(places - distinct[right - 1]), np.abs(distinct[right] - places))
+        return np.unique(np.concatenate([places[apart > 1e-6 * float(np.diff(distinct).min())], distinct]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
         """log masses between consecutive edges, and beyond the first and the last one."""
