@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from accountants.law import SampledGaussianLaw
+from accountants.law import Direction, SampledGaussianLaw
 from accountants.one_large_step import OneLargeStep
 from accountants.quantities import RELATION, Epsilon, NoiseMultiplier, Rate, Relation, Rounds, delta_outputs, request
 from accountants.special import UNIT_ROUNDOFF
@@ -26,7 +26,7 @@ class RareStepsInputs:
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
     """Both ends of δ at ε, for the law with the record against the law without it, or with another in its place."""
     shift = 1.0 / inputs.noise_multiplier
-    direction = "replace" if inputs.relation == "replace-one" else "remove"
+    direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
     low, high = (
         OneLargeStep.of([(SampledGaussianLaw(inputs.rate, at, direction), inputs.rounds)]).log_delta(inputs.epsilon)
         for at in (shift * (1.0 - UNIT_ROUNDOFF), shift * (1.0 + 2.0 * UNIT_ROUNDOFF))

@@ -21,7 +21,8 @@ from accountants.guarantee import Guarantee, Refusal
 from accountants.rule import Case, Rule
 from accountants.structure import removing_is_replacing
 from accountants.theorem import Condition, Source, Status, Theorem
-from accountants.theorems.subsampling import amplified, drawn_mechanism, not_drawn, opposite_contributions
+from accountants.theorems.batch_instances import opposite_contributions
+from accountants.theorems.subsampling import amplified, drawn_mechanism, not_drawn
 
 if TYPE_CHECKING:
     from accountants.specs import Subsampled
@@ -44,7 +45,7 @@ CONVEXITY = Theorem(
 
 
 def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """An upper end, not known to be attained. One Laplace release has opposite contributions for its lower end."""
+    """An upper end, not known to be attained, for runs that have no exact pair."""
     if refusal := not_drawn("poisson", CONVEXITY, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
@@ -55,7 +56,7 @@ def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
     profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
-    instances = opposite_contributions(mechanism, share)
+    instances = opposite_contributions(mechanism, share, inner)
     return amplified(inner, Curve(Pair(profile, profile), instances), CONVEXITY, spec)
 
 

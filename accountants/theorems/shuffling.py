@@ -17,6 +17,7 @@ from accountants.profiles import gaussian_pair
 from accountants.rule import Case, Rule
 from accountants.structure import draws, of_records
 from accountants.theorems.lowy_shuffling import SINGLE_ROUND, TRUSTED_SHUFFLER
+from accountants.theorems.shuffling_counts import two_counts
 from accountants.theorems.shuffling_finite import response_instance
 from accountants.theorems.shuffling_gaussian import LEAST_BLANKET, GaussianBlanketBound, log_blanket_mass
 from accountants.theorems.shuffling_local import ClosedFormBound, LocalClonesBound, LocalCurve
@@ -76,7 +77,8 @@ def instances(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
         # The sum of the reports, two contributions of norm C opposite to each other.
         return (gaussian_pair(2.0 / (mechanism.noise_multiplier * math.sqrt(spec.clients))),)
     if mechanism.kind == "randomized_response" and mechanism.epsilon <= LARGEST_RESPONSE_EPSILON:
-        return (response_instance(spec.clients, mechanism.epsilon, mechanism.categories),)
+        one_count = response_instance(spec.clients, mechanism.epsilon, mechanism.categories)
+        return (one_count, *two_counts(spec.clients, mechanism.epsilon, mechanism.categories))
     return ()
 
 

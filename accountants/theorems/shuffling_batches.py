@@ -27,13 +27,14 @@ from accountants.special import UNIT_ROUNDOFF
 from accountants.specs import Gaussian, Subsampled
 from accountants.structure import drawn_level
 from accountants.theorem import Condition, Source, Status, Theorem
+from accountants.theorems.batch_instances import opposite_contributions
 from accountants.theorems.lowy_shuffling import TRUSTED_SHUFFLER
 from accountants.theorems.shuffling import HIDDEN_FROM, not_replaced
 from accountants.theorems.shuffling_clones import ClonesBound
 from accountants.theorems.shuffling_local import LocalCurve
 from accountants.theorems.shuffling_table import ScaledBound, scaled_pair
 from accountants.theorems.shuffling_theorems import SAME_RANDOMIZER
-from accountants.theorems.subsampling import WITHOUT_REPLACEMENT, opposite_contributions
+from accountants.theorems.subsampling import WITHOUT_REPLACEMENT
 from accountants.theorems.two_level import FRESH_SELECTION
 
 if TYPE_CHECKING:

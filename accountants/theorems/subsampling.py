@@ -9,26 +9,19 @@ batches that differ in it. Where the words of the spec do not say so much, `thin
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from accountants.admitted import NO_ORDER, SECRET_DRAW
-from accountants.amplification import AmplifiedProfile, Share, around, drawn_or_not
+from accountants.amplification import AmplifiedProfile, Share, drawn_or_not
 from accountants.curve import Curve, Pair
 from accountants.guarantee import Guarantee, Refusal, Setting
-from accountants.laplace import opposite_laplace_pair
-from accountants.law import SampledGaussianLaw
 from accountants.plateau import amplified_plateau, with_plateau
-from accountants.profiles import GaussianMixture, mixture_pair
 from accountants.rule import Case, Rule
 from accountants.specs import Subsampled
 from accountants.structure import (
-    SUMS,
     drawn_level,
     draws,
-    kinds,
     left_out_is_the_same,
     may_tell_places,
     misfit,
@@ -40,6 +33,7 @@ from accountants.structure import (
     zeroing_is_replacing,
 )
 from accountants.theorem import Source, Status, Theorem
+from accountants.theorems.batch_instances import fixed_batch, opposite_gaussian, zeroed_in_a_batch
 from accountants.trust import sees_clients_drawn
 
 if TYPE_CHECKING:
@@ -191,27 +185,8 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.mechanism.kind != "gaussian":
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    pair, realised = _opposite_gaussian(1.0 / spec.mechanism.noise_multiplier, Share.of(spec))
+    pair, realised = opposite_gaussian(1.0 / spec.mechanism.noise_multiplier, Share.of(spec))
     return amplified(inner, Curve(pair, (realised,)), POISSON_REPLACE_ONE, spec)
-
-
-def _opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
-    """(1 − q) N(0, 1) + q N(s, 1) against its mirror image: opposite contributions, the rest at zero.
-
-    A pair above, and one that is realised.
-    """
-    weights = (math.log(share.absent), math.log(share.rate))
-    pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
-    return around(lambda rate: replace(pair, law=SampledGaussianLaw(rate, shift, "replace")), share)
-
-
-def opposite_contributions(mechanism: Any, share: Share) -> tuple[Pair, ...]:
-    """What neighbours realise under replace-one: contributions ±C, drawn with probability q, and all others at zero."""
-    if mechanism.kind == "gaussian":
-        return _opposite_gaussian(1.0 / mechanism.noise_multiplier, share)[1:]
-    if mechanism.kind == "laplace":
-        return (opposite_laplace_pair(share.rate, 1.0 / mechanism.scale_multiplier, absent=share.absent),)
-    return ()
 
 
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -231,7 +206,10 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     plateau = amplified_plateau(inner.curve.upper, Fraction(share.around[1]))
     upper = with_plateau(Pair(profile, profile), plateau)
     guarantee = amplified(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
-    return for_relation(guarantee, case.setting, _instances(spec, inner, share))
+    if case.setting.relation == "replace-one":
+        return for_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
+    zeroed = case.account(drawn_mechanism(spec, case.setting), case.setting)
+    return for_relation(guarantee, case.setting, zeroed_in_a_batch(spec.mechanism, zeroed, share))
 
 
 def no_replacement_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
@@ -245,20 +223,12 @@ def no_replacement_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> 
     return None
 
 
-def _instances(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """What neighbours realise under replace-one with a fixed-size batch."""
-    if draws(spec.mechanism) or not inner.curve.tight or not kinds(spec.mechanism) <= SUMS:
-        return ()
-    return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(spec.mechanism, share))
-
-
 def for_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """A replace-one guarantee with its witnesses; for zero-out-one the same bound, without them."""
-    if setting.relation == "replace-one":
-        curve = Curve(guarantee.curve.upper, instances)
-        return Guarantee(setting=setting, curve=curve, derivation=guarantee.derivation, declared=guarantee.declared)
-    step = ZEROED_IS_REPLACED.because(guarantee.derivation)
-    return Guarantee(setting=setting, curve=guarantee.curve, derivation=step, declared=guarantee.declared)
+    """A replace-one guarantee, or the same bound for zero-out-one, with what neighbours in that relation realise."""
+    replaced = setting.relation == "replace-one"
+    step = guarantee.derivation if replaced else ZEROED_IS_REPLACED.because(guarantee.derivation)
+    curve = Curve(guarantee.curve.upper, instances)
+    return Guarantee(setting=setting, curve=curve, derivation=step, declared=guarantee.declared)
 
 
 def amplified(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:

@@ -16,10 +16,11 @@ from accountants.curve import Curve, Enclosure, Pair, Profile, Tails
 from accountants.geometric import GeometricProfile
 from accountants.guarantee import Guarantee, Refusal, Setting
 from accountants.laplace import LaplaceProfile
-from accountants.profiles import GaussianMixture, GaussianProfile, mixture_pair
+from accountants.profiles import GaussianProfile
 from accountants.rule import Case, Rule
 from accountants.special import UNIT_ROUNDOFF
 from accountants.theorem import Source, Status, Theorem
+from accountants.theorems.batch_instances import MOST_GROUPS, drawn_several_times
 from accountants.theorems.subsampling import amplified, for_relation, no_replacement_guarantee, not_drawn
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE_LOG_WEIGHT = -800.0
 _FAINT_LOG_WEIGHT = -80.0
-_TOLD_APART = 24
+TOLD_APART = 24
 _CLOSE, _WIDE = 1.1, 1.5
 MOST_DRAWS = 1e5
 
@@ -61,11 +62,11 @@ class Multiplicities:
     accuracy: float
 
 
-def multiplicities(draws: int, population: int) -> Multiplicities | None:
+def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART) -> Multiplicities | None:
     """Bin(draws, 1/population) given that it is positive, or None if its mean is too large to list.
 
-    Multiplicities are told apart up to 24 and grouped within 10 % beyond, or within 50 % where each weighs less than
-    e^−80: a list stays near a hundred long. A group counts as its largest for the upper end.
+    Multiplicities are told apart up to `told_apart` and grouped within 10 % beyond, or within 50 % where each weighs
+    less than e^−80: at 24 a list stays near a hundred long. A group counts as its largest for the upper end.
     """
     if draws > MOST_DRAWS * population or (draws > MOST_DRAWS and population == 1):
         return None
@@ -82,7 +83,7 @@ def multiplicities(draws: int, population: int) -> Multiplicities | None:
     start = 1
     while start <= kept:
         faint = log_weights[start - 1] <= _FAINT_LOG_WEIGHT and start > draws / population
-        end = int(_WIDE * start) if faint else (start if start < _TOLD_APART else int(_CLOSE * start))
+        end = start if start < told_apart else int((_WIDE if faint else _CLOSE) * start)
         end = min(end, kept)
         least.append(start)
         most.append(end)
@@ -162,7 +163,11 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     bases = tuple(group(most) for most in drawn.most)
     profile = MultiplicityProfile(bases, drawn.log_weights, drawn.rate, drawn.accuracy)
     guarantee = amplified(inner, Curve(Pair(profile, profile), ()), WITH_REPLACEMENT, spec)
-    return for_relation(guarantee, case.setting, _drawn_instances(drawn, spec.mechanism))
+    zeroed = case.setting.relation == "zero-out-one"
+    finer = multiplicities(spec.batch_size or 1, spec.population or 1, told_apart=MOST_GROUPS) or drawn
+    return for_relation(
+        guarantee, case.setting, drawn_several_times(finer if zeroed else drawn, spec.mechanism, zeroed=zeroed)
+    )
 
 
 def group_profile(mechanism: Any) -> Callable[[int], Profile] | None:
@@ -174,22 +179,6 @@ def group_profile(mechanism: Any) -> Callable[[int], Profile] | None:
     if mechanism.kind == "discrete_laplace":
         return lambda times: GeometricProfile(mechanism.decay_rate, times * mechanism.sensitivity)
     return None
-
-
-def _drawn_instances(drawn: Multiplicities, mechanism: Any) -> tuple[Pair, ...]:
-    """One-sided and symmetric instances of a Gaussian base. Rounding multiplicities down only brings laws closer."""
-    if mechanism.kind != "gaussian":
-        return ()
-    shift = 1.0 / mechanism.noise_multiplier
-    absent = ((math.log1p(-drawn.rate), 0),) if drawn.rate < 1.0 else ()
-    kept = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
-    weights = tuple(weight for weight, _ in kept)
-
-    def mixture(scale: float) -> GaussianMixture:
-        return GaussianMixture(weights, tuple(scale * times for _, times in kept))
-
-    one_sided = mixture_pair(mixture(2 * shift), GaussianMixture((0.0,), (0.0,)))
-    return one_sided, mixture_pair(mixture(shift), mixture(-shift))
 
 
 THEOREMS: tuple[Theorem, ...] = (WITH_REPLACEMENT,)
