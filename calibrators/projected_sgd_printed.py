@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scipy.optimize import brentq
 
@@ -25,8 +25,6 @@ from accountants.theorems.contraction_asoodeh import (
     SMOOTH_LOSSES,
     THEOREM_2,
     WHOLE_STEPS,
-    AnyOnePass,
-    OnePass,
 )
 from accountants.theorems.contraction_bound import log_contraction_bound
 from accountants.theorems.contraction_inverse_time import (
@@ -36,11 +34,12 @@ from accountants.theorems.contraction_inverse_time import (
     log_misprinted,
     risk_terms,
 )
-from accountants.theorems.contraction_stopping import COROLLARY_3, RandomStop
+from accountants.theorems.contraction_stopping import COROLLARY_3
 from accountants.theorems.projected_sgd_run import Run
 from calibrators.answer import Claims, PrintedReading
 from calibrators.envelope import condition_answers
 from calibrators.printed import Asked
+from calibrators.projected_sgd_asked import any_pass, closed_pass, printed_pass
 from calibrators.projected_sgd_problem import Plan, ProjectedSgdProblem, Reading, least_noise, scaled
 from calibrators.projected_sgd_risk import corollary_inputs, inverse_curvature
 from calibrators.search import LOG_10
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
     from calibrators.answer import TrueFigures
     from calibrators.problem import Target
 
-MOST_LISTED_STEPS = 100
-"""Schedules that change over more steps are not spelt out as an evaluation's inputs."""
 MOST_SOLVED_STEPS = 2**14
 """A bound over more steps of changing size is read at the answer's own noise, and none is solved for."""
 SPAN = 1e8
@@ -135,46 +132,12 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     def curved(at: Plan) -> Run:
         return replace(run_of(problem, at), convex=True)
 
-    def listed(at: Plan) -> dict[str, Any] | None:
-        """The pass with its schedules listed, if they are short."""
-        steps = run_of(problem, at).steps
-        lists = [
-            (one.constant,) if one.constant is not None else tuple(map(float, one.at(1, steps)))
-            for one in (at.step_schedule, at.noise_schedule)
-        ]
-        if max(map(len, lists)) > MOST_LISTED_STEPS:
-            return None
-        return {
-            "epsilon": problem.epsilon,
-            "clients": problem.clients,
-            "participants": at.participants,
-            "lipschitz": problem.lipschitz,
-            "radius": problem.radius,
-            "step_sizes": lists[0],
-            "noise_stds": lists[1],
-        }
-
-    def printed_pass(at: Plan) -> Asked | None:
-        """Theorem 2 and Corollary 3 look at β in a condition alone: without it there is nothing to ask them."""
-        lists = listed(at)
-        if lists is None or problem.smoothness is None:
-            return None
-        if theorem is THEOREM_2:
-            return Asked(theorem, OnePass(smoothness=problem.smoothness, **lists))
-        suffix = problem.suffix_fraction if problem.release == "suffix" else None
-        return Asked(theorem, RandomStop(smoothness=problem.smoothness, suffix_fraction=suffix, **lists))
-
-    def any_pass(at: Plan, **losses: Any) -> Asked | None:
-        lists = listed(at)
-        stop = None if problem.release == "last" else run_of(problem, at).first_stop
-        return None if lists is None else Asked(ANY_LOSSES, AnyOnePass(first_stop=stop, **losses, **lists))
-
     beta = problem.smoothness
 
     yield Printed(
         theorem=theorem,
         reading="statement",
-        asked=printed_pass,
+        asked=lambda at: printed_pass(problem, at),
         run=whole_ball,
         log_delta=bound(whole_ball, whole=True),
         radius_conditions=(convex, smooth, SMALL_STEPS.at(pass_)),
@@ -183,7 +146,7 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     yield Printed(
         theorem=ANY_LOSSES,
         reading="lipschitz",
-        asked=any_pass,
+        asked=lambda at: any_pass(problem, at),
         run=lipschitz,
         log_delta=bound(lipschitz),
         radius_conditions=(),
@@ -193,7 +156,7 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     yield Printed(
         theorem=ANY_LOSSES,
         reading="smooth",
-        asked=lambda at: any_pass(at, smoothness=beta, convex=False),
+        asked=lambda at: any_pass(problem, at, smoothness=beta, convex=False),
         run=any_smooth,
         log_delta=bound(any_smooth),
         radius_conditions=(smooth,),
@@ -201,7 +164,7 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     yield Printed(
         theorem=ANY_LOSSES,
         reading="strongly-convex",
-        asked=lambda at: any_pass(at, smoothness=beta, strong_convexity=problem.strong_convexity),
+        asked=lambda at: any_pass(problem, at, smoothness=beta, strong_convexity=problem.strong_convexity),
         run=curved,
         log_delta=bound(curved),
         radius_conditions=(convex, smooth),
@@ -222,26 +185,6 @@ def _closed(run: Run) -> Run:
     )
 
 
-def _closed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked | None:
-    """Corollary 3 at the least step size and noise of the pass, which its closed form (12) takes for all."""
-    if problem.smoothness is None:
-        return None
-    steps = run_of(problem, at).steps
-    return Asked(
-        COROLLARY_3,
-        RandomStop(
-            epsilon=problem.epsilon,
-            clients=problem.clients,
-            participants=at.participants,
-            lipschitz=problem.lipschitz,
-            radius=problem.radius,
-            smoothness=problem.smoothness,
-            step_sizes=(at.step_schedule.least(steps),),
-            noise_stds=(at.noise_schedule.least(steps),),
-        ),
-    )
-
-
 # The corollaries ----------------------------------------------------------------------------------------------------
 def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     if problem.smoothness is None or not problem.convex or not inverse_curvature(problem, plan):
@@ -254,7 +197,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
         yield Printed(
             theorem=COROLLARY_3,
             reading="experimental",
-            asked=lambda at: _closed_pass(problem, at),
+            asked=lambda at: closed_pass(problem, at),
             log_delta=lambda at: log_contraction_bound(problem.epsilon, _closed(run_of(problem, at))).upper,
             radius_conditions=conditions,
             fixed_noise=problem.clients**0.25,

@@ -145,7 +145,7 @@ def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer:
         ...     lipschitz=1.0, diameter=1.0, smoothness=1.0, rounds=50, batch_size=100, noise_std=0.01,
         ... )
         >>> [bound.constant for bound in answer.upper], answer.lower[0].theorem
-        (['explicit', 'explicit', 'hidden'], 'lowy.3.1')
+        (['explicit', 'explicit', 'explicit', 'hidden'], 'lowy.3.1')
 
     Raises:
         InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.

@@ -32,7 +32,7 @@ from accountants.theorems.lowy_smooth import (
 )
 from accountants.theorems.lowy_unlike_inputs import (
     EQUAL_SHARES,
-    LOGARITHM,
+    LOGARITHM_ABOVE_ONE,
     UnlikeClientsInputs,
     prescribed_outputs,
 )
@@ -112,7 +112,7 @@ CONDITIONS = (
         _client_sampling,
         by_reading=True,
     ),
-    LOGARITHM,
+    LOGARITHM_ABOVE_ONE,
     FRESH_NOISE,
     INSIDE_DOMAIN,
     Condition("loss", "every record's loss is convex (or μ-strongly convex), L-Lipschitz and β-smooth on the domain"),

@@ -32,7 +32,7 @@ from accountants.theorems.lowy_run_inputs import (
 )
 from accountants.theorems.lowy_unlike_inputs import (
     EQUAL_SHARES,
-    LOGARITHM,
+    LOGARITHM_ABOVE_ONE,
     UnlikeClientsInputs,
     prescribed_outputs,
     proof_excess_risk,
@@ -106,7 +106,7 @@ CONDITIONS = (
     DRAWN_ONCE,
     PRESCRIBED_ROUNDS,
     EQUAL_SHARES,
-    LOGARITHM,
+    LOGARITHM_ABOVE_ONE,
     Condition(
         "claim-proved",
         "what the proof sums up at this run is at most the explicit bound (unbounded where a constant is hidden)",

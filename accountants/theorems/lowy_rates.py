@@ -196,7 +196,8 @@ FIGURE_2 = Theorem(
     title="The rates of Figure 2",
     statement=(
         "with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5} and "
-        "1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one pass; on the data at hand r and r²; shuffled "
+        "1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one pass; on the "
+        "data at hand r and r²; shuffled "
         "1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r²"
     ),
     source=Source("lowy2023", "Figure 2"),

@@ -237,6 +237,6 @@ def logarithm(inputs: UnlikeClientsInputs, reading: Reading) -> Sides:
     return Sides(argument > 1.0, argument, 1.0)
 
 
-LOGARITHM = Condition(
+LOGARITHM_ABOVE_ONE = Condition(
     "logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", logarithm, by_reading=True
 )

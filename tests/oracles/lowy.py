@@ -144,6 +144,43 @@ def complete_convex_envelope_printed(
     }
 
 
+def unlike_convex(
+    *,
+    groups: Sequence[tuple[int, int, int, float, float, float]],
+    law: Sequence[tuple[int, float]],
+    d: int,
+    D: float,
+    beta: float,
+    R: int,
+    printed: bool,
+) -> dict[str, Any]:
+    """Theorem 2.1, complete and convex, at R rounds, from groups (clients, n, K, ε, ln δ, L_i), term by term.
+
+    Printed: every σ for L = max L_i, M~ = √M' or √M, 1/ν² over K. Corrected: σ_i for L_i, ψ_i = L_i² ξ_i, M~ = M' or
+    M, and 1/ν² over K only where all clients take part.
+    """
+    slopes = [one[5] for one in groups]
+    L = max(map(mpf, slopes))
+    seen = aggregates([(N, n, eps, ld) for N, n, _, eps, ld, _ in groups], law, R, None if printed else slopes)
+    n_min, K = min(one[1] for one in groups), min(one[2] for one in groups)
+    everyone = all(m == sum(one[0] for one in groups) for m, _ in law)
+    tilde = mp.sqrt(seen["tilde"]) if printed else seen["tilde"]
+    nu = max(1 / mp.sqrt(n_min), mp.sqrt(d * seen["xi"]))
+    divisor = K if printed or everyone else 1
+    eta = min(1 / (4 * mpf(beta)), D * mp.sqrt(tilde) / (L * R * nu))
+    noise = seen["average"] / seen["rms"] if seen["tilde"] == seen["rms"] else seen["largest"] / seen["M"]
+    terms = mpf(2) / (seen["M"] * n_min) * R + 256 * R * d * noise + mpf(8) / (seen["M"] * K)
+    return {
+        **seen,
+        "needed": max(mpf(beta) * D * mp.sqrt(tilde) / (L * nu), 1 / (nu**2 * divisor)),
+        "eta": eta,
+        "bound": 272 * L * D * nu / mp.sqrt(tilde),
+        "master": mpf(D) ** 2 / (eta * R) + eta * L**2 * terms,
+        "sigmas": [sigma(float(L) if printed else own, n, eps, ld, R) for _, n, _, eps, ld, own in groups],
+        "tilde": tilde,
+    }
+
+
 def figure_2_lower(*, n: int, N: int, d: int, eps: float) -> dict[str, Real]:
     """Theorem 3.1's convex lower bound at φ = D = L = 1, with C² = (εn√N/√d)^{2/5} of the one-pass algorithm."""
     C2 = (mpf(eps) * n * mp.sqrt(N) / mp.sqrt(d)) ** (mpf(2) / 5)

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from accountants.errors import InvalidInput
 from accountants.theorems.lowy_2_1 import THEOREM_2_1, SmoothInputs
+from accountants.theorems.lowy_2_2 import THEOREM_2_2, NonsmoothInputs
 from accountants.theorems.lowy_clients import Federation, smallest_round_count
 from accountants.theorems.lowy_convergence import convex_bound_printed
 from accountants.theorems.lowy_excess_risk import Problem, excess_risk
@@ -19,6 +21,7 @@ from accountants.theorems.lowy_smooth import (
     informal,
     master_inequality,
 )
+from tests.oracles import lowy as oracle
 
 EQUAL: dict[str, Any] = {
     "clients": 10, "participants": 10, "samples_per_client": 1000, "batch_size": 100, "epsilon": 1.0,
@@ -255,3 +258,123 @@ def test_what_no_run_can_have(changes: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         request(**changes)
     assert [fault.pointer for fault in raised.value.faults] == [pointer]
+
+
+# Clients that differ, and a random number of them -------------------------------------------------------------------
+def unlike(seed: int) -> dict[str, Any]:
+    """A request with two to five groups, and a law of the number of participants."""
+    rng = np.random.default_rng(seed)
+    groups = []
+    for _ in range(int(rng.integers(2, 6))):
+        n = int(10 ** rng.uniform(1, 5))
+        groups.append(
+            {
+                "clients": int(rng.integers(1, 8)),
+                "samples_per_client": n,
+                "batch_size": int(rng.integers(1, n + 1)),
+                "epsilon": float(10 ** rng.uniform(-1, 1)),
+                "log10_delta": -float(rng.uniform(2, 40)),
+                "lipschitz": float(10 ** rng.uniform(-1, 0)),
+                "weight": float(10 ** rng.uniform(-1, 1)) if seed % 2 else 1.0,
+            }
+        )
+    clients = sum(group["clients"] for group in groups)
+    few = int(rng.integers(1, clients + 1))
+    share = float(rng.uniform(0.05, 0.95))
+    law = [{"participants": few, "probability": share}, {"participants": clients, "probability": 1.0 - share}]
+    return {
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "samples_per_client": 1000,
+        "clients": clients,
+        "client_groups": groups,
+        **({"participation": law} if seed % 3 else {}),
+        "batch_size": 10,
+        "dimension": int(10 ** rng.uniform(0, 3)),
+        "lipschitz": 1.0,
+        "diameter": float(10 ** rng.uniform(-1, 1)),
+        "smoothness": float(10 ** rng.uniform(-2, 1)),
+    }
+
+
+@pytest.mark.parametrize("reading", ["printed", "corrected"])
+@pytest.mark.parametrize("seed", range(40))
+def test_unlike_clients_and_random_participation_in_forty_digits(seed: int, reading: Any) -> None:
+    given = unlike(seed)
+    found = THEOREM_2_1.evaluate(SmoothInputs(**given), reading).outputs
+    groups = given["client_groups"]
+    whole = mp.fsum(mpf(group["weight"]) * group["clients"] for group in groups)
+    scales = [mpf(group["weight"]) * given["clients"] / whole for group in groups]
+    law = given.get("participation", [{"participants": given["clients"], "probability": 1.0}])
+    expected = oracle.unlike_convex(
+        groups=[
+            (
+                group["clients"],
+                group["samples_per_client"],
+                group["batch_size"],
+                group["epsilon"],
+                float(mpf(group["log10_delta"]) * mp.log(10)),
+                float(scale * mpf(group["lipschitz"])),
+            )
+            for group, scale in zip(groups, scales, strict=True)
+        ],
+        law=[(one["participants"], one["probability"]) for one in law],
+        d=given["dimension"],
+        D=given["diameter"],
+        beta=float(max(scales) * given["smoothness"]),
+        R=found["rounds"],
+        printed=reading == "printed",
+    )
+    for name, value in {
+        "mean_participants": "M",
+        "rms_participants": "rms",
+        "effective_participants": "tilde",
+        "average_xi": "average",
+        "largest_xi": "largest",
+        "xi": "xi",
+        "step_size": "eta",
+        "excess_risk": "bound",
+        "proof_excess_risk": "master",
+        "prescribed_rounds": "needed",
+    }.items():
+        assert abs(found[name] / expected[value] - 1) < mpf("1e-11"), name
+    largest = max(scale * mpf(group["lipschitz"]) for group, scale in zip(groups, scales, strict=True))
+    assert abs(found["average_psi"] / (largest**2 * expected["average"]) - 1) < mpf("1e-11")
+    for own, std in zip(found["groups"], expected["sigmas"], strict=True):
+        assert abs(own["noise_std"] / std - 1) < mpf("1e-11")
+    assert found["noise_std"] == max(own["noise_std"] for own in found["groups"])
+
+
+def test_one_group_of_all_clients_is_the_request_without_groups() -> None:
+    for theorem, inputs in ((THEOREM_2_1, SmoothInputs), (THEOREM_2_2, NonsmoothInputs)):
+        plain = dict(theorem.examples[0])
+        grouped = {**plain, "client_groups": [{"clients": plain["clients"], "samples_per_client": 1000}]}
+        law = [{"participants": plain.pop("participants"), "probability": 1.0}]
+        drawn = {**plain, "participation": law}
+        for reading in theorem.readings:
+            alone, whole, random = (
+                dict(theorem.evaluate(inputs(**each), reading).outputs) for each in (plain, grouped, drawn)
+            )
+            assert whole.pop("groups")[0]["noise_std"] == alone["noise_std"]
+            assert alone == whole == random
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"clients": 11}, "/client_groups"),
+        ({"participants": 3}, "/participation"),
+        ({"participation": [{"participants": 12, "probability": 1.0}]}, "/participation/0/participants"),
+        ({"client_groups": [{"clients": 10, "samples_per_client": 5, "batch_size": 6}]}, "/client_groups/0/batch_size"),
+        ({"client_groups": [{"clients": 10}]}, "/client_groups/0"),
+        ({"variant": "informal"}, "/client_groups"),
+    ],
+)
+def test_groups_and_laws_that_no_run_can_have(changes: dict[str, Any], pointer: str) -> None:
+    two = [{"clients": 4, "samples_per_client": 1000}, {"clients": 6, "samples_per_client": 500}]
+    law = [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}]
+    base = {**THEOREM_2_1.examples[0], "client_groups": two, "participation": law}
+    del base["participants"]
+    with pytest.raises(InvalidInput) as caught:
+        SmoothInputs(**{**base, **changes})
+    assert pointer in {fault.pointer for fault in caught.value.faults}
