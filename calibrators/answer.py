@@ -154,6 +154,11 @@ class Baseline:
     theorem: Annotated[str, Served("the theorem that gives it")]
     formula: Annotated[str, Served("what it is, in symbols")]
 
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> Baseline:
+        """From its JSON form."""
+        return cls(**{**told, "value": number_of(told["value"])})
+
     def __str__(self) -> str:
         return f"{self.formula} = {self.value:.6g}"
 
@@ -358,6 +363,11 @@ class Calibration:
     declared_conditions: tuple[DeclaredCondition, ...]
     warnings: tuple[Warning_, ...]
     engine_version: str
+
+
+def number_of(told: float | str) -> float:
+    """A number from its JSON form."""
+    return float(told) if isinstance(told, int | float) else -math.inf if told.startswith("-") else math.inf
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:

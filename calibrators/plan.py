@@ -155,7 +155,7 @@ def _worth(risk: PlannedRisk | None, convergence: Mapping[str, Any] | None) -> t
     if risk is not None and risk.baseline is not None:
         what, vacuous, baseline = "risk", risk.vacuous, risk.baseline
     elif convergence is not None:
-        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline(**convergence["baseline"])
+        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline.read(convergence["baseline"])
     else:
         return None, ()
     return vacuous, (Reason(message=f"its bound on the {what} is {no_better(baseline)}"),) if vacuous else ()
@@ -218,22 +218,19 @@ def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanE
     something. Of the rest these come first, by their figures.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
-    saying = [entry for entry in members if not _says_nothing(entry) and figures[name_of(entry)] is not None]
-    known = sorted(value for entry in saying if (value := figures[name_of(entry)]) is not None)
+    saying = {
+        name_of(entry): value
+        for entry in members
+        if not entry.vacuous and (value := figures[name_of(entry)]) is not None
+    }
+    known = sorted(saying.values())
     ranked = [
-        replace(entry, rank=known.index(value) + 1)
-        for entry in saying
-        if (value := figures[name_of(entry)]) is not None
+        replace(entry, rank=known.index(saying[name_of(entry)]) + 1) for entry in members if name_of(entry) in saying
     ]
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
-    rest = [entry for entry in members if entry not in saying]
 
     def place(entry: PlanEntry) -> tuple[bool, float]:
         value = figures[name_of(entry)]
-        return not _says_nothing(entry), math.inf if value is None else value
+        return not entry.vacuous, math.inf if value is None else value
 
-    return ranked, sorted(rest, key=place)
-
-
-def _says_nothing(entry: PlanEntry) -> bool:
-    return entry.vacuous is True
+    return ranked, sorted((entry for entry in members if name_of(entry) not in saying), key=place)

@@ -5,7 +5,6 @@ Entries are ranked only among those whose guarantees are of one kind and whose f
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -15,7 +14,6 @@ from accountants.quantities import Observer, Relation, Unit
 from calibrators.answer import (
     BASELINE,
     OBJECTIVE,
-    UNBOUNDED,
     VACUOUS,
     Baseline,
     Calibration,
@@ -23,6 +21,7 @@ from calibrators.answer import (
     Number,
     Objective,
     Served,
+    number_of,
 )
 from calibrators.plan_problem import RankBy, Trust, Unknown
 
@@ -71,11 +70,11 @@ class PlannedRisk:
         if upper is None:
             return None
         return cls(
-            value=math.inf if upper["value"] == UNBOUNDED else upper["value"],
+            value=number_of(upper["value"]),
             constant=upper["constant"],
             theorem=upper["theorem"],
             objective=told.get("objective"),
-            baseline=None if baseline is None else Baseline(**baseline),
+            baseline=None if baseline is None else Baseline.read(baseline),
             vacuous=upper.get("vacuous"),
         )
 

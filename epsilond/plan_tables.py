@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context
 from typing import Any
@@ -88,8 +89,8 @@ def _mark(entry: PlanEntry) -> str:
 
 def _short(value: Any) -> str:
     """Rounded upward: these are bounds and costs."""
-    if not isinstance(value, int | float):
-        return value or ""
+    if not isinstance(value, int | float) or value == math.inf:
+        return as_json(value) or ""
     return f"{float(Context(prec=DIGITS, rounding=ROUND_CEILING).create_decimal(value)):.{DIGITS}g}"
 
 

@@ -106,6 +106,17 @@ def test_the_plans_table_ranks_and_says_why_not() -> None:
     assert "as many rounds as a client has records" in text
 
 
+def test_the_plans_table_marks_what_says_nothing_and_leaves_out_empty_columns() -> None:
+    text = run("plan", *options(PLAN | {"dimension": 5000}))
+    assert "no better than the start (L·D = 2)" in text
+    ranks = [line.split()[:2] for line in text.splitlines() if line[:1].isdigit()]
+    assert ranks == [["1", "one-pass-accelerated-mb-sgd"]]
+    assert "reached at" not in text
+    learnt = run("plan", *options(PLAN | {"algorithms": ["one-pass-accelerated-mb-sgd"]}))
+    assert "says" not in learnt.split()
+    assert "no better than the start" not in learnt
+
+
 def test_the_plans_table_of_what_reaches_a_risk() -> None:
     given = {name: value for name, value in PLAN.items() if name != "epsilon"}
     text = run("plan", *options(given), "--reach", '{"risk": 0.3, "solve_for": "epsilon"}')
@@ -113,6 +124,7 @@ def test_the_plans_table_of_what_reaches_a_risk() -> None:
     reached = [entry.reach for entry in found.entries if entry.reach is not None]
     assert reached
     assert all(f"epsilon {one.value:g}" in text for one in reached)
+    assert "reached at" in text
 
 
 def test_a_plan_that_cannot_be_names_its_option() -> None:

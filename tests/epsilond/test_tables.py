@@ -6,9 +6,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+import epsilond
 from calibrators.answer import Ends
-from epsilond.tables import outward
+from epsilond.tables import calibration, outward, risk_bounds
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -36,3 +38,47 @@ def test_ends_are_printed_outward(one, other):
 )
 def test_examples(ends, shown):
     assert outward(ends) == shown
+
+
+def shown(answer):
+    console = Console(width=300, markup=False, emoji=False, highlight=False)
+    with console.capture() as captured:
+        console.print(answer)
+    return captured.get()
+
+
+def test_a_risk_that_says_nothing_is_marked_wherever_it_is_printed():
+    run = {
+        "epsilon": 0.05, "delta": 1e-5, "samples_per_client": 1000, "clients": 50, "dimension": 10**8, "lipschitz": 1.0,
+        "diameter": 2.0, "smoothness": 1.0, "batch_size": 1000, "rounds": 100, "sampling": "full",
+    }  # fmt: skip
+    mark = "no better than the start (L·D = 2)"
+    text = shown(calibration(epsilond.calibrate("mb-sgd", **run)))
+    certified = next(line for line in text.splitlines() if line.startswith("at most"))
+    assert mark in certified
+    assert "population" in text
+    printed = next(line for line in text.splitlines() if line.startswith("lowy.2.1 complete"))
+    assert mark in printed
+    assert mark in shown(risk_bounds(epsilond.bound_risk("mb-sgd", **run, noise_std=1.0)))
+    learnt = shown(calibration(epsilond.calibrate("mb-sgd", **{**run, "epsilon": 5.0, "dimension": 5}, readings=())))
+    assert mark not in learnt
+    assert "claims risk" not in learnt
+    assert "L·D = 2" in learnt
+
+
+def test_groups_that_differ_have_no_common_noise_on_the_table():
+    text = shown(
+        calibration(
+            epsilond.calibrate(
+                "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=50, dimension=5, lipschitz=1.0,
+                diameter=2.0, smoothness=1.0, batch_size=1000, rounds=10, sampling="full",
+                client_groups=[
+                    {"clients": 20, "samples_per_client": 1000, "epsilon": 0.5},
+                    {"clients": 30, "samples_per_client": 100},
+                ],
+            )
+        )
+    )  # fmt: skip
+    assert not any(line.startswith("noise_std") for line in text.splitlines())
+    assert "groups.1.noise_std" in text
+    assert "differs by group" in text

@@ -13,7 +13,7 @@ import pytest
 import epsilond
 from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
-from calibrators.answer import Baseline, Calibration
+from calibrators.answer import Baseline, Calibration, as_json
 from calibrators.baseline import (
     VACUOUS_PRESCRIBED_RISK,
     VACUOUS_PRINTED_RISK,
@@ -295,3 +295,10 @@ def test_a_plan_for_many_clients_of_few_records_ranks_nothing_vacuous() -> None:
             assert entry.rank is None
             assert entry.why[-1].message == "its bound on the risk is no better than the start (L·D = 10)"
     assert sum(entry.applies is True for entry in found.entries) >= 4
+
+
+@pytest.mark.parametrize("value", [2.0, 1e300, math.inf])
+def test_baselines_survive_their_json_form(value: float) -> None:
+    whole = Baseline(value=value, theorem="epsilond.excess-risk-of-the-start", formula="L·D")
+    assert Baseline.read(as_json(whole)) == whole
+    assert str(whole).startswith("L·D = ")
