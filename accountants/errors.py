@@ -64,7 +64,7 @@ class NoCertificate(EpsilondError):
     considered: tuple[Considered, ...] = ()
 
     def __str__(self) -> str:
-        return self.message
+        return "\n  tried ".join([self.message, *(f"{tried.theorem}: {tried.reason}" for tried in self.considered)])
 
     def __reduce__(self) -> tuple[type[NoCertificate], tuple[object, ...]]:
         # Exceptions pickle by `args`; these cross a process boundary whole.

@@ -43,7 +43,7 @@ class PrivacyCurve:
         >>> import epsilond
         >>> curve = epsilond.account(epsilond.Gaussian(noise_multiplier=1.0), relation="replace-one").guarantee.curve
         >>> print(f"{curve.epsilon(delta=1e-5).upper:.4f} {curve.delta(epsilon=1.0).upper:.4f}")
-        10.0044 0.5099
+        9.9973 0.5099
     """
 
     known: Curve

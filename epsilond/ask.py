@@ -216,7 +216,7 @@ def account(
         >>> print(f"{found.guarantee.epsilon.lower:.4f} {found.guarantee.epsilon.upper:.4f} {found.claim.holds}")
         1.8282 1.8282 True
         >>> print(f"{found.guarantee.curve.delta(epsilon=2.0).upper:.2e}")
-        2.36e-06
+        2.67e-06
 
     Raises:
         InvalidInput: the spec describes nothing that can be run, several of ε, δ and log10 δ are given, or one of them

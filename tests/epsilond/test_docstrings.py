@@ -4,10 +4,13 @@ import doctest
 
 import pytest
 
+from accountants import privacy_curve
 from epsilond import ask
 
+EXAMPLES = [each for module in (ask, privacy_curve) for each in doctest.DocTestFinder(exclude_empty=True).find(module)]
 
-@pytest.mark.parametrize("example", doctest.DocTestFinder(exclude_empty=True).find(ask), ids=lambda each: each.name)
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 def test_example(example):
     said = []
     assert doctest.DocTestRunner().run(example, out=said.append).failed == 0, "".join(said)

@@ -48,6 +48,7 @@ def test_a_refusal_is_short_and_what_it_proposes_passes(
     (kind,) = {kinds[tried.theorem] for tried in refused.considered}
     assert {tried.theorem for tried in refused.considered} == {rule.theorem.id for rule in RULES if rule.kind == kind}
     assert all(tried.reason and not tried.applies for tried in refused.considered)
+    assert all(str(tried.reason) in str(refused) for tried in refused.considered)
     for field, value in refused.nearest.items():
         assert refused.message.startswith(f"ask for the {field} {value}")
         assert refusal(SPECS[name], **{**setting, field: value}) is None

@@ -14,7 +14,7 @@ from calibrators import CALIBRATORS
 from calibrators.accounting import AccountAnswer, AccountProblem
 from calibrators.answer import Calibration
 
-CODE = re.compile(r"\bmath\.|\bNone\b|\bTrue\b|\bFalse\b|\bfloat\b|\bself\b")
+CODE = re.compile(r"\bmath\.|\bNone\b|\bfloat\b|\bself\b")
 TYPES = [AccountProblem, AccountAnswer, Calibration]
 TYPES += [each for calibrator in CALIBRATORS for each in (calibrator.problem, calibrator.parameters)]
 OTHER_UNIT = {"record": "client", "client": "record"}

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from accountants import trust
 from witness.reports import numbers
 
 UNITS: Mapping[str, str] = {
     "record": "every single record",
     "client": "everything that any one client holds",
 }
-OBSERVERS: Mapping[str, str] = {
-    "server": "a server that sees every message of every client",
-    "shuffled-server": "a server that sees the messages of each round shuffled, without their senders",
-    "released-models": "whoever sees every model that is released",
-    "final-model": "whoever sees the final model and nothing else",
-    "other-clients": "all other clients together, who see every model they are sent",
-}
+OBSERVERS: Mapping[str, str] = trust.OBSERVERS
 RELATIONS: Mapping[str, str] = {
     "replace-one": "two data sets are neighbours if one {unit} of them has another value, their sizes being the same",
     "add-or-remove-one": "two data sets are neighbours if one has one {unit} more than the other",
@@ -54,9 +49,16 @@ def headline(record: Mapping[str, Any]) -> tuple[str, ...]:
         )
         return (
             f"If the assumptions below hold, {whom}, {loss}.",
+            *_sentence(guarantee),
             "This is certified for a run with the parameters below, and for no others.",
         )
-    return (f"If the assumptions below hold, {whom}, {_at(guarantee)}.", *_verdict(answer.get("claim")))
+    sentence = f"If the assumptions below hold, {whom}, {_at(guarantee)}."
+    return (sentence, *_sentence(guarantee), *_verdict(answer.get("claim")))
+
+
+def _sentence(guarantee: Mapping[str, Any]) -> tuple[str, ...]:
+    """Who is trusted and what the draws hide, as it was answered; reports of earlier engines have no such sentence."""
+    return (guarantee["in_words"],) if "in_words" in guarantee else ()
 
 
 def _at(guarantee: Mapping[str, Any]) -> str:
