@@ -19,7 +19,7 @@ from calibrators.accounting import EXAMPLES, AccountProblem, answer
 from epsilond.cli import main
 from epsilond.commands.exits import MEANINGS
 from epsilond.reading import read
-from witness.reports.page import render
+from witness.reports import page as report_page
 from witness.reports.record import LARGEST_PAGE, opened, sealed
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
@@ -227,7 +227,9 @@ def test_another_engines_report_exits_with_6_and_shows_todays_figures(tmp_path):
     record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
     record["engine_version"] = record["answer"]["engine_version"] = "0.0.9"
     file = tmp_path / "report.html"
-    file.write_text(sealed(record, lambda *given: render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8")
+    file.write_text(
+        sealed(record, lambda *given: report_page.render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8"
+    )
     shown = run("verify", file)
     assert shown.exit_code == 6
     assert "0.9999998" in shown.stdout
