@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from accountants.special import LEAST_LOG
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,10 +41,13 @@ class Enclosure(NamedTuple):
 
     @classmethod
     def around(cls, value: FloatArray, accuracy: float) -> Enclosure:
-        """The enclosure of the logarithm of a probability computed within accuracy · (1 + |value|)."""
+        """The enclosure of the logarithm of a probability computed within accuracy · (1 + |value|).
+
+        `LEAST_LOG` is known from above only.
+        """
         with np.errstate(invalid="ignore"):
             slack = np.where(np.isneginf(value), 0.0, accuracy * (1.0 + np.abs(value)))
-        return cls(value - slack, np.minimum(value + slack, 0.0))
+        return cls(np.where(value <= LEAST_LOG, -np.inf, value - slack), np.minimum(value + slack, 0.0))
 
 
 class Interval(NamedTuple):

@@ -7,16 +7,30 @@ printed formula. Its file holds the `Theorem` object above the function that use
 from __future__ import annotations
 
 import inspect
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
+
+import numpy as np
 
 from accountants.errors import InvalidInput
 
 Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]
 Outputs = Mapping[str, Any]
+LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the doubles"
+
+
+def holds_nan(value: Any) -> bool:
+    """Whether a value, or anything inside it, is not a number."""
+    if isinstance(value, Mapping):
+        return any(map(holds_nan, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(holds_nan, value))
+    return isinstance(value, float) and math.isnan(value)
 
 
 class Status(StrEnum):
@@ -25,6 +39,15 @@ class Status(StrEnum):
     PROVED = "proved"
     REFUTED = "refuted"
     UNPROVED = "unproved"
+
+
+NEVER_INFINITE = re.compile(r"^lower_|(^|_)(noise_std|noise_multiplier|step_size|shift|scale)(_|$)")
+"""Names of outputs that are lower ends, orders, or what to run with: where they are infinite, they have overflowed."""
+
+
+def _is_overflow(output: tuple[str, Any]) -> bool:
+    name, value = output
+    return isinstance(value, float) and math.isinf(value) and NEVER_INFINITE.search(name) is not None
 
 
 @dataclass(frozen=True)
@@ -157,6 +180,10 @@ class Theorem:
     def evaluate(self, inputs: object, reading: Reading = "printed") -> Evaluation:
         """The outputs of the formula and every condition at `inputs`.
 
+        What overflows, is divided by zero, or is no number, on the way or in the end, is refused: none of it is an
+        end of anything. An ε, or a bound on a risk, may be infinite where nothing is promised; a lower end, an order,
+        and what is to be run with may not.
+
         Raises:
             InvalidInput: the theorem has no formula, or no such reading, or its numbers leave the doubles on the way.
         """
@@ -165,11 +192,15 @@ class Theorem:
         if reading not in self.readings:
             raise InvalidInput.at("/reading", "this theorem has no such reading", allowed=", ".join(self.readings))
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
-        try:
-            outputs = self.formula(inputs, **arguments)
-            conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
-        except ArithmeticError:  # a square of 1e200, a quotient by one of 1e-200
-            raise InvalidInput.at("", "these numbers are so far apart that the formula leaves the doubles") from None
+        try:  # a square of 1e200, a quotient by one of 1e-200
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                outputs = self.formula(inputs, **arguments)
+                conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
+        except ArithmeticError:
+            raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
+        sides = [side for each in conditions for side in (each.left, each.right)]
+        if holds_nan([outputs, sides]) or any(map(_is_overflow, outputs.items())):
+            raise InvalidInput.at("", LEAVES_THE_DOUBLES)
         return Evaluation(outputs, conditions, self.status, self.errata, reading)
 
     @property

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
+from accountants.scales import check_scales
 from accountants.special import UNIT_ROUNDOFF
 from accountants.theorem import ConditionResult, Evaluation, Theorem
 from accountants.theorems.lowy_excess_risk import ExcessRisk, Problem, excess_risk
@@ -69,11 +70,15 @@ class RiskFields:
 
 
 def check_run(asked: Any) -> None:
-    """A given noise is that of a given run, and φ is at most L.
+    """A given noise is that of a given run, φ is at most L, and the squares of scales are doubles.
 
     Raises:
-        InvalidInput: batch_size or rounds are absent beside noise_std, or gradient_std exceeds lipschitz.
+        InvalidInput: batch_size or rounds are absent beside noise_std, gradient_std exceeds lipschitz, or a scale is
+            out of the range that squares survive.
     """
+    check_scales(
+        noise_std=asked.noise_std, step_size=asked.step_size, gradient_std=asked.gradient_std, radius=asked.radius
+    )
     if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
         raise InvalidInput(Fault("/noise_std", "needs batch_size and rounds: it is the noise of one run"))
     if asked.gradient_std is not None and asked.gradient_std > asked.lipschitz:

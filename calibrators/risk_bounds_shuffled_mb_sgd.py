@@ -90,7 +90,7 @@ def _run_and_noise(asked: ShuffledMbSgdRiskProblem) -> tuple[Run, float]:
 
 
 def _printed(asked: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
-    """(46), or (47) if strongly convex: an order, for smooth losses and the expected loss."""
+    """(46), or (47) if strongly convex: an order, for smooth losses and the expected loss; none where RM² ≤ Nδ."""
     if asked.smoothness is None or asked.problem != "population" or asked.unit != "record":
         return
     inputs = ShuffledInputs(
@@ -108,6 +108,8 @@ def _printed(asked: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
         rounds=run.rounds,
     )
     found = THEOREM_4_1.evaluate(inputs)
+    if "excess_risk_scale" not in found.outputs:
+        return
     yield UpperBound(
         theorem=THEOREM_4_1.id,
         reading="statement",

@@ -57,7 +57,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     evaluation = THEOREM_4_1.evaluate(inputs)
     at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
-    parameters = {name: float(evaluation.outputs[name]) for name in kept}
+    parameters = {name: float(evaluation.outputs[name]) for name in kept if name in evaluation.outputs}
     noise_std = evaluation.outputs.get("noise_std")
     about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
     about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]

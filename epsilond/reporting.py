@@ -3,30 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from jinja2 import TemplateError
 
 from accountants import ENGINE_VERSION
 from accountants.errors import InvalidInput, NoCertificate
 from epsilond.reading import read
-from witness.reports.compare import agreement
-from witness.reports.make import make
-from witness.reports.page import render
+from witness.reports import words
+from witness.reports.canonical import canonical
+from witness.reports.compare import SAME_ENGINE, agreement, explained_otherwise
+from witness.reports.inert import is_inert
+from witness.reports.make import dated, make, plain
+from witness.reports.page import declared, render
 from witness.reports.questions import question
-from witness.reports.record import LARGEST_PAGE, Broken, Kind, opened, visible
+from witness.reports.record import (
+    LARGEST_PAGE,
+    Broken,
+    Kind,
+    demand_one_engine,
+    opened,
+    sealed,
+    without_data,
+)
 
-Outcome = Literal["exactly", "within-the-certificate", "contradicts", "refused", "broken"]
+Outcome = Literal[
+    "exactly", "within-the-certificate", "another-engine", "not-confirmed", "contradicts", "refused", "broken"
+]
 AGREES: frozenset[Outcome] = frozenset(("exactly", "within-the-certificate"))
+RECOMPUTED = ("parameters", "guarantee", "points", "claim", "meaning")
+"""The parts of an answer that are claims in numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
     """What came of a report.
 
-    `exactly`: today's engine answers the same. `within-the-certificate`: its enclosures and the report's meet, and its
-    parameters are the report's to what a search may stop at. `contradicts`: they differ at `differences`, JSON
-    pointers into the data. `refused`: it gives no answer to the request. `broken`: the page is not as it was made.
+    `exactly`: today's engine answers the same to the last digit, and the page is, byte for byte, the one it writes of
+    that answer. `within-the-certificate`: so is the page, and every figure is near today's (witness/reports/compare.py
+    says how near), as on another processor, where the last digits of logarithms and sums differ.
+    `another-engine`: the report names another engine's version. Today's confirms its figures, but cannot say how that
+    version would have written the page: read `recomputed` instead. `not-confirmed`: likewise of another engine, and at
+    `differences` the report says more than today's engine proves. `contradicts`: the figures differ at `differences`,
+    JSON pointers into the data. `refused`: the request has no answer. `broken`: the page is not as it was made.
+
+    `recomputed` is what today's engine answers to the report's request (parameters, guarantee, points, claim and
+    meaning, as in the answers of the service), in words too (`headline`), with the conditions that only the caller can
+    vouch for (`declared_conditions`). Nobody checks the date, nor who made the report: a hash is no signature.
+    `written_alike` says whether today's engine writes the same page of the report's data, whatever these are.
+    `explained_otherwise` points to what another engine's report tells in other words or steps than today's.
     """
 
     outcome: Outcome
@@ -38,10 +65,15 @@ class Verification:
     report_engine: str | None = None
     engine_version: str = ENGINE_VERSION
     differences: tuple[str, ...] = ()
+    written_alike: bool = False
+    explained_otherwise: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()
+    recomputed: Mapping[str, Any] = field(default_factory=dict)
+    declared_conditions: tuple[str, ...] = ()
 
     @property
     def agrees(self) -> bool:
-        """Whether the page is whole and today's engine confirms it."""
+        """Whether the page is whole, of today's engine, and confirmed by it."""
         return self.outcome in AGREES
 
 
@@ -69,8 +101,9 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str,
 def verify(page: str) -> Verification:
     """Whether a report is as it was made, and whether today's engine gives its answer again.
 
-    Nothing in the page is run. Its data are read, checked against its hash and against the visible page, and the
-    request in them is answered anew.
+    Nothing in the page is run. Its data are read and checked against their hash, the request in them is answered anew,
+    and the page is written anew and compared with the whole of `page`, byte for byte. Give the page as it was stored: a
+    byte order mark or other line endings are alterations like any other.
 
     Example:
         >>> import epsilond
@@ -104,12 +137,16 @@ def read_page(path: Path) -> str:
 
 
 def _confirmed(found: Mapping[str, Any], page: str) -> Verification:
-    """The outcome for a whole page.
+    """The outcome for a page that fits its hashes.
 
     Raises:
-        Broken: the page shows something else than its data say.
+        Broken: the page shows something else than its data say, or the data what no report's could.
     """
-    known = {
+    demand_one_engine(found)
+    if not is_inert(without_data(page)):
+        raise Broken("the page holds something that no report of any engine holds, such as a script or a comment")
+    _demand_date(found["date"])
+    known: dict[str, Any] = {
         "hash": found["hash"],
         "kind": found["kind"],
         "name": found["name"],
@@ -125,18 +162,59 @@ def _confirmed(found: Mapping[str, Any], page: str) -> Verification:
     except NoCertificate as error:
         return Verification(outcome="refused", reason=f"not certified ({error.slug}): {error.message}", **known)
     computed = {"answer": answered.answer, "profile": answered.profile, "engine_version": ENGINE_VERSION}
+    outcome: Outcome
     outcome, differences = agreement(found, computed)
-    if (
-        outcome != "contradicts"
-        and found["engine_version"] == ENGINE_VERSION
-        and visible(page) != render(found, found["hash"])
-    ):
-        raise Broken("the visible page was altered: it is not the page of its data")
-    return Verification(outcome=outcome, reason=_REASONS[outcome], differences=differences, **known)
+    known |= {
+        "differences": differences,
+        "headline": words.headline({"kind": found["kind"], "answer": answered.answer}),
+        "recomputed": {name: answered.answer[name] for name in RECOMPUTED if name in answered.answer},
+        "declared_conditions": tuple(statement for _, statement in declared(answered.answer)),
+    }
+    written_alike = _written_alike(found, page)
+    if found["engine_version"] != ENGINE_VERSION:
+        outcome = "another-engine" if outcome in AGREES else outcome
+        known["explained_otherwise"] = explained_otherwise(found, computed)
+    elif outcome in AGREES:
+        if canonical(plain(found["request"])) != canonical(found["request"]):
+            raise Broken("the request is not in the form in which a report carries it")
+        if not written_alike:
+            raise Broken("the visible page was altered: it is not the page of its data")
+    known["written_alike"] = written_alike
+    return Verification(outcome=outcome, reason=_REASONS[outcome], **known)
 
 
-_REASONS: Mapping[str, str] = {
-    "exactly": "today's engine gives the same answer, to the last digit",
-    "within-the-certificate": "today's engine gives other digits; its enclosures and those of the report meet",
+def _demand_date(text: str) -> None:
+    """What stands in the place of a date is one as a report writes it, or nothing.
+
+    Raises:
+        Broken: it is not.
+    """
+    try:
+        if not text or dated(text) == text:
+            return
+    except InvalidInput:
+        pass
+    raise Broken("what stands in the place of the date is none")
+
+
+def _written_alike(found: Mapping[str, Any], page: str) -> bool:
+    """Whether the page, all of it, is what today's engine writes of its data, byte for byte.
+
+    Of data that no engine made, such as those of a forger, there may be no page at all.
+    """
+    unsealed = {name: item for name, item in found.items() if name not in ("hash", "page")}
+    try:
+        return sealed(unsealed, render) == page
+    except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
+_REASONS: Mapping[Outcome, str] = {
+    "exactly": "today's engine gives the same answer, to the last digit, and writes the same page of it",
+    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library"
+    f" does: every figure is within {SAME_ENGINE:g} of the report's, relatively; the page is the one of the report's",
+    "another-engine": "another version of the engine made the page, which this one cannot confirm; the figures in its"
+    " data are confirmed by those below: read these, or verify it with that version",
+    "not-confirmed": "another version of the engine made the report, and today's does not prove as much",
     "contradicts": "today's engine gives another answer",
 }

@@ -39,6 +39,7 @@ def advanced_composition(
 
     The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
     Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which needs e^ε_r − 1 ≤ 2 ε_r. Natural logarithms; `log_slack` is ln δ'.
+    An infinite ε_r, or a δ_r that is, stays infinite.
     """
     rules = {
         "dwork-roth": lambda epsilon: epsilon * expm1_or_infinity(epsilon),
@@ -47,9 +48,11 @@ def advanced_composition(
     }
     squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
     total = times * math.fsum(map(rules[drift], epsilons))
-    spread = math.sqrt(2.0 * squares * max(-log_slack, 0.0))
+    spread = math.sqrt(2.0 * squares * nats) if (nats := max(-log_slack, 0.0)) else 0.0
     heads = [log_delta + math.log(times) for log_delta in log_deltas]
     top = max([log_slack, *heads])
+    if math.inf in (squares, total, top):
+        return EpsilonDelta(epsilon=math.inf if math.inf in (squares, total) else spread + total, log_delta=top)
     log_delta = top + math.log(math.fsum(math.exp(term - top) for term in [log_slack, *heads]))
     return EpsilonDelta(epsilon=spread + total, log_delta=log_delta)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from accountants.curve import Interval
-from accountants.special import UNIT_ROUNDOFF, log_theta, log_theta_complement, mills
+from accountants.special import FARTHEST, UNIT_ROUNDOFF, log_theta, log_theta_complement, mills
 
 if TYPE_CHECKING:
     from accountants.special import FloatArray
@@ -62,7 +62,7 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     For a = ε/r − r/2 < −1 it is −a²/2 − log √2π + log(R(−a) + R(a + r)): the rounding of a, at most 2u(ε/r + r/2),
     moves a²/2 by at most 4u(|value| + ε + 1).
     """
-    if not shift.size or 2.0 * epsilon >= shift.min() * (shift.min() - 2.0):
+    if not shift.size or shift.max() > FARTHEST or 2.0 * epsilon >= shift.min() * (shift.min() - 2.0):
         return log_theta_complement(epsilon, shift)
     with np.errstate(divide="ignore", over="ignore"):
         a = epsilon / shift - 0.5 * shift

@@ -22,7 +22,7 @@ from accountants.quantities import (
     request,
 )
 from accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from accountants.theorems.contraction_asoodeh import NOISE_STDS, STEP_SIZES, listed, schedule
+from accountants.theorems.contraction_asoodeh import NOISE_STDS, STEP_SIZES, listed
 from accountants.theorems.contraction_inverse_time import A_4, CURVATURE
 
 _TESTS = "tests/theorems/test_contraction_asoodeh.py"
@@ -56,9 +56,10 @@ class AverageRisk:
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     """The noise's term; the optimisation's, and their sum, where the caller knows the constant."""
     steps = inputs.clients // inputs.participants
-    sizes, noises = (schedule(values).at(1, steps) for values in (inputs.step_sizes, inputs.noise_stds))
+    sizes, noises = (np.asarray(values, dtype=np.float64) for values in (inputs.step_sizes, inputs.noise_stds))
+    powers = sizes * noises**2  # one for all steps where both are constant, else one for each, as many as are listed
     factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
-    noise = factor * float(np.sum(sizes * noises**2)) / inputs.clients
+    noise = factor * float(np.sum(powers)) * (steps / powers.size) / inputs.clients
     if inputs.shamir_constant is None:
         return {"noise_term": noise}
     spread = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std

@@ -80,29 +80,36 @@ class ShuffledInputs(EqualClientsInputs):
         return self.rounds if self.rounds is not None else smallest_round_count(lambda _: self.prescribed_rounds)
 
     @property
+    def log_pairs(self) -> float:
+        """ln(RM²/(Nδ)). At most 0 where the statement prescribes no noise: its square would not be positive."""
+        return math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
+
+    @property
     def logarithms(self) -> float:
-        """ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)."""
-        pairs = math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
-        return pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
+        """ln(RM²/(Nδ)) ln(R/δ) ln(1/δ), positive where the first is."""
+        return self.log_pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
 
     def least_participants(self, *, printed: bool) -> float:
         """16 ln(18RM²/(Nδ)) as printed; 16e ln(36RM²/(nNδ)) suffices in truth (E-21)."""
-        pairs = math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
+        pairs = self.log_pairs
         if printed:
             return 16.0 * (math.log(18.0) + pairs)
         return 16.0 * math.e * (math.log(36.0) + pairs - math.log(self.samples_per_client))
 
 
 def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
-    """σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε) (F-64)."""
+    """σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε) (F-64), where RM² > Nδ."""
     scaled = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
-    return inputs.lipschitz * math.sqrt(max(scaled, 0.0)) / (inputs.records * inputs.epsilon)
+    return inputs.lipschitz * math.sqrt(scaled) / (inputs.records * inputs.epsilon)
 
 
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
-    """The statistical and the privacy term of (46), or of (47) if strongly convex; the sum is a scale (F-66)."""
+    """The statistical and the privacy term of (46), or of (47) if strongly convex; the sum is a scale (F-66).
+
+    Where RM² > Nδ.
+    """
     n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
-    privacy = d * max(inputs.logarithms, 0.0) / (inputs.epsilon * inputs.records) ** 2
+    privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
     if inputs.strong_convexity > 0.0:
         unit = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
         return unit / (n * m), unit * privacy
@@ -111,34 +118,41 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
-    """η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · logarithms)}}, for convex losses only."""
+    """η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · logarithms)}}, for convex losses only and where RM² > Nδ."""
     if inputs.strong_convexity > 0.0:
         return None
     m = float(inputs.participants)
-    spread = math.sqrt(inputs.dimension * m * max(inputs.logarithms, 0.0))
-    private = inputs.epsilon * inputs.records / spread if spread > 0.0 else math.inf
+    private = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * m * inputs.logarithms)
     reach = inputs.diameter * math.sqrt(m) / (inputs.lipschitz * inputs.rounds_run)
     return min(0.25 / inputs.smoothness, reach * min(math.sqrt(inputs.samples_per_client), private))
 
 
 @in_doubles
 def shuffled(inputs: ShuffledInputs) -> Outputs:
-    """Rounds, σ/√C and, if C is given, σ; the step; the risk's scale by its terms; the fewest reports in a round."""
+    """Rounds, σ/√C and, if C is given, σ; the step; the risk's scale by its terms; the fewest reports in a round.
+
+    Where RM² ≤ Nδ the statement has no noise, no step and no risk: they are absent, and its condition fails.
+    """
+    rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
+    participants = {
+        "least_participants": inputs.least_participants(printed=False),
+        "printed_least_participants": inputs.least_participants(printed=True),
+    }
+    if inputs.log_pairs <= 0.0:
+        return rounds | participants
     unit = noise_std_over_root_constant(inputs)
     statistical, privacy = excess_risk_scale(inputs)
     step = step_size(inputs)
     constant = inputs.noise_constant
     return {
-        "rounds": inputs.rounds_run,
-        "prescribed_rounds": inputs.prescribed_rounds,
+        **rounds,
         "noise_std_over_root_constant": unit,
         **({} if constant is None else {"noise_std": math.sqrt(constant) * unit}),
         **({} if step is None else {"step_size": step}),
         "excess_risk_scale": statistical + privacy,
         "statistical_term": statistical,
         "privacy_term": privacy,
-        "least_participants": inputs.least_participants(printed=False),
-        "printed_least_participants": inputs.least_participants(printed=True),
+        **participants,
     }
 
 
@@ -148,6 +162,10 @@ def _logarithm(inputs: ShuffledInputs) -> Sides:
 
 def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
     return Sides.at_least(inputs.rounds_run, (inputs.epsilon * inputs.records) ** 2 / inputs.participants)
+
+
+def _some_noise(inputs: ShuffledInputs) -> Sides:
+    return Sides(inputs.log_pairs > 0.0, inputs.log_pairs, 0.0)
 
 
 UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)
@@ -174,6 +192,7 @@ CONDITIONS = (
         "R is at least what the statement prescribes (for the risk)",
         lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
     ),
+    Condition("some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _some_noise),
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
     UNSPECIFIED,
     Condition("one-record", "every report is on one record (K = 1): the proof covers no other"),

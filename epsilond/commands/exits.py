@@ -10,14 +10,15 @@ import typer
 from accountants.errors import Fault, InvalidInput, NoCertificate
 from epsilond.options import option_name
 
-UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES = 1, 2, 3, 4, 5
+UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE = 1, 2, 3, 4, 5, 6
 MEANINGS = {
-    0: "answered; of verify: the report is whole, and today's engine agrees",
+    0: "answered; of verify: the page is the one that today's engine writes, and its figures are confirmed",
     UNEXPECTED: "unexpected: a fault of ours",
     BAD_INPUT: "bad input: the options or fields are named",
     NOT_CERTIFIED: "nothing can be certified: the condition that fails and what is near are shown",
     BROKEN: "verify: the report was altered or is incomplete",
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
+    ANOTHER_ENGINE: "verify: another version of the engine made the report; its figures are confirmed, its page is not",
 }
 """THE list of exit codes."""
 ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": "", "spec": "SPEC", "report": "REPORT"}

@@ -11,7 +11,7 @@ import typer
 from accountants.errors import InvalidInput
 from calibrators.answer import as_json
 from epsilond import account_tables, reporting
-from epsilond.commands.exits import BROKEN, DISAGREES, exit_codes
+from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
 from epsilond.commands.output import print_body, waiting
 from epsilond.commands.requests import structure_of
 from epsilond.tables import show
@@ -61,7 +61,12 @@ def verify(
 ) -> None:
     """Check that a report is as it was made, and whether today's engine gives its answer again.
 
-    Exit codes: 0 it agrees, 4 the report was altered or is incomplete, 5 today's engine does not agree.
+    Answer and page are made anew from the request in the report, and compared with the whole of the file. On the
+    engine's own version every figure must be the report's, to the last digits, which another processor may give
+    otherwise. The date, and who made the report, are checked by nobody: a hash is no signature.
+
+    Exit codes: 0 it agrees, 4 the report was altered or is incomplete, 5 today's engine does not agree, 6 another
+    version of the engine made the report: its figures are confirmed, its page is not.
     """
     with exit_codes():
         page = reporting.read_page(Path(report))
@@ -72,7 +77,7 @@ def verify(
         else:
             show(account_tables.verification(found))
     if not found.agrees:
-        raise typer.Exit(BROKEN if found.outcome == "broken" else DISAGREES)
+        raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(found.outcome, DISAGREES))
 
 
 def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str | None) -> None:

@@ -19,7 +19,8 @@ from calibrators.accounting import EXAMPLES, AccountProblem, answer
 from epsilond.cli import main
 from epsilond.commands.exits import MEANINGS
 from epsilond.reading import read
-from witness.reports.record import LARGEST_PAGE, opened
+from witness.reports import page as report_page
+from witness.reports.record import LARGEST_PAGE, opened, sealed
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 SPEC = '{"kind": "gaussian", "noise_multiplier": 2.0}'
@@ -181,7 +182,9 @@ def test_a_report_is_written_and_verified(tmp_path):
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", opened(run(*asked, "--out", "-").stdout)["date"])
     shown = run("verify", file)
     assert shown.exit_code == 0
-    assert "exactly" in shown.stdout
+    noise = opened(page)["answer"]["parameters"]["noise_multiplier"]
+    for said in ("exactly", f"{noise}", "0.9999998", "clipping norm", "a hash is no signature"):
+        assert said in shown.stdout, said
     body = json.loads(run("verify", file, "--json").stdout)
     assert (body["agrees"], body["outcome"], body["hash"]) == (True, "exactly", opened(page)["hash"])
 
@@ -217,6 +220,22 @@ def test_an_engine_that_does_not_agree_exits_with_5(tmp_path, monkeypatch):
     shown = run("verify", file)
     assert shown.exit_code == 5
     assert "/answer/parameters/rounds" in shown.stdout
+
+
+def test_another_engines_report_exits_with_6_and_shows_todays_figures(tmp_path):
+    page = epsilond.report("calibration", "gaussian", request=GAUSSIAN)
+    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    record["engine_version"] = record["answer"]["engine_version"] = "0.0.9"
+    file = tmp_path / "report.html"
+    file.write_text(
+        sealed(record, lambda *given: report_page.render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8"
+    )
+    shown = run("verify", file)
+    assert shown.exit_code == 6
+    assert "0.9999998" in shown.stdout
+    assert "0.0000001" not in shown.stdout
+    body = json.loads(run("verify", file, "--json").stdout)
+    assert (body["agrees"], body["outcome"], body["report_engine"]) == (False, "another-engine", "0.0.9")
 
 
 def test_a_huge_file_exits_with_2(tmp_path):

@@ -89,15 +89,17 @@ def other_engine(record):
     record["engine_version"] = record["answer"]["engine_version"] = "0.0.9"
 
 
-def test_another_engine_agrees_within_the_certificate(page):
+def test_another_engine_is_confirmed_in_its_figures_alone(page):
     def change(record):
         other_engine(record)
         record["answer"]["parameters"]["noise_multiplier"] *= 1 + 1e-4
         record["answer"]["guarantee"]["epsilon"]["lower"] *= 0.9
-        record["answer"]["warnings"] = []
+        record["answer"]["warnings"] = [{"code": "x", "message": "told otherwise"}]
 
     found = epsilond.verify(forged(page, change))
-    assert (found.outcome, found.report_engine, found.differences) == ("within-the-certificate", "0.0.9", ())
+    assert (found.outcome, found.report_engine, found.differences) == ("another-engine", "0.0.9", ())
+    assert found.explained_otherwise == ("/answer/warnings",)
+    assert not found.agrees
 
 
 def test_another_engine_whose_noise_is_another_contradicts(page):
@@ -113,7 +115,7 @@ def test_the_page_of_another_engine_need_not_be_rendered_alike(page):
     record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
     other_engine(record)
     old = sealed(record, lambda *given: render(*given).replace("at most", "no more than", 1))
-    assert epsilond.verify(old).agrees
+    assert epsilond.verify(old).outcome == "another-engine"
     assert epsilond.verify(old.replace("no more than", "far less than", 1)).outcome == "broken"
 
 
@@ -149,32 +151,58 @@ def test_a_file_is_read_within_bounds(tmp_path, page):
         reporting.read_page(tmp_path)
 
 
-def answer(**members):
-    return {"answer": members, "profile": [], "engine_version": "1"}
+def answer(engine="1", **members):
+    return {"answer": members, "profile": [], "engine_version": engine}
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "outcome"),
+    ("ours", "theirs", "same", "other"),
     [
-        ({"lower": 1.0, "upper": 2.0}, {"lower": 1.5, "upper": 3.0}, "within-the-certificate"),
-        ({"lower": 1.0, "upper": 2.0}, {"lower": 2.5, "upper": 3.0}, "contradicts"),
-        ({"lower": 1.0, "upper": "unbounded"}, {"lower": 2.5, "upper": 3.0}, "within-the-certificate"),
-        ({"lower": "-unbounded", "upper": -2.0}, {"lower": -1.0, "upper": 0.0}, "contradicts"),
-        ({"lower": "x", "upper": 2.0}, {"lower": 1.0, "upper": 2.0}, "contradicts"),
-        ({"lower": 1.0, "upper": 2.0, "more": 1}, {"lower": 1.0, "upper": 2.0}, "contradicts"),
-        (1.0, 1.0 + 1e-7, "within-the-certificate"),
-        (1.0, 1.0 + 1e-4, "contradicts"),
-        (1, 1.0, "exactly"),
-        (True, 1, "contradicts"),
-        ("unbounded", "unbounded", "exactly"),
-        ("unbounded", 1e300, "contradicts"),
-        ([1, 2], [1], "contradicts"),
-        (None, 1, "contradicts"),
-        pytest.param(10**400, 1.0, "contradicts", id="huge"),
+        ({"lower": 1.0, "upper": 3.0}, {"lower": 1.5, "upper": 2.0}, "contradicts", "within-the-certificate"),
+        ({"lower": 1.0, "upper": 2.0}, {"lower": 1.5, "upper": 3.0}, "contradicts", "not-confirmed"),
+        ({"lower": 1.0, "upper": 2.0}, {"lower": 2.5, "upper": 3.0}, "contradicts", "contradicts"),
+        ({"lower": 1.0, "upper": "unbounded"}, {"lower": 2.5, "upper": 3.0}, "contradicts", "within-the-certificate"),
+        ({"lower": 1.0, "upper": 2.0}, {"lower": 0.0, "upper": "unbounded"}, "contradicts", "not-confirmed"),
+        ({"lower": "-unbounded", "upper": -2.0}, {"lower": -1.0, "upper": 0.0}, "contradicts", "contradicts"),
+        ({"lower": "x", "upper": 2.0}, {"lower": 1.0, "upper": 2.0}, "contradicts", "contradicts"),
+        ({"lower": 3.0, "upper": 2.0}, {"lower": 2.2, "upper": 2.4}, "contradicts", "contradicts"),
+        ({"lower": 1.0, "upper": 2.0, "more": 1}, {"lower": 1.0, "upper": 2.0}, "contradicts", "contradicts"),
+        (1.0, 1.0 + 1e-7, "within-the-certificate", "within-the-certificate"),
+        (1.0, 1.0 + 1e-4, "contradicts", "within-the-certificate"),
+        (1.0, 1.0 + 1e-2, "contradicts", "contradicts"),
+        (1, 1.0, "exactly", "within-the-certificate"),
+        (True, 1, "contradicts", "contradicts"),
+        ("unbounded", "unbounded", "exactly", "within-the-certificate"),
+        ("unbounded", 1e300, "contradicts", "contradicts"),
+        ([1, 2], [1], "contradicts", "contradicts"),
+        (None, 1, "contradicts", "contradicts"),
+        pytest.param(10**400, 1.0, "contradicts", "contradicts", id="huge"),
     ],
 )
-def test_figures_are_compared(ours, theirs, outcome):
-    assert compare.agreement(answer(guarantee={"x": ours}), answer(guarantee={"x": theirs}))[0] == outcome
+def test_figures_are_compared(ours, theirs, same, other):
+    signed = answer(guarantee={"x": ours})
+    assert compare.agreement(signed, answer(guarantee={"x": theirs}))[0] == same
+    assert compare.agreement(signed, answer("2", guarantee={"x": theirs}))[0] == other
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "theirs", "outcome"),
+    [
+        ("delta", 1e-300, 1.001e-300, "within-the-certificate"),
+        ("delta", 1e-300, 1.1e-300, "contradicts"),
+        ("delta", 1e-12, 1.1e-12, "contradicts"),
+        ("delta", 0.0, 1e-12, "contradicts"),
+        ("epsilon", 0.0, 1e-16, "within-the-certificate"),
+        ("epsilon", 0.0, 1e-6, "contradicts"),
+        ("margin_epsilon", 1e-12, 3e-12, "within-the-certificate"),
+        ("relative_width", 1e-15, 7e-14, "within-the-certificate"),
+        ("relative_width", 1e-15, 1e-3, "contradicts"),
+        ("noise_std", 1e-12, 3e-12, "contradicts"),
+    ],
+)
+def test_what_rounding_leaves_is_judged_by_what_it_is_a_rounding_of(name, ours, theirs, outcome):
+    signed, computed = answer(x={name: {"upper": ours}}), answer(x={name: {"upper": theirs}})
+    assert compare.agreement(signed, computed)[0] == outcome
 
 
 def test_differences_are_few_and_json(page):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -101,3 +101,49 @@ def _spread(low: float, high: float, within: tuple[float, float]) -> st.SearchSt
     if bottom >= top:
         bottom, top = math.log(max(low, LEAST)), math.log(min(high, LARGEST))
     return st.floats(bottom, top).map(lambda logarithm: min(max(math.exp(logarithm), low), high))
+
+
+# Extremes -----------------------------------------------------------------------------------------------------------
+SMALLEST, BIGGEST = 2.3e-308, 1.7e308
+INNER: tuple[float, ...] = (1e-300, 1e-150, 1e-30, 1e-6, 0.5, 1, 2, 3, 1e3, 1e8, 1e12, 1e100, 1e150)
+"""Where formulas have turned: squares that vanish or overflow, counts that fill the memory, the smallest counts."""
+
+
+def ends(annotation: Any) -> list[float]:
+    """The ends of a numeric field's domain, what lies next to an end that is not part of it; none of other fields."""
+    bare, quantity = quantity_of(annotation)
+    if bare not in (int, float) or quantity is None:
+        return []
+    whole = bare is int
+    low = quantity.ge if quantity.ge is not None else quantity.gt
+    high = quantity.le if quantity.le is not None else quantity.lt
+    low = (-LARGEST_COUNT if whole else -BIGGEST) if low is None else low
+    high = (LARGEST_COUNT if whole else BIGGEST) if high is None else high
+    beside = [low + 1, high - 1] if whole else [low or SMALLEST, math.nextafter(low, high), math.nextafter(high, low)]
+    return _within(quantity, [low, high, *beside], whole=whole)
+
+
+def corners(annotation: Any) -> list[float]:
+    """The ends, and what lies between at which formulas have turned."""
+    bare, quantity = quantity_of(annotation)
+    found = ends(annotation)
+    return [*found, *_within(quantity, INNER, whole=bare is int, but=found)] if found and quantity else []
+
+
+def _within(quantity: Quantity, values: Iterable[float], *, whole: bool, but: Sequence[float] = ()) -> list[float]:
+    found: list[float] = []
+    for value in (int(each) if whole else float(each) for each in values):
+        survives = value == 0 or abs(value) >= SMALLEST
+        if quantity.contains(value) and survives and value not in (*found, *but):
+            found.append(value)
+    return found
+
+
+def extremes(
+    cls: type, example: Mapping[str, Any], of: Callable[[Any], list[float]]
+) -> dict[str, list[dict[str, float]]]:
+    """For each numeric field of a class, the changes that put it at each of its extremes."""
+    hints = get_type_hints(cls, include_extras=True)
+    found = {name: [{name: value} for value in of(hint)] for name, hint in hints.items()}
+    other = {"delta": "log10_delta", "log10_delta": "delta"}
+    return {name: changes for name, changes in found.items() if changes and other.get(name) not in example}

@@ -10,19 +10,22 @@ import pytest
 from accountants.errors import InvalidInput
 from accountants.guarantee import Tightness
 from accountants.quantities import Observer, Relation, Sampling, Unit
+from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
 from calibrators.accounting import EXAMPLES
 from calibrators.answer import GuaranteeAnswer
 from epsilond.reading import read
-from witness.reports import words
+from witness.reports import meanings, words
 from witness.reports.make import dated, make
 from witness.reports.page import render
 from witness.reports.profile import STEPS, drawing, profile
 from witness.reports.questions import QUESTIONS, question
 from witness.reports.record import CLOSING, LARGEST_PAGE, NO_HASH, OPENING, Broken, opened, sealed, visible
+from witness.reports.spec_words import described
 
 SLOW = {"shuffled-mb-sgd"}
 DATE = "2026-01-31"
+THEOREM_IDS = {each.id for each in THEOREMS}
 VOID = {"meta", "circle", "line", "polygon", "polyline", "br", "img", "link"}
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}\u2028"
 
@@ -124,8 +127,22 @@ def test_the_page_says_everything_of_the_answer(kind, name, example, page):
     wanted += [condition["statement"] for each in answer.get("as_printed", ()) for condition in each["conditions"]]
     wanted += [str(value) for value in answer.get("parameters", {}).values() if isinstance(value, float | int)]
     wanted += [answer["engine_version"], DATE, *example]
+    if "spec" in example:
+        wanted += [described(opened(made)["request"]["spec"], answer["guarantee"]["unit"]), meanings.ADVANTAGE]
     for each in wanted:
         assert " ".join(each.split()) in text, each
+
+
+@CASES
+def test_no_raw_key_of_the_data_stands_on_the_page(kind, name, example, page):
+    texts = parsed(visible(page(kind, name, example))).texts
+    assert not [
+        text
+        for text in texts
+        if re.fullmatch(r"\w+(\.\w+)+", text.strip())
+        and not text.strip()[0].isdigit()
+        and text.strip() not in THEOREM_IDS
+    ]
 
 
 @CASES
@@ -169,7 +186,7 @@ def test_no_string_breaks_out_of_the_page(small):
     hostile = {
         **record,
         "date": HOSTILE,
-        "request": {HOSTILE: HOSTILE, "spec": {HOSTILE: [HOSTILE]}},
+        "request": {HOSTILE: HOSTILE, "query": {HOSTILE: [HOSTILE]}},
         "answer": {
             **answer,
             "warnings": [{"code": HOSTILE, "message": HOSTILE}],

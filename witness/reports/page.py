@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from accountants.bibliography import WORKS
-from accountants.quantities import quantity_of
 from accountants.theorem import Theorem
 from accountants.theorems import THEOREMS
 from witness.reports import numbers, words
+from witness.reports.meanings import ADVANTAGE, meaning_of, name_of, true_positives
 from witness.reports.profile import drawing
 from witness.reports.questions import question
+from witness.reports.spec_words import described
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,14 +35,16 @@ def render(record: Mapping[str, Any], seal: str) -> str:
         title=asked.title,
         headline=words.headline(record),
         assumptions=words.assumptions(guarantee),
-        declared=list(_declared(answer)),
+        declared=list(declared(answer)),
         tight=words.TIGHT[guarantee["tight"]],
-        run=_rows(_ordered(answer.get("parameters", {}), asked.parameters)),
+        run=list(_run(_ordered(answer.get("parameters", {}), asked.parameters), asked.parameters)),
+        ran=described(record["request"]["spec"], guarantee["unit"]) if "spec" in record["request"] else "",
         request=list(_request(record["request"], asked.problem)),
         readings=list(_readings(answer)),
         considered=list(_considered(answer)),
         derivation=list(_derivation(answer)),
-        extra={name: _rows(answer[name]) for name in ("risk", "communication", "meaning") if name in answer},
+        extra={name: _rows(answer[name]) for name in ("risk", "communication") if name in answer},
+        meaning=list(_meaning(answer.get("meaning"))),
         band=drawing(record["profile"], _target(guarantee)),
         numbers=numbers,
     )
@@ -63,7 +66,21 @@ def _template() -> Template:
 
 
 def _rows(members: Any) -> list[tuple[str, str]]:
-    return [(name, numbers.full(value)) for name, value in numbers.flat(members)]
+    return [(name_of(name), numbers.full(value)) for name, value in numbers.flat(members)]
+
+
+def _run(members: Mapping[str, Any], declared: type | None) -> Iterator[tuple[str, str, str]]:
+    """Name, value and meaning of every parameter to run with."""
+    for name, value in numbers.flat(members):
+        yield name_of(name), numbers.full(value), meaning_of(declared, name)
+
+
+def _meaning(found: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What it means to an attacker: the name of each figure and its ends."""
+    if found is not None:
+        yield ADVANTAGE, found["advantage"]
+        for each in found["true_positive_rates"]:
+            yield true_positives(each["false_positive_rate"]), each["true_positive_rate"]
 
 
 def _ordered(members: Mapping[str, Any], declared: Any) -> Mapping[str, Any]:
@@ -81,21 +98,21 @@ def _target(guarantee: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def _request(given: Mapping[str, Any], problem: Any) -> Iterator[tuple[str, str, str]]:
-    """Name, value and meaning of every field that was given, then of the defaults that stood in for others."""
-    described = {
-        name: quantity.description if quantity is not None else ""
-        for name, (_, quantity) in (
-            (name, quantity_of(hint)) for name, hint in get_type_hints(problem, include_extras=True).items()
-        )
-    }
-    for name, value in numbers.flat(_ordered(given, problem)):
-        yield name, numbers.full(value), described.get(name, "")
+    """Name, value and meaning of every field that was given, then of the defaults that stood in for others.
+
+    A spec stands in words under what is run, with all its numbers.
+    """
+    for name, value in numbers.flat({name: item for name, item in _ordered(given, problem).items() if name != "spec"}):
+        yield name_of(name), numbers.full(value), meaning_of(problem, name)
+    if "spec" in given:
+        yield "spec", "as above, under what is run", "what was run"
     for field in fields(problem):
         if field.name not in given and field.default not in (None, MISSING):
-            yield field.name, f"{numbers.full(field.default)} (not given: the default)", described[field.name]
+            default = f"{numbers.full(field.default)} (not given: the default)"
+            yield field.name, default, meaning_of(problem, field.name)
 
 
-def _declared(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def declared(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What only the caller can vouch for: the answer's own list, or what the theorems used leave to be declared."""
     if "declared_conditions" in answer:
         yield from ((each["id"], each["statement"]) for each in answer["declared_conditions"])

@@ -1,8 +1,9 @@
 """What a report carries as data, how that is sealed into the page, and how a page is opened again.
 
 The record is one JSON object. Its `page` is the SHA-256 of the visible page (the page without data and hash), and its
-`hash` that of the canonical text of every other member. So whoever alters a figure, the date or a word of the page
-breaks the hash, unless they compute it anew: the hash is what is to be signed.
+`hash` that of the canonical text of every other member. So an accident to a figure, the date or a word of the page
+shows. A hash is no signature: whoever alters a page on purpose computes both anew. What stands against that is that
+the page is a function of its record, and the answer one of its request: `epsilond.verify` writes both again.
 """
 
 from __future__ import annotations
@@ -91,10 +92,27 @@ def opened(page: str) -> dict[str, Any]:
     return found
 
 
+def demand_one_engine(found: Mapping[str, Any]) -> None:
+    """A record names one engine, in its own data and in its answer, and nothing but a version in that place.
+
+    Raises:
+        Broken: it names two, or something else; it would stand on the page as if it had been checked.
+    """
+    if found["answer"].get("engine_version") != found["engine_version"]:
+        raise Broken("the data name two engines, one for the report and one for its answer")
+    if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", found["engine_version"]):
+        raise Broken("the engine's version is none")
+
+
 def visible(page: str) -> str:
     """The page without its data."""
     before, opening, rest = page.partition(OPENING)
     return before + opening + "".join(rest.partition(CLOSING)[1:])
+
+
+def without_data(page: str) -> str:
+    """The page without its data and without the element that holds them."""
+    return visible(page).replace(OPENING + CLOSING, "", 1)
 
 
 _TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list}
