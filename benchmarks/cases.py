@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, Literal
 
 Question = Literal["epsilon", "delta", "noise_multiplier"]
@@ -24,13 +24,14 @@ class Part:
     """A mechanism run `times` times, on each record with probability `rate`; noise is None where it is what is asked.
 
     The noise of a Gaussian is its deviation over the sensitivity, of a Laplace its scale over the sensitivity, and of a
-    randomised response with two answers the probability that the answer is drawn at random.
+    randomised response the probability that the answer is drawn at random from `categories`.
     """
 
     rate: float
     noise: float | None
     times: int
     mechanism: Mechanism = "gaussian"
+    categories: int = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ class Case:
         """What a runner is sent."""
         return {
             "question": self.question,
-            "parts": [[part.rate, part.noise, part.times, part.mechanism] for part in self.parts],
+            "parts": [list(astuple(part)) for part in self.parts],
             "epsilon": self.epsilon,
             "delta": self.delta,
             "relation": self.relation,
@@ -150,8 +151,13 @@ def calibrations() -> list[Case]:
     ]
 
 
-TWINS = ("ten randomised responses, repeated", "ten randomised responses, in a list")
-"""Two ways to write down one release: whoever answers them differently is wrong."""
+TEN = Part(1.0, 0.5, 10, "randomised response")
+SIX = Part(1.0, 0.8, 6, "randomised response", categories=3)
+TWINS = {
+    ("ten randomised responses, repeated", "ten randomised responses, in a list"): TEN,
+    ("six randomised responses of three answers, repeated", "six of three answers, in a list"): SIX,
+}
+"""Two ways to write down one release, which is small enough to enumerate: whoever answers otherwise is wrong."""
 
 
 def corners() -> list[Case]:
@@ -170,10 +176,13 @@ def corners() -> list[Case]:
 
 
 def plain() -> list[Case]:
-    """Without sampling: a randomised response with half its answers at random, and composed Laplace mechanisms."""
+    """Without sampling: randomised responses, repeated and in a list, and composed Laplace mechanisms."""
+    written: list[tuple[str, tuple[Part, ...], Relation]] = []
+    for (repeated, listed), part in TWINS.items():
+        written.append((repeated, (part,), "replace-one"))
+        written.append((listed, (replace(part, times=1),) * part.times, "replace-one"))
     asked: tuple[tuple[str, tuple[Part, ...], Relation], ...] = (
-        (TWINS[0], (Part(1.0, 0.5, 10, "randomised response"),), "replace-one"),
-        (TWINS[1], (Part(1.0, 0.5, 1, "randomised response"),) * 10, "replace-one"),
+        *written,
         ("Laplace b=10 T=100", (Part(1.0, 10.0, 100, "laplace"),), "add-or-remove-one"),
         ("Laplace b=100 T=1e4", (Part(1.0, 100.0, 10_000, "laplace"),), "add-or-remove-one"),
     )

@@ -33,7 +33,7 @@ TARGET_SECONDS = 0.020
 TRIES = 20
 HEAVIER_PATH = f"/v1/calibrations/{shuffled_mb_sgd.CALIBRATOR.name}"
 HEAVIER = dict(shuffled_mb_sgd.CALIBRATOR.example)
-HEAD = ("cheap requests", "answered", "p50", "p99", "slowest")
+HEAD = ("cheap requests (cached: one question, asked again)", "answered", "p50", "p99", "slowest")
 
 
 @dataclass
@@ -75,7 +75,7 @@ def deaths(port: int) -> dict[str, float]:
 
 def text_of(port: int) -> str:
     """The service's figures."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=service.START_SECONDS) as answer:
         text: str = answer.read().decode()
         return text
 
@@ -181,7 +181,7 @@ async def drain(port: int, process: subprocess.Popen[bytes], told: Mixed, patien
     process.send_signal(signal.SIGTERM)
     one = await asked
     told.drained = 200 if one.latencies else min(one.statuses)
-    told.exit_code = await asyncio.to_thread(process.wait, 60)
+    told.exit_code = await asyncio.to_thread(process.wait, service.START_SECONDS)
 
 
 def measure(*, count: int, pause: float, patience: float, deadline: float) -> Mixed:

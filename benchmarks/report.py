@@ -9,7 +9,7 @@ from rich.console import Console
 from benchmarks import document, findings, tables, targets
 from benchmarks.environments import OURS, PEERS, ROOT
 from benchmarks.rows import Row, write_csv
-from benchmarks.runners.loop import ENOUGH_SECONDS
+from benchmarks.runners.loop import CHANGE, ENOUGH_SECONDS, REPEATED_SECONDS
 
 CSV = ROOT / "benchmarks" / "rows.csv"
 TITLES = {
@@ -18,7 +18,7 @@ TITLES = {
     "delta": "δ(ε), at ε where δ is near 1e-6",
     "small": "Tiny δ: rate 0.01, noise multiplier 1, 1000 steps",
     "corner": "Few steps, and rare large losses",
-    "plain": "Without sampling: randomised response (two answers, half at random), and Laplace of scale b",
+    "plain": "Without sampling: randomised response (two answers and three), and Laplace of scale b",
     "different": "ε(1e-6) of n different mechanisms, a thousand steps in all",
     "calibration": "Calibration: the least noise multiplier for (ε, δ), rate and steps",
 }
@@ -31,9 +31,13 @@ Poisson-subsampled Gaussian mechanisms, add-or-remove-one, noise multiplier σ o
 without sampling, where randomised response is for replace-one and a Laplace's b is over the sensitivity. Each question
 was put to each accountant in turn, in a fresh fork of a process that had imported that peer and nothing else.
 
-- **CPU** is process time of one call, in the best of a few runs of a tenth of a second or more; where the first call
-  took over {enough:g} s it is the only one. Imports are not in it. **First call** is the first in its process, with
-  whatever it warms up. **Peak memory** is the process's, imports and interpreter included.
+- **CPU** is process time of one call that asks **a new question**: every noise, ε and δ given is larger by {change:g}
+  of itself than in the call before, so that no answer and no part of one is at hand. It is the mean of the best of a
+  few runs of a tenth of a second or more; where the first call took over {enough:g} s it is the only one. Imports are
+  not in it. **CPU, asked again** is the same where one question is asked again and again, as a cache likes it best;
+  where the first call took over {repeated:g} s it was not measured. Every ratio and every aim is of new questions.
+  **First call** is the first in its process, with whatever it warms up. **Peak memory** is the process's, imports and
+  interpreter included.
 - CPU time is longer on a busy machine than on an idle one. In one run the accountants answer a case one after the other
   and share the machine's moods; rows kept from an earlier run do not.
   {loads}
@@ -63,7 +67,8 @@ Two intervals that both hold the truth overlap, so one of each pair is wrong.
 TWINS = """
 ### One release, written down in two ways
 
-Ten randomised responses are the same release as one repeated ten times and as a list of ten.
+A mechanism repeated ten times is the same release as a list of ten. These are small enough to enumerate every outcome,
+which tells whose ε is so.
 """
 
 
@@ -98,6 +103,8 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
             machine=document.machine(),
             limits=limits,
             enough=ENOUGH_SECONDS,
+            change=CHANGE,
+            repeated=REPEATED_SECONDS,
             loads=_loads(rows),
             accountants=tables.as_markdown(("accountant", "version", "what it computes"), _accountants(rows)),
             pending=f"**{pending} questions are not measured yet.**\n" if pending else "",

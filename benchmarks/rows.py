@@ -30,6 +30,9 @@ class Row:
     lower: float | None = None
     upper: float | None = None
     cpu: float | None = None
+    """CPU seconds of a question that was never asked before."""
+    repeated: float | None = None
+    """The same of a question asked again."""
     first: float | None = None
     calls: int = 0
     peak_megabytes: float | None = None
@@ -61,7 +64,7 @@ def relative_error(row: Row, ours: Row) -> float | None:
 
 
 def ratio(row: Row, ours: Row) -> float | None:
-    """CPU over ours."""
+    """CPU over ours, of questions that were never asked before."""
     return None if row.cpu is None or ours.cpu is None else row.cpu / ours.cpu
 
 

@@ -10,7 +10,18 @@ from rich.table import Table
 
 from benchmarks.rows import OURS, Row, geometric_mean, paired, ratio, relative_error
 
-ROW_HEAD = ("case", "accountant", "value", "interval", "CPU", "first call", "peak memory", "CPU over ours", "error")
+ROW_HEAD = (
+    "case",
+    "accountant",
+    "value",
+    "interval",
+    "CPU",
+    "CPU, asked again",
+    "first call",
+    "peak memory",
+    "CPU over ours",
+    "error",
+)
 SUMMARY_HEAD = (
     "accountant",
     "asked",
@@ -18,6 +29,7 @@ SUMMARY_HEAD = (
     "over the limit",
     "refused",
     "CPU",
+    "CPU, asked again",
     "CPU over ours",
     "least",
     "error, median",
@@ -37,12 +49,12 @@ def rows_in_full(rows: Sequence[Row]) -> Cells:
 
 def _line(row: Row, ours: Row | None) -> tuple[str, ...]:
     if row.outcome != "answered":
-        return (row.case, row.accountant, said(row), "", "", "", "", "", "")
+        return (row.case, row.accountant, said(row), *[""] * (len(ROW_HEAD) - 3))
     interval = "" if row.lower is None or row.upper is None else f"[{number(row.lower)}, {number(row.upper)}]"
     beside = ("", _width(row)) if row is ours else ("", "")
     if ours is not None and ours.outcome == "answered" and row is not ours:
         beside = (times(ratio(row, ours)), error(relative_error(row, ours)))
-    spent = (seconds(row.cpu), seconds(row.first), f"{row.peak_megabytes or 0:.0f} MB")
+    spent = (seconds(row.cpu), seconds(row.repeated), seconds(row.first), f"{row.peak_megabytes or 0:.0f} MB")
     return (row.case, row.accountant, number(row.value), interval, *spent, *beside)
 
 
@@ -68,6 +80,7 @@ def summary(rows: Sequence[Row]) -> Cells:
                 accountant,
                 *(str(count) for count in (len(of), *counts)),
                 seconds(geometric_mean(row.cpu for row in of if row.cpu)),
+                seconds(geometric_mean(row.repeated for row in of if row.repeated)),
                 "" if mine else times(geometric_mean(ratios)),
                 "" if mine else times(min(ratios, default=None)),
                 "" if mine or not errors else error(statistics.median(abs(found) for found in errors)),

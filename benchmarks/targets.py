@@ -1,4 +1,4 @@
-"""What we aim at beside peers, and what was measured."""
+"""What we aim at beside peers, and what was measured: of questions that were never asked before."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines(rows: Sequence[Row]) -> Iterator[Line]:
     for row in rows:
         if row.accountant == OURS and row.case == "1000 different":
             measured = seconds(row.cpu) if row.outcome == "answered" else said(row)
-            yield _line("1000 different mechanisms", "≤ 1 s", measured, met=row.cpu is not None and row.cpu <= 1)
+            yield _line("1000 different mechanisms", "≤ 500 ms", measured, met=row.cpu is not None and row.cpu <= 0.5)
     asked = [row for row in rows if row.accountant == OURS]
     answered = sum(row.outcome == "answered" for row in asked)
     if asked:
@@ -49,7 +49,7 @@ def _forward(grid: Sequence[Row]) -> Iterator[Line]:
     if not ours:
         return
     slowest = max(row.cpu or 0.0 for row in ours)
-    yield _line("slowest ε(δ) or δ(ε) of the grid", "≤ 2 ms", seconds(slowest), met=slowest <= 2e-3)
+    yield _line("slowest ε(δ) or δ(ε) of the grid", "≤ 1.5 ms", seconds(slowest), met=slowest <= 1.5e-3)
     widest = max(_width(row) for row in ours)
     yield _line("widest interval of the grid, relative", "≤ 1e-7", f"{widest:.0e}", met=widest <= 1e-7)
     ratios = [found for pair in paired(grid, PEER) if (found := ratio(*pair))]
@@ -78,14 +78,14 @@ def _small(rows: Sequence[Row]) -> Iterator[Line]:
         widest = max(_width(row) for row in ours)
         yield _line("widest interval down to δ = 1e-300, relative", "≤ 1e-7", f"{widest:.0e}", met=widest <= 1e-7)
         slowest = max(row.cpu or 0.0 for row in ours)
-        yield _line("slowest answer down to δ = 1e-300", "≤ 2 ms", seconds(slowest), met=slowest <= 2e-3)
+        yield _line("slowest answer down to δ = 1e-300", "≤ 1.5 ms", seconds(slowest), met=slowest <= 1.5e-3)
 
 
 def _calibration(rows: Sequence[Row]) -> Iterator[Line]:
     ours = [row.cpu for row in rows if row.accountant == OURS and row.cpu]
     if not ours:
         return
-    yield _line("slowest calibration", "≤ 20 ms", seconds(max(ours)), met=max(ours) <= 20e-3)
+    yield _line("slowest calibration", "≤ 8 ms", seconds(max(ours)), met=max(ours) <= 8e-3)
     means = {}
     for accountant in {row.accountant for row in rows} - {OURS}:
         pairs = paired(rows, accountant)
@@ -102,7 +102,8 @@ def service(lines: Sequence[tuple[str, int, bool, Load, float]]) -> Iterator[Lin
     """One line for each aim of the service: its rate alone, and its tail beside a heavy calibration."""
     for what in dict.fromkeys(line[0] for line in lines):
         rates = [found.rate for asked, _, beside, found, _ in lines if asked == what and not beside]
-        yield _line(f"requests/s, {what}, best line", "≥ 1000", f"{max(rates):.0f}", met=max(rates) >= 1000)
+        said = "cached: one question, asked again" if what == "cached" else f"{what}, a new question each time"
+        yield _line(f"requests/s, {said}, best line", "≥ 1000", f"{max(rates):.0f}", met=max(rates) >= 1000)
     tails = [found.percentile(0.99) for _, _, beside, found, _ in lines if beside]
     yield _line("p99 beside a heavy calibration, worst line", "≤ 20 ms", seconds(max(tails)), met=max(tails) <= 0.02)
 

@@ -10,7 +10,7 @@ from app.main import create_app
 from app.settings import Settings
 from scripts.site_hook import PARTS, PLACE, pages, sections
 from tests import documents
-from tests.app.conftest import serving
+from tests.app.conftest import PATIENCE, serving
 from tests.documents import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -25,7 +25,7 @@ RUN = ("curl", "epsilond")
 
 @pytest.fixture(scope="module")
 def service():
-    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:", deadline_seconds=60.0)
+    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:", deadline_seconds=PATIENCE)
     with serving(settings, create_app(settings=settings)) as client:
         yield client
 
@@ -33,7 +33,7 @@ def service():
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each.values[0].program == "curl"])
 def test_a_request_is_answered_as_shown(service, command):
     path, body = documents.posted(command)
-    answer = service.post(path, content=body, headers={"content-type": "application/json"}, timeout=60.0)
+    answer = service.post(path, content=body, headers={"content-type": "application/json"}, timeout=PATIENCE)
     assert command.below is not None
     assert command.below.language == "json"
     shown = json.loads(command.below.text)

@@ -67,7 +67,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
 def seen(script: str) -> list[list[str]]:
     """What a program of its own tried to reach beside this machine."""
     text = textwrap.dedent(WATCH + script + TELL)
-    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=False)
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr
     told = next(line for line in ran.stdout.splitlines() if line.startswith("SEEN "))
     found: list[list[str]] = json.loads(told.removeprefix("SEEN "))

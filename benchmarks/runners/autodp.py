@@ -22,6 +22,8 @@ BOUNDS = (0.3, 20.0)
 
 def _mechanism(part: Run) -> Any:
     if part.mechanism == "randomised response":
+        if part.categories != 2:
+            raise NotOffered("randomised response with two answers only")
         return RandresponseMechanism(p=1.0 - (part.noise or 0.0) / 2.0)
     if part.mechanism == "laplace":
         return LaplaceMechanism(b=part.noise)

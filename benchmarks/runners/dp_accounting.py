@@ -26,7 +26,7 @@ def event(parts: list[Run], noise: float | None = None) -> dp.DpEvent:
 
 def _event(part: Run, noise: float | None) -> dp.DpEvent:
     if part.mechanism == "randomised response":
-        release = dp.RandomizedResponseDpEvent(noise, num_buckets=2)
+        release = dp.RandomizedResponseDpEvent(noise, num_buckets=part.categories)
     else:
         release = {"gaussian": dp.GaussianDpEvent, "laplace": dp.LaplaceDpEvent}[part.mechanism](noise)
     sampled = release if part.rate == 1.0 else dp.PoissonSampledDpEvent(part.rate, release)

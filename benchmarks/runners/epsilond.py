@@ -6,7 +6,7 @@ import math
 
 import epsilond
 from accountants.quantities import Relation
-from benchmarks.runners.loop import Answer, Question, Run, serve
+from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve
 from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
@@ -32,7 +32,7 @@ def _spec(parts: list[Run]) -> Spec:
 def _repeated(part: Run, noise: float) -> Spec:
     release: Spec
     if part.mechanism == "randomised response":
-        release = RandomizedResponse(epsilon=math.log((2.0 - noise) / noise), categories=2)
+        release = RandomizedResponse(epsilon=pure_epsilon(part), categories=part.categories)
     elif part.mechanism == "laplace":
         release = Laplace(scale_multiplier=noise)
     else:

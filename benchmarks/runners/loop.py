@@ -14,7 +14,8 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, islice, repeat
 from typing import Any, NamedTuple
 
 
@@ -25,6 +26,13 @@ class Run(NamedTuple):
     noise: float | None
     times: int
     mechanism: str = "gaussian"
+    categories: int = 2
+
+
+def pure_epsilon(part: Run) -> float:
+    """The ε of a randomised response: the logarithm of how much likelier the true answer is than another."""
+    assert part.noise is not None
+    return math.log1p(part.categories * (1.0 - part.noise) / part.noise)
 
 
 class Question(NamedTuple):
@@ -32,8 +40,8 @@ class Question(NamedTuple):
 
     asked: str
     parts: list[Run]
-    epsilon: float
-    delta: float
+    epsilon: float | None
+    delta: float | None
     relation: str = "add-or-remove-one"
 
 
@@ -62,10 +70,14 @@ def gaussians_only(question: Question) -> None:
         raise NotOffered("subsampled Gaussians only")
 
 
+CHANGE = 1e-8
+"""By how much of itself each given number of a question is larger than in the one before."""
 RUN_SECONDS = 0.1
 """Least CPU of a run of calls, as the process clock may move in steps of some milliseconds."""
 ENOUGH_SECONDS = 0.3
-PATIENCE = 10
+REPEATED_SECONDS = 1.0
+"""A question whose first answer took more CPU than this is not asked again unchanged."""
+PATIENCE = 60
 """How many times its CPU limit a question may take by the clock on the wall."""
 
 
@@ -113,26 +125,52 @@ def isolated(accountant: Accountant, question: Question, seconds: int, megabytes
     return {"killed": f"its process ended with status {status}" if ready else "it hangs, or the machine is too busy"}
 
 
-def measured(accountant: Accountant, question: Question) -> dict[str, Any]:
-    """CPU seconds of the first call and of a call in the best run, with peak memory and the answer.
+def asked_anew(question: Question, place: int) -> Question:
+    """A question that differs from any other place's in noise, ε and δ, and by so little that its work is the same."""
+    more = 1.0 + CHANGE * place
+    parts = [part if part.noise is None else part._replace(noise=part.noise * more) for part in question.parts]
+    epsilon, delta = (None if given is None else given * more for given in (question.epsilon, question.delta))
+    return question._replace(parts=parts, epsilon=epsilon, delta=delta)
 
-    Unless the first call was long, runs of more and more calls follow until they have taken `ENOUGH_SECONDS`.
+
+def best_run(
+    accountant: Accountant, questions: Iterator[Question], spent: float = 0.0, best: float = math.inf
+) -> tuple[float, int]:
+    """CPU seconds of a call in the best run, and how many calls were made: longer and longer runs, until it is enough.
+
+    `spent` and `best` are those of calls before.
+    """
+    size, calls = 1, 0
+    while spent < ENOUGH_SECONDS or math.isinf(best):
+        asked = list(islice(questions, size))
+        begun = time.process_time()
+        for question in asked:
+            accountant(question)
+        run = time.process_time() - begun
+        spent, calls = spent + run, calls + size
+        if run >= RUN_SECONDS:
+            best = min(best, run / size)
+        else:
+            size *= 2
+    return best, calls
+
+
+def measured(accountant: Accountant, question: Question) -> dict[str, Any]:
+    """CPU seconds of a call, with peak memory and the answer to the question as it was put.
+
+    `first` is the first call. `cpu` is a call in the best run of questions that were never asked before, the first
+    among them: unless that was long, runs of more and more follow until they have taken `ENOUGH_SECONDS`. `repeated` is
+    a call in the best run of the last of these questions, asked again and again.
     """
     try:
         begun = time.process_time()
         answer = accountant(question)
-        first = spent = time.process_time() - begun
-        best, size, calls = (first if first >= RUN_SECONDS else math.inf), 1, 1
-        while spent < ENOUGH_SECONDS or math.isinf(best):
-            begun = time.process_time()
-            for _ in range(size):
-                answer = accountant(question)
-            run = time.process_time() - begun
-            spent, calls = spent + run, calls + size
-            if run >= RUN_SECONDS:
-                best = min(best, run / size)
-            else:
-                size *= 2
+        first = time.process_time() - begun
+        anew = (asked_anew(question, place) for place in count(1))
+        best, calls = best_run(accountant, anew, first, first if first >= RUN_SECONDS else math.inf)
+        again = None
+        if first <= REPEATED_SECONDS:
+            again, _ = best_run(accountant, repeat(asked_anew(question, calls)))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         lower, upper = answer.afterwards() if answer.afterwards else (answer.lower, answer.upper)
     except NotOffered as error:
@@ -147,6 +185,7 @@ def measured(accountant: Accountant, question: Question) -> dict[str, Any]:
         "upper": None if upper is None else float(upper),
         "first": first,
         "cpu": best,
-        "calls": calls,
+        "repeated": again,
+        "calls": 1 + calls,
         "peak_megabytes": peak,
     }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from importlib.metadata import version
 from typing import Any
 
 from prv_accountant import LaplaceMechanism, PoissonSubsampledGaussianMechanism, PRVAccountant, PureDPMechanism
 from prv_accountant.dpsgd import find_noise_multiplier
 
-from benchmarks.runners.loop import Answer, Question, Run, serve
+from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve
 
 EPSILON_ERROR = 0.1
 """The default of its DP-SGD accountant."""
@@ -21,7 +20,7 @@ def _loss(part: Run) -> Any:
     """Its privacy random variables; a randomised response is the worst mechanism of pure ε, so ε is all it needs."""
     noise = part.noise or 0.0
     if part.mechanism == "randomised response":
-        return PureDPMechanism(math.log((2.0 - noise) / noise))
+        return PureDPMechanism(pure_epsilon(part))
     if part.mechanism == "laplace":
         return LaplaceMechanism(mu=1.0 / noise)
     return PoissonSubsampledGaussianMechanism(sampling_probability=part.rate, noise_multiplier=noise)

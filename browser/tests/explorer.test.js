@@ -45,7 +45,7 @@ async function serious(page) {
 
 const algorithms = async () => (await (await fetch(`${service.origin}/v1/algorithms`)).json()).algorithms;
 
-test("every algorithm yields an answer from its example", { timeout: 600_000 }, async () => {
+test("every algorithm yields an answer from its example", { timeout: 1_800_000 }, async () => {
   for (const { name } of await algorithms()) {
     await on(`#/${name}`, {}, async (page) => {
       await answered(page, name);
@@ -139,7 +139,7 @@ test("the copied calls give what is on the screen", async () => {
   });
 });
 
-test("every picture is drawn, with its numbers in a table", { timeout: 300_000 }, async () => {
+test("every picture is drawn, with its numbers in a table", { timeout: 900_000 }, async () => {
   await on("#/mb-sgd", {}, async (page) => {
     await answered(page, "mb-sgd");
     for (const id of ["plot-noise", "plot-rounds", "plot-profile", "plot-risk"]) {
@@ -167,11 +167,11 @@ test("a bound that is no better than the start is marked", async () => {
   });
 });
 
-test("all algorithms are compared", { timeout: 300_000 }, async () => {
+test("all algorithms are compared", { timeout: 900_000 }, async () => {
   await on("#/mb-sgd", {}, async (page) => {
     await answered(page, "mb-sgd");
     await page.click("#compare-start");
-    await page.waitForFunction(() => document.querySelector("#compare [role=status]").textContent === "All have answered.", null, { timeout: 240_000 });
+    await page.waitForFunction(() => document.querySelector("#compare [role=status]").textContent === "All have answered.", null, { timeout: 600_000 });
     assert.ok((await page.locator("#compared tbody tr").count()) >= 9);
     assert.ok((await page.locator("#compared .dot").count()) >= 3);
     await page.check("input[value=bits]");

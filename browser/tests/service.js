@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 
 export const PYTHON = process.env.PYTHON;
 export const SHOTS = process.env.SCREENSHOTS;
-const PATIENCE = 90_000;
+const PATIENCE = 300_000;
 
 const freePort = () =>
   new Promise((resolve, reject) => {

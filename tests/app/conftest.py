@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,11 +21,19 @@ from app.main import create_app
 from app.settings import Settings
 from tests.app import toy_simulations, toys
 
+PATIENCE = 600.0
+"""Seconds after which a test may say that something hangs: far more than anything here takes on the slowest machine."""
 
-@contextmanager
-def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Client]:
-    """A client of a server of its own, ready to compute: of the toys, unless another application is given."""
-    app = app or create_app(
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What is expensive to collect is collected only where slow tests are to run."""
+    left_out = collection_path.name == "test_contract_at_length.py" and "not slow" in config.option.markexpr
+    return True if left_out else None
+
+
+def application(settings: Settings) -> FastAPI:
+    """The toys, served."""
+    return create_app(
         calibrators=toys.CALIBRATORS,
         theorems=toys.THEOREMS,
         theorem_home="tests.app.toys",
@@ -31,25 +41,44 @@ def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Cl
         kinds=toy_simulations.KINDS,
         figures="tests.app.toy_simulations",
     )
+
+
+@contextmanager
+def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Client]:
+    """A client of a server of its own, ready to compute: of the toys, unless another application is given."""
+    app = app or application(settings)
     server = serve.server(app, settings)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:
-        wait_until(lambda: server.started)
+        wait_until(lambda: server.started, while_true=thread.is_alive)
         port = server.servers[0].sockets[0].getsockname()[1]
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20.0) as client:
-            wait_until(lambda: client.get("/readyz").status_code == 200)
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+            wait_until(lambda: client.get("/readyz").status_code == 200, while_true=thread.is_alive)
             yield client
     finally:
         server.should_exit = True
-        thread.join(20.0)
+        thread.join(PATIENCE)
     assert not thread.is_alive()
 
 
-def wait_until(true: Callable[[], Any], seconds: float = 30.0) -> None:
-    """Wait for something to become true."""
-    until = time.monotonic() + seconds
+def ready(process: subprocess.Popen[str], url: str) -> None:
+    """Wait until a service in a process of its own is ready to compute, or has ended."""
+
+    def answers() -> bool:
+        try:
+            return httpx.get(f"{url}/readyz", timeout=PATIENCE).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_until(answers, while_true=lambda: process.poll() is None)
+
+
+def wait_until(true: Callable[[], Any], while_true: Callable[[], bool] = lambda: True) -> None:
+    """Wait for something to become true, as long as it can: while what makes it true is there."""
+    until = time.monotonic() + PATIENCE
     while not true():
+        assert while_true(), "what would make it true has ended"
         assert time.monotonic() < until, "it never came true"
         time.sleep(0.01)
 
@@ -63,7 +92,15 @@ def quiet() -> None:
 @pytest.fixture(scope="session")
 def client(quiet: None) -> Iterator[httpx.Client]:
     """A client of the shared server."""
-    with serving(Settings(workers=1, spare_workers=0, port=0, deadline_seconds=10.0, store_path=":memory:")) as served:
+    chosen = Settings(
+        workers=1,
+        spare_workers=0,
+        port=0,
+        deadline_seconds=PATIENCE,
+        job_wait_seconds=PATIENCE,
+        store_path=":memory:",
+    )
+    with serving(chosen) as served:
         yield served
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.settings import Settings
-from tests.app.conftest import problem, sample_of, serving, wait_until
+from tests.app.conftest import PATIENCE, problem, sample_of, serving, wait_until
 
 SECONDS = 1.0
 
@@ -36,7 +36,7 @@ def tight(quiet: None) -> Iterator[httpx.Client]:
 
 def opened(client: httpx.Client) -> socket.socket:
     raw = socket.create_connection((client.base_url.host, client.base_url.port or 80))
-    raw.settimeout(20.0)
+    raw.settimeout(PATIENCE)
     return raw
 
 

@@ -6,14 +6,16 @@ may be refused is meant: pairs of fields that no run can have (422) and what no 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi import checks
@@ -43,37 +45,47 @@ CHECKS: list[Any] = [
 ]
 
 
-def contract(*, phases: list[str], **generation: Any) -> Any:
-    """The committed document, to be asked about in these ways."""
-    schema = schemathesis.openapi.from_path(DOCUMENT, config=SchemathesisConfig())
-    schema.config.phases.update(phases=phases)
-    schema.config.generation.update(**generation)
-    return schema
-
-
-SHORT = contract(phases=["fuzzing"], max_examples=1, deterministic=True)
-LONG = contract(phases=["examples", "coverage", "fuzzing"], max_examples=30)
-patient = settings(deadline=None, suppress_health_check=list(HealthCheck))
+OPERATIONS = [
+    pytest.param(method, path, id=f"{method.upper()} {path}")
+    for path, operations in json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"].items()
+    for method in operations
+]
+ONCE = settings(
+    max_examples=1,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.fixture(scope="module")
-def service(quiet: None) -> Iterator[httpx.Client]:
+def contract() -> Any:
+    """The committed document. Requests are made up where a test runs: to collect the tests has to stay cheap."""
+    return schemathesis.openapi.from_path(DOCUMENT, config=SchemathesisConfig())
+
+
+def hurried_service() -> AbstractContextManager[httpx.Client]:
     """The service itself. Whoever waits longer than a second is told that it took too long."""
     chosen = Settings(
         workers=1, port=0, deadline_seconds=1.0, job_seconds=2.0, job_wait_seconds=0.5, store_path=":memory:"
     )
-    with serving(chosen, create_app(settings=chosen)) as served:
+    return serving(chosen, create_app(settings=chosen))
+
+
+@pytest.fixture(scope="module")
+def service(quiet: None) -> Iterator[httpx.Client]:
+    """It, for all of the operations."""
+    with hurried_service() as served:
         yield served
 
 
-@SHORT.parametrize()
-@patient
-def test_the_contract_is_kept(case: Any, service: httpx.Client) -> None:
-    case.call_and_validate(base_url=str(service.base_url), checks=CHECKS, timeout=30)
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_the_contract_is_kept(method: str, path: str, contract: Any, service: httpx.Client) -> None:
+    @given(contract[path][method.upper()].as_strategy())
+    @settings(ONCE)
+    def ask(case: Any) -> None:
+        case.call_and_validate(base_url=str(service.base_url), checks=CHECKS, timeout=300)
 
-
-@pytest.mark.slow
-@LONG.parametrize()
-@patient
-def test_the_contract_is_kept_at_length(case: Any, service: httpx.Client) -> None:
-    case.call_and_validate(base_url=str(service.base_url), checks=CHECKS, timeout=30)
+    ask()

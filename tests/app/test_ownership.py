@@ -19,7 +19,7 @@ DICE = {"kind": "dice", "blocks": 1}
 
 
 def posted(client: httpx.Client, name: str, body: dict[str, object], **headers: str) -> httpx.Response:
-    return client.post(SIMULATIONS, json=body, headers=bearer(name) | {"prefer": "wait=20"} | headers)
+    return client.post(SIMULATIONS, json=body, headers=bearer(name) | {"prefer": "wait=600"} | headers)
 
 
 def test_a_simulation_is_its_owners_alone(locked: httpx.Client) -> None:  # noqa: F811

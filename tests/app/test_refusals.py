@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.app.conftest import problem
+from tests.app.conftest import PATIENCE, problem
 from tests.app.toys import TOY
 
 GOOD = dict(TOY.example)
@@ -201,14 +201,14 @@ def test_a_client_that_sends_all_before_it_listens_is_told(client: httpx.Client)
     address = str(client.base_url).rstrip("/") + PATH
     request = urllib.request.Request(address, data=b" " * 10_000_000, headers=JSON, method="POST")
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=20)
+        urllib.request.urlopen(request, timeout=PATIENCE)
     with refused.value as answer:
         assert answer.code == 413
         assert json.load(answer)["type"] == "/problems/too-large"
 
 
 def test_a_body_far_too_large_is_not_waited_for(client: httpx.Client) -> None:
-    with socket.create_connection((client.base_url.host, client.base_url.port), timeout=20) as raw:
+    with socket.create_connection((client.base_url.host, client.base_url.port), timeout=PATIENCE) as raw:
         raw.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n".encode())
         raw.sendall(b"Content-Length: 100000000\r\n\r\n")
         assert raw.recv(100).startswith(b"HTTP/1.1 413")

@@ -20,7 +20,7 @@ import pytest
 from app.serve import serve
 from app.settings import Settings
 from app.store import Store
-from tests.app.conftest import serving, wait_until
+from tests.app.conftest import PATIENCE, ready, serving, wait_until
 from tests.app.test_service import ROOT
 from tests.app.test_simulations import LONG, PATH, WAIT, events, gone, process_of, running
 from tests.app.toy_simulations import KINDS
@@ -69,16 +69,9 @@ def apart(settings: Settings) -> Iterator[Served]:
         "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
     }
     process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environ, cwd=ROOT, text=True)
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30.0) as client:
-
-        def ready() -> bool:
-            try:
-                return client.get("/readyz").status_code == 200
-            except httpx.TransportError:
-                return False
-
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
         try:
-            wait_until(ready, seconds=60.0)
+            ready(process, str(client.base_url))
             yield Served(process, client)
         finally:
             process.kill()
@@ -109,7 +102,7 @@ def begun(client: httpx.Client, diary: Path) -> tuple[dict[str, Any], str, str]:
 
 def followed(url: str, begun: Event) -> list[str]:
     """The kinds of events told until the stream ends, each once in a row; `begun` is set once the first can come."""
-    with httpx.stream("GET", url, timeout=30.0) as response:
+    with httpx.stream("GET", url, timeout=PATIENCE) as response:
         begun.set()
         response.read()
         return [kind for kind, _ in groupby(kind for kind, _, _ in events(response))]
@@ -121,10 +114,10 @@ def test_a_stop_interrupts_and_loses_no_result(settings: Settings, tmp_path: Pat
         url = str(client.base_url)
         listening = Event()
         following = pool.submit(followed, f"{url}{spinning}/events", listening)
-        body, headers = {"kind": "coin", "seed": 5}, {"prefer": "wait=30"}
-        waiting = pool.submit(httpx.post, f"{url}{PATH}", json=body, headers=headers, timeout=40.0)
+        body, headers = {"kind": "coin", "seed": 5}, {"prefer": "wait=600"}
+        waiting = pool.submit(httpx.post, f"{url}{PATH}", json=body, headers=headers, timeout=2 * PATIENCE)
         wait_until(lambda: len(client.get(PATH, params={"status": "queued"}).json()["simulations"]) == 2)
-        assert listening.wait(30.0)
+        assert listening.wait(PATIENCE)
     assert gone(process_of(tmp_path / "diary"))
     assert following.result() == ["progress", "interrupted"]
     assert (waiting.result().status_code, waiting.result().json()["status"]) == (200, "interrupted")
@@ -154,7 +147,7 @@ def test_a_kill_loses_no_result_and_leaves_no_process(apart: Served, settings: S
     assert process_of(tmp_path / "diary") in children
     apart.process.kill()
     apart.process.wait()
-    wait_until(lambda: all(map(gone, children)), seconds=10.0)
+    wait_until(lambda: all(map(gone, children)))
     with serving(settings) as client:
         require_kept(client, done, spinning, queued)
 

@@ -10,14 +10,13 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.app.conftest import wait_until
+from tests.app.conftest import PATIENCE, ready, wait_until
 
 ROOT = Path(__file__).parents[2]
 SERVE = """
@@ -95,41 +94,36 @@ def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
     script = ["-c", SERVE.format(port=port)]
     process = subprocess.Popen([sys.executable, *script], env=environ, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     url = f"http://127.0.0.1:{port}"
-
-    def ready() -> bool:
-        try:
-            return httpx.get(f"{url}/readyz").status_code == 200
-        except httpx.TransportError:
-            return False
-
     try:
-        wait_until(ready, seconds=60.0)
+        ready(process, url)
         yield process, url
     finally:
         process.kill()
         process.communicate()
 
 
-def test_sigterm_drains_and_the_logs_tell_no_values(server: tuple[subprocess.Popen[str], str]) -> None:
+def test_sigterm_drains_and_the_logs_tell_no_values(server: tuple[subprocess.Popen[str], str], tmp_path: Path) -> None:
     process, url = server
+    diary = tmp_path / "diary"
     headers = {"x-request-id": "drained"}
     answers: list[httpx.Response] = []
 
     def ask() -> None:
-        answers.append(httpx.post(f"{url}/v1/calibrations/busy", json={"seconds": 1.0}, headers=headers, timeout=10))
+        body = {"seconds": 1.0, "diary": str(diary)}
+        answers.append(httpx.post(f"{url}/v1/calibrations/busy", json=body, headers=headers, timeout=PATIENCE))
 
     httpx.get(f"{url}/v1/theorems?paper=secret-31337")
     httpx.post(f"{url}/v1/calibrations/toy", json={"epsilon": 1, "clients": 1, "secret-31337": 1})
     httpx.post(f"{url}/v1/calibrations/toy", json={"epsilon": 500, "clients": 1})
     asking = threading.Thread(target=ask)
     asking.start()
-    time.sleep(0.4)
+    wait_until(diary.exists)
     children = [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
     assert children
     # As a supervisor does that signals the whole group.
     for pid in (process.pid, *children):
         os.kill(pid, signal.SIGTERM)
-    output, _ = process.communicate(timeout=15)
+    output, _ = process.communicate(timeout=PATIENCE)
     asking.join()
     assert answers[0].status_code == 200
     assert process.returncode in (0, -signal.SIGTERM)

@@ -128,7 +128,7 @@ def search(_: Any) -> CostClass:
 
 @request
 class BusyProblem:
-    """Work for so long, and leave a line in a file when done."""
+    """Work for so long, or until a file beside the diary says that it may end; lines in the diary tell of it."""
 
     seconds: SECONDS
     diary: Annotated[str, NOTE] = ""
@@ -142,6 +142,11 @@ def write_diary(problem: BusyProblem, what: str) -> None:
             diary.write(f"{what} {os.getpid()}\n")
 
 
+def may_end(diary: str | Path) -> Path:
+    """The file that lets the work of this diary end."""
+    return Path(f"{diary}.end")
+
+
 def work(problem: BusyProblem) -> Calibration:
     """Sleeps, spins, allocates or dies."""
     write_diary(problem, "began")
@@ -152,7 +157,7 @@ def work(problem: BusyProblem) -> Calibration:
     if problem.way == "threads":
         return answer("busy", float(os.environ["OPENBLAS_NUM_THREADS"]))
     until = time.monotonic() + problem.seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until and not (problem.diary and may_end(problem.diary).exists()):
         if problem.way == "sleep":
             time.sleep(0.01)
     write_diary(problem, "ended")

@@ -1,6 +1,7 @@
 """Where a peer is wrong, the document says so: below our interval, beside it, or in two ways; and the aims."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -43,13 +44,33 @@ def test_intervals_that_do_not_meet_are_told(ends, told):
 
 
 def test_twins_are_compared():
-    values = (("epsilond", 2.0, 2.0), ("peer", 0.5, 5.0), ("other", None, 1.0))
+    (case, part), *_ = cases.TWINS.items()
+    exact, once = findings.enumerated(part), findings.enumerated(replace(part, times=1))
+    values = (("epsilond", exact, exact), ("peer", once, exact), ("low", exact / 2, exact), ("other", None, 1.0))
     rows = [
-        row(name, case, "plain", value=value)
-        for name, *both in values
-        for case, value in zip(cases.TWINS, both, strict=True)
+        row(name, each, "plain", value=value) for name, *both in values for each, value in zip(case, both, strict=True)
     ]
-    assert list(findings.twins(rows)) == [("epsilond", "2", "2", "1×"), ("peer", "0.5", "5", "10×")]
+    told = {line[0]: line[-1] for line in findings.twins(rows)}
+    assert told == {
+        "epsilond": "covers it",
+        "peer": "**is that of one run: the count is forgotten**",
+        "low": "**too little**",
+    }
+
+
+def test_small_releases_are_enumerated():
+    """Six of three answers at p = 0.8 and δ = 1e-5: a figure enumerated elsewhere. One answer: less what δ buys."""
+    assert findings.enumerated(cases.SIX, 1e-5) == pytest.approx(3.356726, abs=5e-7)
+    true, other = 1.0 - 0.8 + 0.8 / 3, 0.8 / 3
+    assert findings.enumerated(replace(cases.SIX, times=1)) == pytest.approx(math.log((true - 1e-6) / other), rel=1e-12)
+
+
+def test_what_is_enumerated_is_what_we_certify():
+    for (repeated, listed), part in cases.TWINS.items():
+        for case in (each for each in cases.plain() if each.id in (repeated, listed)):
+            parts = [Run(*each) for each in case.body()["parts"]]
+            answer = epsilond.certified(Question("epsilon", parts, None, case.delta, case.relation))
+            assert answer.lower * (1 - 1e-12) <= findings.enumerated(part) <= answer.upper * (1 + 1e-12)
 
 
 def test_the_overview_has_a_mean_for_each_table():
@@ -89,8 +110,9 @@ def test_our_runner_asks_for_what_the_plain_cases_say():
         question = Question("epsilon", [Run(*part) for part in body["parts"]], None, case.delta, case.relation)
         spec = epsilond._spec(question.parts)
         each = spec.mechanisms[0] if len(question.parts) > 1 else spec.mechanism
-        if case.id in cases.TWINS:
-            assert each.epsilon == pytest.approx(math.log(3.0))  # 3/4 the truth, 1/4 the other answer
+        if question.parts[0].mechanism == "randomised response":
+            # 3/4 the truth and 1/4 the other answer; 7/15 the truth and 4/15 each other one
+            assert math.exp(each.epsilon) == pytest.approx({2: 3.0, 3: 7 / 4}[each.categories])
         else:
             assert each.scale_multiplier == question.parts[0].noise
 

@@ -59,7 +59,7 @@ def check(composition: list[tuple[SampledGaussianLaw, int]], log_delta: float) -
     return True
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=20, deadline=None, derandomize=True, database=None)
 @given(composition=st.lists(st.tuples(laws, counts), min_size=1, max_size=2), log_delta=log_deltas)
 def test_any_composition_is_answered_consistently_or_refused(
     composition: list[tuple[SampledGaussianLaw, int]], log_delta: float
@@ -78,8 +78,8 @@ def ordinary(generator: random.Random) -> tuple[SampledGaussianLaw, int]:
 
 def test_nearly_every_ordinary_composition_is_answered() -> None:
     generator = random.Random(1)
-    answered = sum(check([ordinary(generator)], -math.log(10) * generator.uniform(3, 30)) for _ in range(60))
-    assert answered >= 55
+    answered = sum(check([ordinary(generator)], -math.log(10) * generator.uniform(3, 30)) for _ in range(20))
+    assert answered >= 18
 
 
 @pytest.mark.slow

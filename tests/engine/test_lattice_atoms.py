@@ -136,7 +136,7 @@ def test_a_billion_randomized_responses(times: int, widest: float) -> None:
     assert lower <= upper <= lower + widest
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(
     places=st.lists(st.integers(-6, 9), min_size=2, max_size=5, unique=True),
     weights=st.lists(st.floats(0.01, 1.0), min_size=5, max_size=5),

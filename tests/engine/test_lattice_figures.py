@@ -293,7 +293,7 @@ def test_a_composition_may_be_amplified_and_composed_again() -> None:
 
 
 # Random cases --------------------------------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(
     rate=st.floats(-4, 0).map(lambda x: 10**x),
     noise=st.floats(0.3, 5.0),

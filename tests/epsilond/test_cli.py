@@ -15,6 +15,7 @@ from calibrators import CALIBRATORS
 from epsilond import ask
 from epsilond.cli import main
 from epsilond.options import option_name
+from tests.answers import example_answer
 
 CASES = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda each: each.name)
 
@@ -23,21 +24,15 @@ def run(*arguments, **options):
     return CliRunner().invoke(main, list(arguments), **options)
 
 
-@pytest.fixture(scope="module")
-def answers():
-    """Each calibrator's example, calibrated once."""
-    return {each.name: epsilond.calibrate(each.name, **each.example) for each in CALIBRATORS}
-
-
 @pytest.fixture
-def solved(monkeypatch, answers):
+def solved(monkeypatch):
     """Answers known examples at once, and remembers the problems it was asked."""
     asked = []
 
     def calibrate(name, /, **given):
         chosen = ask.calibrator(name)
         asked.append(ask.read(chosen.problem, given))
-        return answers[name]
+        return example_answer(name)
 
     monkeypatch.setattr("epsilond.ask.calibrate", calibrate)
     return asked
@@ -72,14 +67,14 @@ def test_options_and_request_file_ask_the_same(calibrator, solved, tmp_path):
 
 
 @CASES
-def test_json_is_the_body_of_the_service(calibrator, solved, answers):
+def test_json_is_the_body_of_the_service(calibrator, solved):
     shown = run("calibrate", calibrator.name, *as_options(calibrator.example), "--json")
-    assert shown.stdout_bytes == render(answers[calibrator.name]) + b"\n"
+    assert shown.stdout_bytes == render(example_answer(calibrator.name)) + b"\n"
 
 
 @CASES
-def test_the_table_shows_parameters_in_full_and_every_warning(calibrator, solved, answers):
-    answer = answers[calibrator.name]
+def test_the_table_shows_parameters_in_full_and_every_warning(calibrator, solved):
+    answer = example_answer(calibrator.name)
     shown = run("calibrate", calibrator.name, *as_options(calibrator.example)).stdout
     for value in epsilond.as_json(answer.parameters).values():
         if isinstance(value, float | int):

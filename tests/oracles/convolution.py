@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 
 import mpmath as mp
 import numpy as np
@@ -18,6 +19,18 @@ def delta(law: Law, times: int, epsilon: float) -> mp.mpf:
     Equal sums of losses are merged after rounding to 25 digits, far below anything that is compared.
     """
     atoms, infinite = law
+    level = mp.mpf(epsilon)
+    sums = convolved(tuple(atoms), times, mp.mp.prec)
+    finite = mp.fsum(mass * (1 - mp.e ** (level - loss)) for loss, mass in sums if loss > level)
+    return finite + 1 - (1 - infinite) ** times
+
+
+@cache
+def convolved(
+    atoms: tuple[tuple[mp.mpf, mp.mpf], ...], times: int, precision: int
+) -> tuple[tuple[mp.mpf, mp.mpf], ...]:
+    """(loss, mass) of `times` losses together, computed once in this precision for every ε that is asked."""
+    del precision
     sums: dict[str, tuple[mp.mpf, mp.mpf]] = {"0": (mp.mpf(0), mp.mpf(1))}
     for _ in range(times):
         merged: dict[str, list[mp.mpf]] = defaultdict(list)
@@ -29,9 +42,7 @@ def delta(law: Law, times: int, epsilon: float) -> mp.mpf:
                 places[key] = total
                 merged[key].append(mass * weight)
         sums = {key: (places[key], mp.fsum(masses)) for key, masses in merged.items()}
-    level = mp.mpf(epsilon)
-    finite = mp.fsum(mass * (1 - mp.e ** (level - loss)) for loss, mass in sums.values() if loss > level)
-    return finite + 1 - (1 - infinite) ** times
+    return tuple(sums.values())
 
 
 def log_delta_float(masses: np.ndarray, lowest: int, span: float, times: int, epsilon: float) -> float:
