@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from accountants.theorem import Condition, Theorem
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
     from calibrators.answer import TrueFigures
-    from calibrators.mb_sgd_problem import Reading, Run
+    from calibrators.frontier import Choice
+    from calibrators.mb_sgd_problem import Reading
     from calibrators.search import Certified
 
 
@@ -112,7 +113,7 @@ def printed_reading(
 def answer(
     algorithm: str,
     problem: AcceleratedMbSgdProblem,
-    run: Run,
+    choice: Choice,
     certified: Certified,
     *,
     printed: tuple[PrintedReading, ...],
@@ -121,6 +122,7 @@ def answer(
     unused: Iterable[str],
 ) -> Calibration:
     """The whole answer. `unused` names fields that say nothing to this algorithm."""
+    run = choice.run
     norm = contribution_norm(problem, only_member(problem, run))
     noise_std = certified.noise * norm
     bits = problem.bits_per_round
@@ -150,6 +152,7 @@ def answer(
             bits_per_round_per_client=bits // problem.reporting,
             total_bits=bits * run.rounds,
         ),
+        frontier=choice.frontier,
         derivation=derivation_of(certified.guarantee.derivation),
         declared_conditions=declared_answers((*declared, *(plan.declared if plan else ()))),
         warnings=(

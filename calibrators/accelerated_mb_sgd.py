@@ -54,11 +54,12 @@ def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
         spec = run_spec(problem, only_member(problem, run), run.rounds, noise_multiplier)
         return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
 
-    run = choose_run(problem, noise_of)
+    choice = choose_run(problem, noise_of)
+    run = choice.run
     return answer(
         NAME,
         problem,
-        run,
+        choice,
         certified_for(run),
         printed=printed_readings(problem, run, truth),
         plan=plan_of(problem, run, noise_of(run)),

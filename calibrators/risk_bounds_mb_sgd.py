@@ -17,7 +17,7 @@ from calibrators.answer import Warning_
 from calibrators.envelope import condition_answers, declared_answers
 from calibrators.mb_sgd_members import federation_of, members_of, root_mean_square, scales_of
 from calibrators.mb_sgd_printed import prescription_of, printed_noise_std, theorem_of
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from calibrators.mb_sgd_problem import MbSgdProblem, MiniBatchProblem, Run
 from calibrators.mb_sgd_schedule import risk_problem
 from calibrators.problem import CostClass
 from calibrators.risk_bounds_answer import (
@@ -30,8 +30,8 @@ from calibrators.risk_bounds_answer import (
 from calibrators.risk_bounds_parts import (
     BOUNDS,
     Explicit,
-    RiskFields,
     Setting,
+    SteppedRiskFields,
     check_run,
     explicit_bound,
     lower_bound,
@@ -41,7 +41,7 @@ from calibrators.risk_bounds_parts import (
 
 
 @request
-class MbSgdRiskProblem(MbSgdProblem, RiskFields):
+class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
     """A run of mb-sgd, and which lower bounds to set beside its upper ones."""
 
     def check(self) -> None:
@@ -91,7 +91,7 @@ def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
     )
 
 
-def setting_of(asked: MbSgdProblem) -> Setting:
+def setting_of(asked: MiniBatchProblem) -> Setting:
     """What lower bounds look at."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)
