@@ -135,6 +135,7 @@ class _Survey:
         self._outlook = outlook
         self._runs = sorted(set(runs), key=_size)
         self._likely = {run: outlook.likely_noise(run) for run in self._runs}
+        self._rarity = {run: outlook.rarity(run) for run in self._runs}
         self._corrections: list[tuple[Run, float, float]] = []
         self._found: dict[Run, _Found] = {}
         self._seen: dict[Run, tuple[float, float]] = {}
@@ -144,20 +145,31 @@ class _Survey:
 
     def choose(self, within: float) -> Run:
         """The rule, as the module has it."""
-        for _ in range(BEST_TRIALS):
-            best = min(self._runs, key=self._predicted)
-            if self._found and self._predicted(best) * (1.0 + HAIR) >= self._found[self._best].risk:
-                break
-            self._certify(best)
-        for _ in range(MOST_TRIALS):
-            limit = (1.0 + within) * self._found[self._best].risk
-            first = next(run for run in self._runs if self._predicted(run) <= self._tolerated(run, limit))
-            if first in self._found:
-                break
-            self._certify(first)
+        self._certify_until(self._next_best, trials=BEST_TRIALS)
+        self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)
         limit = (1.0 + within) * self._found[self._best].risk
         self._answer = min((run for run, found in self._found.items() if found.risk <= limit), key=_size)
         return self._answer
+
+    def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
+        """One run after another, until there is none or so many were dear."""
+        run = following()
+        while run is not None and trials > 0:
+            self._certify(run)
+            trials -= not self._outlook.cheap(run)
+            run = following()
+
+    def _next_best(self) -> Run | None:
+        """The run that is predicted to be best, None where one that is certified is as good up to a hair."""
+        run = min(self._runs, key=self._predicted)
+        known = self._found and self._predicted(run) * (1.0 + HAIR) >= self._found[self._best].risk
+        return None if known else run
+
+    def _next_smallest(self, within: float) -> Run | None:
+        """The smallest run that may well be good enough, None where that is certified."""
+        limit = (1.0 + within) * self._found[self._best].risk
+        run = next(run for run in self._runs if self._predicted(run) <= self._tolerated(run, limit))
+        return None if run in self._found else run
 
     def choose_thriftily(self, within: float) -> Run:
         """Certifies one run after another, the smallest that is predicted to pass first, until one does."""
@@ -191,7 +203,7 @@ class _Survey:
 
     def _noise(self, run: Run) -> float:
         """The likely noise, corrected straight between the certified runs that are next to this one in rarity."""
-        rarity = self._outlook.rarity(run)
+        rarity = self._rarity[run]
         below = min(
             (known for known in self._corrections if known[1] <= rarity),
             key=lambda known: (rarity - known[1], _distance(known[0], run)),

@@ -27,7 +27,7 @@ from accountants.theorems.lowy_unequal import (
 from calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
 from calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from calibrators.guesses import likely_noise
-from calibrators.mb_sgd_members import Member, members_of, root_mean_square, scales_of
+from calibrators.mb_sgd_members import Member, contribution_norm, members_of, root_mean_square, scales_of
 from calibrators.mb_sgd_printed import prescription_of, printed_noise_std, theorem_of
 from calibrators.mb_sgd_problem import MbSgdProblem, MiniBatchProblem, Run
 
@@ -286,7 +286,7 @@ def _likely_noise_std(problem: MbSgdProblem, run: Run) -> float:
     return root_mean_square(
         tuple(
             (
-                likely_noise_multiplier(problem, member, run.rounds) * member.lipschitz / member.batch_size,
+                likely_noise_multiplier(problem, member, run.rounds) * contribution_norm(problem, member),
                 member.clients,
             )
             for member in members_of(problem, run)
