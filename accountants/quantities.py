@@ -158,6 +158,12 @@ CLIENT_GROUPS = Quantity(description="clients that are alike, as counts; what a 
 WEIGHT = _positive("p", "weight of one client's loss in the mean, relative to that of the others")
 MAX_GRADIENTS = _count("", "gradient evaluations one client may spend, batch_size times rounds")
 COMMUNICATION_BUDGET = _count("", "bits all clients together may send over the run", unit="bit")
+WITHIN = Quantity(
+    ge=0,
+    le=1e6,
+    description="where rounds or batch_size are left open: how far the bound on the excess risk may be above the least "
+    "one within the budgets, as a share of it; the smallest run that is no further is chosen",
+)
 IDENTICALLY_DISTRIBUTED = Quantity(description="whether all clients draw from one distribution")
 GROUP_SIZE = _count("k", "records that may differ at once")
 
@@ -168,6 +174,7 @@ Rounds = Annotated[int, ROUNDS]
 BatchSize = Annotated[int, BATCH_SIZE]
 Population = Annotated[int, POPULATION]
 Times = Annotated[int, TIMES]
+Within = Annotated[float, WITHIN]
 Dimension = Annotated[int, DIMENSION]
 GroupSize = Annotated[int, GROUP_SIZE]
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from accountants.trust import Draw
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
     from calibrators.answer import Objective, TrueFigures
-    from calibrators.mb_sgd_problem import Reading, Run
+    from calibrators.frontier import Choice
+    from calibrators.mb_sgd_problem import Reading
     from calibrators.printed import Asked
     from calibrators.search import Certified
 
@@ -119,7 +120,7 @@ def printed_reading(
 def answer(
     algorithm: str,
     problem: AcceleratedMbSgdProblem,
-    run: Run,
+    choice: Choice,
     certified: Certified,
     *,
     draws: Sequence[Draw],
@@ -133,6 +134,7 @@ def answer(
 
     `draws` are those that the guarantee counts; `unused` names fields that say nothing to this algorithm.
     """
+    run = choice.run
     norm = contribution_norm(problem, only_member(problem, run))
     noise_std = certified.noise * norm
     bits = problem.bits_per_round
@@ -163,6 +165,7 @@ def answer(
             bits_per_round_per_client=bits // problem.reporting,
             total_bits=bits * run.rounds,
         ),
+        frontier=choice.frontier,
         derivation=derivation_of(certified.guarantee.derivation),
         declared_conditions=declared_answers((*declared, *(plan.declared if plan else ()))),
         warnings=(

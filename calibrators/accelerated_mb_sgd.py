@@ -55,11 +55,12 @@ def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
         spec = run_spec(problem, only_member(problem, run), run.rounds, noise_multiplier)
         return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
 
-    run = choose_run(problem, noise_of)
+    choice = choose_run(problem, noise_of)
+    run = choice.run
     return answer(
         NAME,
         problem,
-        run,
+        choice,
         certified_for(run),
         draws=draws_of(run_spec(problem, only_member(problem, run), run.rounds, 1.0), problem.unit),
         printed=printed_readings(problem, run, truth),

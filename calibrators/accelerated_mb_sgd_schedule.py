@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from accountants.errors import InvalidInput
 from accountants.theorems.lowy_accelerated_bound import AcceleratedProblem, accelerated_risk, best_envelope_smoothness
 from accountants.theorems.lowy_accelerated_risk import best_stage, stages_bound
 from calibrators.accelerated_answer import plan_at
-from calibrators.mb_sgd_members import only_member
+from calibrators.frontier import Choice, Outlook, smallest_run
+from calibrators.mb_sgd_members import contribution_norm, only_member
 from calibrators.mb_sgd_problem import Run
-from calibrators.mb_sgd_schedule import SHORTLIST, candidate_runs, likely_noise_multiplier
+from calibrators.mb_sgd_schedule import likely_noise_multiplier, paid_runs, rarity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +65,8 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     return plan_at(seen, noise_std=noise_std, rounds=run.rounds)
 
 
-def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Run:
-    """The run to calibrate: as the request says, the rest chosen by the bound within the budgets.
+def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Without a bound the largest batch is taken, and rounds as near as may be to those that pay.
 
@@ -74,24 +74,33 @@ def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[
         InvalidInput: the budgets leave no run.
     """
     if problem.batch_size is not None and problem.rounds is not None:
-        return Run(batch_size=problem.batch_size, rounds=problem.rounds)
-    runs = list(candidate_runs(problem))
-    if not runs:
-        raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    runs = paid_runs(problem)
     if risk_problem(problem, runs[0]) is None:
-        return max(runs, key=lambda run: (run.batch_size, _closeness(problem, run)))
+        return Choice(max(runs, key=lambda run: (run.batch_size, _closeness(problem, run))))
 
-    def likely(run: Run) -> float:
-        multiplier = likely_noise_multiplier(problem, only_member(problem, run), run.rounds)
-        noise = multiplier * problem.lipschitz / run.batch_size
+    def likely_noise(run: Run) -> float:
+        member = only_member(problem, run)
+        return likely_noise_multiplier(problem, member, run.rounds) * contribution_norm(problem, member)
+
+    def quick_risk(run: Run, noise_std: float) -> float:
         seen = risk_problem(problem, run)
-        return likely_risk(seen, noise_std=noise, rounds=run.rounds) if seen else math.inf
+        return likely_risk(seen, noise_std=noise_std, rounds=run.rounds) if seen else math.inf
 
-    def certain(run: Run) -> float:
-        plan = plan_of(problem, run, certified_noise_std(run))
+    def risk(run: Run, noise_std: float) -> float:
+        plan = plan_of(problem, run, noise_std)
         return plan.risk.upper.value if plan and plan.risk.upper else math.inf
 
-    return min(sorted(runs, key=likely)[:SHORTLIST], key=certain)
+    outlook = Outlook(
+        likely_noise=likely_noise,
+        certified_noise=certified_noise_std,
+        quick_risk=quick_risk,
+        risk=risk,
+        rarity=lambda run: rarity_of(problem, run),
+        reference=Run(batch_size=problem.samples_per_client, rounds=1),
+        cheap=lambda run: rarity_of(problem, run) == 0.0,
+    )
+    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
 
 
 def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:

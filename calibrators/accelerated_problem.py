@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Annotated
 
 from accountants.errors import Fault, InvalidInput
 from accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL_GAP, request
 from accountants.scales import check_scales
-from calibrators.mb_sgd_problem import MbSgdProblem, Reading
+from calibrators.mb_sgd_problem import MiniBatchProblem, Reading
 
 READINGS: tuple[Reading, ...] = ("informal", "complete", "corrected")
 """In which their theorems are printed."""
-OFFERED = frozenset(
-    {
-        "batch_size",
-        "clients",
-        "communication_budget",
-        "delta",
-        "diameter",
-        "dimension",
-        "empirical_gradient_std",
-        "epsilon",
-        "gradient_std",
-        "heterogeneity",
-        "identically_distributed",
-        "initial_distance",
-        "initial_gap",
-        "lipschitz",
-        "log10_delta",
-        "max_gradients",
-        "observer",
-        "participants",
-        "readings",
-        "relation",
-        "rounds",
-        "sampling",
-        "samples_per_client",
-        "smoothness",
-        "strong_convexity",
-        "unit",
-    }
-)
-"""Fields that the accelerated algorithms take account of; another field of mb-sgd may only keep its default."""
 
 
 @request
-class AcceleratedMbSgdProblem(MbSgdProblem):
+class AcceleratedMbSgdProblem(MiniBatchProblem):
     """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
 
     Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
@@ -58,7 +26,7 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
     def check(self) -> None:
-        """And scales whose squares are doubles, a gap that L and D allow, and nothing that would be ignored."""
+        """And scales whose squares are doubles, a gap that L and D allow."""
         super().check()
         check_scales(
             lipschitz=self.lipschitz,
@@ -71,11 +39,7 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
             empirical_gradient_std=self.empirical_gradient_std,
             initial_gap=self.gap,
         )
-        faults = [
-            Fault(f"/{field.name}", "is not offered for this algorithm")
-            for field in fields(self)
-            if field.name not in self.offered and getattr(self, field.name) != field.default
-        ]
+        faults = []
         if not set(self.readings or ()) <= set(READINGS):
             faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
         largest = {
@@ -93,11 +57,6 @@ class AcceleratedMbSgdProblem(MbSgdProblem):
             faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))
         if faults:
             raise InvalidInput(*faults)
-
-    @property
-    def offered(self) -> frozenset[str]:
-        """Fields that are taken account of."""
-        return OFFERED
 
     @property
     def gap(self) -> float:

@@ -323,6 +323,26 @@ class Communication:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FrontierRun:
+    """A run beside the answer: no other run listed is at least as good in rounds, batch size and risk."""
+
+    rounds: int
+    batch_size: int
+    risk: Annotated[Number, Served("explicit upper bound on the excess risk at noise_std", may_be_unbounded=True)]
+    noise_std: Annotated[
+        float,
+        Served(
+            "σ per coordinate, root mean square over clients; an estimate unless certified, and then not to be run "
+            "with: calibrate at these rounds and this batch_size"
+        ),
+    ]
+    certified: Annotated[bool, Served("whether noise_std, and with it the risk, is certified to meet the target")]
+    chosen: Annotated[bool, Served("whether it is the run that is answered")]
+    bits_per_client: Annotated[int, Served("of a client that reports in every round")]
+    total_bits: Annotated[int, Served("of all clients, at most")]
+
+
+@dataclass(frozen=True, kw_only=True)
 class DerivationStep:
     """A theorem used, its inputs, and the places in this list of the steps it rests on."""
 
@@ -358,6 +378,10 @@ class Calibration:
     as_printed: tuple[PrintedReading, ...]
     risk: Annotated[Risk | None, Served("excess risk to expect")] = None
     communication: Annotated[Communication | None, Served("what is sent")] = None
+    frontier: Annotated[
+        tuple[FrontierRun, ...] | None,
+        Served("where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first"),
+    ] = None
     considered: Annotated[tuple[ConsideredBound, ...] | None, Served("bounds set side by side")] = None
     derivation: tuple[DerivationStep, ...]
     declared_conditions: tuple[DeclaredCondition, ...]

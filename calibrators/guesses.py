@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
     """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    if rate == 1.0:
+        return distance * math.sqrt(rounds) / _likely_mu(target)
     return distance / math.sqrt(math.log1p((_likely_mu(target) / rate) ** 2 / rounds))
 
 

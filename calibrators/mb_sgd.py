@@ -35,7 +35,7 @@ from calibrators.mb_sgd_members import (
     start_of_run,
 )
 from calibrators.mb_sgd_printed import printed_readings
-from calibrators.mb_sgd_problem import BITS_PER_COORDINATE, MbSgdProblem, Run
+from calibrators.mb_sgd_problem import BITS_PER_COORDINATE, MbSgdProblem, MiniBatchProblem, Run
 from calibrators.mb_sgd_schedule import Averaging, choose_run, likely_noise_multiplier, plan_of
 from calibrators.mb_sgd_warnings import warnings_of
 from calibrators.problem import Calibrator, CostClass
@@ -72,7 +72,7 @@ class MbSgdParameters:
     groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
 
 
-def run_spec(problem: MbSgdProblem, member: Member, rounds: int, noise_multiplier: float) -> Spec:
+def run_spec(problem: MiniBatchProblem, member: Member, rounds: int, noise_multiplier: float) -> Spec:
     """What one client releases over the whole run.
 
     For the unit `client` its whole message is one contribution, and drawing a batch amplifies nothing.
@@ -90,7 +90,7 @@ def run_spec(problem: MbSgdProblem, member: Member, rounds: int, noise_multiplie
     return Repeated(times=rounds, mechanism=batch)
 
 
-def certify(problem: MbSgdProblem, member: Member, rounds: int) -> Certified:
+def certify(problem: MiniBatchProblem, member: Member, rounds: int) -> Certified:
     """The smallest certified noise multiplier of a client in a run."""
 
     @functools.lru_cache(maxsize=TRIALS_KEPT)
@@ -172,7 +172,8 @@ def solve(problem: MbSgdProblem) -> Calibration:
         Infeasible: no noise that is offered meets the target.
     """
     found = _Certificates(problem)
-    run = choose_run(problem, found.mean_noise_std)
+    choice = choose_run(problem, found.mean_noise_std)
+    run = choice.run
     members = members_of(problem, run)
     certified = tuple(found.of(member, run.rounds) for member in members)
     noise_stds = tuple(found.noise_std(member, run.rounds) for member in members)
@@ -198,6 +199,7 @@ def solve(problem: MbSgdProblem) -> Calibration:
         as_printed=printed,
         risk=plan.risk if plan else None,
         communication=_communication(problem, run),
+        frontier=choice.frontier,
         derivation=derivation_of(*dict.fromkeys(one.guarantee.derivation for one in certified)),
         declared_conditions=declared_answers((*CONDITIONS, *(plan.declared if plan else ()))),
         warnings=warnings_of(problem, certified, noise_stds, printed),
@@ -216,7 +218,7 @@ def _communication(problem: MbSgdProblem, run: Run) -> Communication:
     )
 
 
-def cost(problem: MbSgdProblem) -> CostClass:
+def cost(problem: MiniBatchProblem) -> CostClass:
     """Full batches, and clients as units, are exactly Gaussian: a closed form, for one group at a given pace."""
     amplified = problem.unit == "record" and problem.sampling != "full"
     several = problem.client_groups is not None and len(problem.client_groups) > 1

@@ -11,7 +11,7 @@ from accountants.theorems.lowy_client_groups import ClientGroupRequest
 from accountants.theorems.lowy_clients import ClientGroup, Federation
 from accountants.theorems.lowy_unequal import loss_scales
 from calibrators.baseline import Start, start_of
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from calibrators.mb_sgd_problem import MiniBatchProblem, Run
 from calibrators.problem import Target
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class Release:
     batch_size: int | None
 
 
-def scales_of(problem: MbSgdProblem) -> tuple[float, ...]:
+def scales_of(problem: MiniBatchProblem) -> tuple[float, ...]:
     """p_i N of each group, all 1 without weights (Appendix B)."""
     groups = problem.client_groups
     return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
 
 
-def members_of(problem: MbSgdProblem, run: Run) -> tuple[Member, ...]:
+def members_of(problem: MiniBatchProblem, run: Run) -> tuple[Member, ...]:
     """The groups of a request, or all its clients as one."""
     if problem.client_groups is None:
         return (
@@ -72,7 +72,7 @@ def members_of(problem: MbSgdProblem, run: Run) -> tuple[Member, ...]:
     )
 
 
-def start_of_run(problem: MbSgdProblem, objective: Objective, *, gap: float | None = None) -> Start:
+def start_of_run(problem: MiniBatchProblem, objective: Objective, *, gap: float | None = None) -> Start:
     """What the start gives: the objective is the mean of the weighted losses, and their Lipschitz constants' mean its.
 
     `gap` is the excess risk of the start where the request gives it.
@@ -90,27 +90,27 @@ def start_of_run(problem: MbSgdProblem, objective: Objective, *, gap: float | No
     )
 
 
-def only_member(problem: MbSgdProblem, run: Run) -> Member:
+def only_member(problem: MiniBatchProblem, run: Run) -> Member:
     """All clients, of a request that does not tell groups of them apart."""
     (member,) = members_of(problem, run)
     return member
 
 
-def _batch_size(problem: MbSgdProblem, group: ClientGroupRequest, run: Run) -> int:
+def _batch_size(problem: MiniBatchProblem, group: ClientGroupRequest, run: Run) -> int:
     """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
     if problem.sampling == "full":
         return group.samples_per_client
     return group.batch_at(batch_size=run.batch_size, samples_per_client=problem.samples_per_client)
 
 
-def _target(problem: MbSgdProblem, group: ClientGroupRequest) -> Target:
+def _target(problem: MiniBatchProblem, group: ClientGroupRequest) -> Target:
     given = (problem.delta, problem.log10_delta)
     own = (group.delta, group.log10_delta)
     delta, log10_delta = given if own == (None, None) else own
     return Target.of(group.epsilon or problem.epsilon, delta, log10_delta)
 
 
-def release_of(problem: MbSgdProblem, member: Member, rounds: int) -> Release:
+def release_of(problem: MiniBatchProblem, member: Member, rounds: int) -> Release:
     """What a member releases, alike for members whose noise multiplier must be the same."""
     amplified = problem.unit == "record" and problem.sampling != "full"
     return Release(
@@ -121,7 +121,7 @@ def release_of(problem: MbSgdProblem, member: Member, rounds: int) -> Release:
     )
 
 
-def contribution_norm(problem: MbSgdProblem, member: Member) -> float:
+def contribution_norm(problem: MiniBatchProblem, member: Member) -> float:
     """Bound on the ℓ2 norm of one protected contribution to the mean of K gradients.
 
     L/K for a record; for a client that of its whole message (a Poisson batch may hold all n records).
@@ -139,7 +139,7 @@ def root_mean_square(values: tuple[tuple[float, int], ...]) -> float:
     return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in values))
 
 
-def federation_of(problem: MbSgdProblem, members: tuple[Member, ...]) -> Federation:
+def federation_of(problem: MiniBatchProblem, members: tuple[Member, ...]) -> Federation:
     """The clients as the printed statements see them; members that these cannot tell apart are one group."""
     counted: dict[tuple[int, int, float, float], int] = {}
     for member in members:

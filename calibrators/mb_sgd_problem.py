@@ -37,6 +37,7 @@ from accountants.quantities import (
     Sampling,
     StrongConvexity,
     Unit,
+    Within,
     request,
 )
 from accountants.scales import check_scales
@@ -70,12 +71,21 @@ class Run:
     rounds: int
 
 
-@request
-class MbSgdProblem:
-    """The target, and the shape of the federation and of the learning problem.
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """Bits of one round: of a client that reports, and of all participants at most."""
 
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest certified bound on the excess
-    risk within `max_gradients` and `communication_budget`.
+    bits_per_client: int
+    bits_per_round: int
+
+
+@request
+class MiniBatchProblem:
+    """The target, and the shape of the federation and of the learning problem: what all mini-batch algorithms ask.
+
+    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
+    least batch, whose certified bound on the excess risk is at most 1 + `within` times the best one within
+    `max_gradients` and `communication_budget`.
     """
 
     epsilon: Epsilon
@@ -97,8 +107,7 @@ class MbSgdProblem:
     heterogeneity: Annotated[float | None, HETEROGENEITY] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
-    client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
-    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
+    within: Within = 0.1
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
     observer: Annotated[Observer, OBSERVER] = "server"
@@ -106,17 +115,27 @@ class MbSgdProblem:
         tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
     ] = None
 
+    @property
+    def client_groups(self) -> tuple[ClientGroupRequest, ...] | None:
+        """None: all clients are alike, unless an algorithm asks for groups."""
+        return None
+
+    @property
+    def participation(self) -> tuple[ParticipationCount, ...] | None:
+        """None: as many report in every round, unless an algorithm asks for a law."""
+        return None
+
     def check(self) -> None:
         """Pairs of fields that no run can have."""
         Target.of(self.epsilon, self.delta, self.log10_delta)
-        for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
-            if getattr(self, name) is not None:
-                read_members(self, name, member)
         self._check_scales()
-        faults = [*self._group_faults(), *self._participation_faults()]
-        faults = faults or [fault for fault, broken in self._crossings() if broken]
+        faults = self._member_faults() or [fault for fault, broken in self._crossings() if broken]
         if faults:
             raise InvalidInput(*faults)
+
+    def _member_faults(self) -> list[Fault]:
+        """What is wrong with client groups or with the law of participation, where there are any."""
+        return []
 
     def _check_scales(self) -> None:
         check_scales(
@@ -127,17 +146,6 @@ class MbSgdProblem:
             strong_convexity=self.strong_convexity,
             initial_distance=self.initial_distance,
         )
-        check_group_scales(self.client_groups or ())
-
-    def _group_faults(self) -> list[Fault]:
-        if self.client_groups is None:
-            return []
-        return client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
-
-    def _participation_faults(self) -> list[Fault]:
-        if self.participation is None:
-            return []
-        return law_faults(self.participation, participants=self.participants, clients=self.clients)
 
     def _crossings(self) -> list[tuple[Fault, bool]]:
         n, batch = self.samples_per_client, self.batch_size or 1
@@ -222,6 +230,43 @@ class MbSgdProblem:
         return BITS_PER_COORDINATE * self.dimension * self.reporting
 
     @property
+    def traffic(self) -> Traffic:
+        """What a round sends."""
+        return Traffic(bits_per_client=BITS_PER_COORDINATE * self.dimension, bits_per_round=self.bits_per_round)
+
+    @property
     def expected_bits_per_round(self) -> float:
         """Its expectation."""
         return BITS_PER_COORDINATE * self.dimension * math.fsum(count * share for count, share in self.counts)
+
+
+@request
+class MbSgdProblem(MiniBatchProblem):
+    """The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports."""
+
+    client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
+
+    def check(self) -> None:
+        """And groups and counts that fit the federation."""
+        for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
+            if getattr(self, name) is not None:
+                read_members(self, name, member)
+        super().check()
+
+    def _check_scales(self) -> None:
+        super()._check_scales()
+        check_group_scales(self.client_groups or ())
+
+    def _member_faults(self) -> list[Fault]:
+        return [*self._group_faults(), *self._participation_faults()]
+
+    def _group_faults(self) -> list[Fault]:
+        if self.client_groups is None:
+            return []
+        return client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
+
+    def _participation_faults(self) -> list[Fault]:
+        if self.participation is None:
+            return []
+        return law_faults(self.participation, participants=self.participants, clients=self.clients)

@@ -1,17 +1,16 @@
 """The pace of an mb-sgd run and what it is worth: batch size, rounds, step size, averaging, and the excess risk.
 
-Where the request leaves batch size or rounds open, runs within the gradient and communication budgets are ranked by
-the explicit risk bound at an estimated noise, and the best few are ranked again at their certified noise.
+Where the request leaves batch size or rounds open, the smallest run within the gradient and communication budgets is
+chosen whose explicit risk bound is nearly the least (`calibrators/frontier.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from accountants.errors import InvalidInput
 from accountants.quantities import LARGEST_COUNT
 from accountants.theorems.lowy_excess_risk import Problem, excess_risk
 from accountants.theorems.lowy_federated_risk import FEDERATED_RISK
@@ -26,10 +25,11 @@ from accountants.theorems.lowy_unequal import (
     on_envelope,
 )
 from calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
+from calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from calibrators.guesses import likely_noise
-from calibrators.mb_sgd_members import Member, members_of, root_mean_square, scales_of
+from calibrators.mb_sgd_members import Member, contribution_norm, members_of, root_mean_square, scales_of
 from calibrators.mb_sgd_printed import prescription_of, printed_noise_std, theorem_of
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from calibrators.mb_sgd_problem import MbSgdProblem, MiniBatchProblem, Run
 
 if TYPE_CHECKING:
     from accountants.theorem import Condition, Theorem
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 GRADIENTS_PER_RECORD = 1000
 """Default of max_gradients, times n."""
-SHORTLIST = 3
-GRID_RATIO = 1.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,37 +208,46 @@ def _prescribed_risk(
     )
 
 
-def likely_noise_multiplier(problem: MbSgdProblem, member: Member, rounds: int) -> float:
+def likely_noise_multiplier(problem: MiniBatchProblem, member: Member, rounds: int) -> float:
     """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
     rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
     return likely_noise(member.target, rate=rate, rounds=rounds, distance=2.0)
 
 
-def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Run:
-    """The run to calibrate: as the request says, the rest chosen.
+def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
-    The best few of a grid by the bound at a likely noise, and the printed prescription where the budgets pay for it,
-    are compared by the bound at their certified noise.
+    `certified_noise_std` gives the certified noise of any run, the root mean square over clients. Without a bound the
+    largest batch is taken, and rounds as near as may be to those that Theorem 2.2 prescribes.
 
     Raises:
         InvalidInput: the budgets leave no run.
     """
     if problem.batch_size is not None and problem.rounds is not None:
-        return Run(batch_size=problem.batch_size, rounds=problem.rounds)
-    runs = list(candidate_runs(problem))
-    if not runs:
-        raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    runs = paid_runs(problem)
     if risk_problem(problem, runs[0]) is None:
-        return max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run)))
-    likely = sorted(runs, key=lambda run: _risk(problem, run, _likely_noise_std(problem, run), quick=True))[:SHORTLIST]
-    best = min(likely, key=lambda run: _risk(problem, run, certified_noise_std(run), quick=False))
-    printed = prescribed_run(problem, best)
-    if printed is None or printed.rounds > most_rounds(problem, printed.batch_size):
-        return best
-    return min(best, printed, key=lambda run: _risk(problem, run, certified_noise_std(run), quick=False))
+        return Choice(max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run))))
+    outlook = Outlook(
+        likely_noise=lambda run: _likely_noise_std(problem, run),
+        certified_noise=certified_noise_std,
+        quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
+        risk=lambda run, noise_std: risk_at(problem, run, noise_std),
+        rarity=lambda run: rarity_of(problem, run),
+        reference=Run(batch_size=problem.samples_per_client, rounds=1),
+        cheap=lambda run: rarity_of(problem, run) == 0.0,
+    )
+    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
 
 
-def most_rounds(problem: MbSgdProblem, batch_size: int) -> int:
+def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
+    """n/(K√R): how far from a central limit the drawing of batches is; 0 where nothing is drawn, a closed form."""
+    if problem.unit == "client" or run.batch_size == problem.samples_per_client:
+        return 0.0
+    return problem.samples_per_client / (run.batch_size * math.sqrt(run.rounds))
+
+
+def most_rounds(problem: MiniBatchProblem, batch_size: int) -> int:
     """Rounds that the gradient and communication budgets pay for, every client's."""
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     affordable = min(
@@ -252,26 +259,19 @@ def most_rounds(problem: MbSgdProblem, batch_size: int) -> int:
     return affordable
 
 
-def candidate_runs(problem: MbSgdProblem) -> Iterator[Run]:
-    """A geometric grid of batch sizes and rounds, ends included, within the budgets."""
-    n = problem.samples_per_client
-    full = problem.sampling == "full"
-    sizes = (problem.batch_size,) if problem.batch_size else ((n,) if full else _grid(1, n, 2.0))
-    for size in sizes:
-        most = most_rounds(problem, size)
-        if problem.rounds is not None:
-            if problem.rounds <= most:
-                yield Run(batch_size=size, rounds=problem.rounds)
-        elif most >= 1:
-            yield from (Run(batch_size=size, rounds=rounds) for rounds in _grid(1, most, GRID_RATIO))
+def paid_runs(problem: MiniBatchProblem) -> list[Run]:
+    """A lattice of runs within the budgets, with what the request gives.
 
-
-def _grid(least: int, most: int, ratio: float) -> tuple[int, ...]:
-    """Whole numbers from `most` downwards by `ratio`, to `least`."""
-    values = [most]
-    while values[-1] > least:
-        values.append(max(least, min(values[-1] - 1, int(values[-1] / ratio))))
-    return tuple(values)
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    batch_size = problem.samples_per_client if problem.sampling == "full" else problem.batch_size
+    return runs_within(
+        lambda size: most_rounds(problem, size),
+        rounds=problem.rounds,
+        batch_size=batch_size,
+        largest_batch=problem.samples_per_client,
+    )
 
 
 def _prescribed(problem: MbSgdProblem, run: Run) -> float:
@@ -286,7 +286,7 @@ def _likely_noise_std(problem: MbSgdProblem, run: Run) -> float:
     return root_mean_square(
         tuple(
             (
-                likely_noise_multiplier(problem, member, run.rounds) * member.lipschitz / member.batch_size,
+                likely_noise_multiplier(problem, member, run.rounds) * contribution_norm(problem, member),
                 member.clients,
             )
             for member in members_of(problem, run)
@@ -294,7 +294,8 @@ def _likely_noise_std(problem: MbSgdProblem, run: Run) -> float:
     )
 
 
-def _risk(problem: MbSgdProblem, run: Run, noise_std: float, *, quick: bool) -> float:
+def risk_at(problem: MbSgdProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:
+    """The explicit bound of a run at a noise and its best pace, or about that; infinite where none applies."""
     seen = risk_problem(problem, run)
     if seen is None:
         return math.inf

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from calibrators.answer import PrintedReading
-    from calibrators.mb_sgd_problem import MbSgdProblem
+    from calibrators.mb_sgd_problem import MiniBatchProblem
     from calibrators.search import Certified
 
 
 def warnings_of(
-    problem: MbSgdProblem,
+    problem: MiniBatchProblem,
     certified: Sequence[Certified],
     noise_stds: Sequence[float],
     printed: Sequence[PrintedReading],
@@ -31,7 +31,7 @@ def warnings_of(
     )
 
 
-def _of_the_groups(problem: MbSgdProblem, noise_stds: Sequence[float]) -> Iterator[Warning_]:
+def _of_the_groups(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Warning_]:
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
         yield Warning_(
@@ -84,7 +84,7 @@ def of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterat
         )
 
 
-def _of_the_sampling(problem: MbSgdProblem) -> Iterator[Warning_]:
+def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Warning_]:
     if problem.sampling == "with-replacement":
         yield Warning_(
             code="printed-proof-invalid",
@@ -104,7 +104,7 @@ def _of_the_sampling(problem: MbSgdProblem) -> Iterator[Warning_]:
         )
 
 
-def _of_assumptions(problem: MbSgdProblem) -> Iterator[Warning_]:
+def _of_assumptions(problem: MiniBatchProblem) -> Iterator[Warning_]:
     if problem.initial_distance is None:
         yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
     if not problem.identically_distributed and problem.heterogeneity is None:

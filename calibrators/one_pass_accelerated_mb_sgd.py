@@ -97,12 +97,13 @@ def solve(problem: OnePassProblem) -> Calibration:
     def likely_noise_of(run: Run) -> float:
         return _likely_noise_multiplier(problem, run.rounds) * contribution_norm(problem, only_member(problem, run))
 
-    run = choose_run(problem, likely_noise_of if problem.unit == "client" else noise_of, noise_of)
+    choice = choose_run(problem, likely_noise_of if problem.unit == "client" else noise_of, noise_of)
+    run = choice.run
     apart = () if problem.relation == "replace-one" else (FIXED_DIVISOR,)
     return answer(
         NAME,
         problem,
-        run,
+        choice,
         certified_for(run),
         draws=(),
         printed=printed_readings(problem),

@@ -14,8 +14,8 @@ from calibrators.accelerated_problem import AcceleratedMbSgdProblem
 class OnePassProblem(AcceleratedMbSgdProblem):
     """The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
 
-    Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: then they are
-    those of the smallest certified bound on the excess risk.
+    Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
+    is chosen as in mb-sgd.
     """
 
     smoothness: Smoothness = field()  # needed here: else the default of mb-sgd would be inherited

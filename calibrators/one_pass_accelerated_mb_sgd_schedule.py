@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from accountants.errors import InvalidInput
 from accountants.theorems.lowy_accelerated_bound import AcceleratedProblem
 from calibrators.accelerated_answer import plan_at
 from calibrators.accelerated_mb_sgd_schedule import likely_risk
+from calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from calibrators.mb_sgd_problem import Run
 
 if TYPE_CHECKING:
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
     from calibrators.accelerated_answer import AcceleratedPlan
     from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
-
-GRID_RATIO = 1.1
-REFINED = 32
-SHORTLIST = 3
 
 
 def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
@@ -48,53 +45,36 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 
 def choose_run(
     problem: OnePassProblem, likely_noise_std: Callable[[Run], float], certified_noise_std: Callable[[Run], float]
-) -> Run:
-    """The run to calibrate: R rounds of K = ⌊n/R⌋ records, as the request says, the rest chosen by the bound.
-
-    A grid of rounds, then a finer one about its best; the best few are ranked again at their certified noise.
+) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    if problem.batch_size is not None or problem.rounds is not None:
-        runs = [_given(problem)]
-    else:
-        most = _most_rounds(problem, 1)
-        runs = [_dealt(problem, rounds) for rounds in _grid(1, most)] if most >= 1 else []
-    runs = [run for run in runs if run.rounds >= 1 and run.rounds <= _most_rounds(problem, run.batch_size)]
-    if not runs:
-        raise InvalidInput.at("/communication_budget", "does not pay for the rounds")
-    if len(runs) == 1:
-        return runs[0]
+    if problem.batch_size is not None and problem.rounds is not None:
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    runs = runs_within(
+        lambda size: _most_rounds(problem, size),
+        rounds=problem.rounds,
+        batch_size=problem.batch_size,
+        largest_batch=problem.samples_per_client,
+    )
 
-    def likely(run: Run) -> float:
-        return likely_risk(risk_problem(problem, run), noise_std=likely_noise_std(run), rounds=run.rounds)
+    def quick_risk(run: Run, noise_std: float) -> float:
+        return likely_risk(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
 
-    def certain(run: Run) -> float:
-        upper = plan_of(problem, run, certified_noise_std(run)).risk.upper
-        return upper.value if upper else float("inf")
+    def risk(run: Run, noise_std: float) -> float:
+        upper = plan_of(problem, run, noise_std).risk.upper
+        return upper.value if upper else math.inf
 
-    ranked = sorted(runs, key=likely)
-    best = ranked[0].rounds
-    near = [rounds for rounds in _between(int(best / GRID_RATIO), int(best * GRID_RATIO) + 1) if rounds >= 1]
-    finer = {_dealt(problem, rounds) for rounds in near if rounds <= _most_rounds(problem, 1)}
-    finer = {run for run in finer if run.rounds <= _most_rounds(problem, run.batch_size)}
-    return min(sorted({*ranked[:SHORTLIST], *finer}, key=likely)[:SHORTLIST], key=certain)
-
-
-def _given(problem: OnePassProblem) -> Run:
-    """The request's own: what is absent is all that the records allow."""
-    n = problem.samples_per_client
-    if problem.batch_size is None:
-        rounds = problem.rounds or 1
-        return Run(batch_size=n // rounds, rounds=rounds)
-    rounds = problem.rounds or min(n // problem.batch_size, _most_rounds(problem, problem.batch_size))
-    return Run(batch_size=problem.batch_size, rounds=rounds)
-
-
-def _dealt(problem: OnePassProblem, rounds: int) -> Run:
-    """R rounds of as many records as there are for each."""
-    return Run(batch_size=problem.samples_per_client // rounds, rounds=rounds)
+    outlook = Outlook(
+        likely_noise=likely_noise_std,
+        certified_noise=certified_noise_std,
+        quick_risk=quick_risk,
+        risk=risk,
+        cheap=lambda _: True,
+    )
+    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
 
 
 def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
@@ -105,14 +85,3 @@ def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
     if problem.communication_budget is not None:
         most = min(most, problem.communication_budget // problem.bits_per_round)
     return most
-
-
-def _grid(least: int, most: int) -> tuple[int, ...]:
-    values = [least]
-    while values[-1] < most:
-        values.append(min(most, max(values[-1] + 1, int(values[-1] * GRID_RATIO))))
-    return tuple(values)
-
-
-def _between(low: int, high: int) -> range:
-    return range(low, high + 1, max(1, (high - low) // REFINED))

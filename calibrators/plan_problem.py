@@ -46,6 +46,7 @@ from accountants.quantities import (
     Relation,
     Sampling,
     Unit,
+    Within,
     natural_log_delta,
     request,
 )
@@ -114,6 +115,7 @@ class PlanProblem:
     step_size: Annotated[float | None, STEP_SIZE] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    within: Within = 0.1
     quantization_levels: Annotated[int | None, QUANTIZATION_LEVELS] = None
     clipping_norm: Annotated[float | None, CLIPPING_NORM] = None
     shared_dimension: Annotated[int | None, SHARED_DIMENSION] = None

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from accountants import ENGINE_VERSION
-from accountants.errors import InvalidInput
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from accountants.theorems.lowy_noise import FRESH_NOISE, INSIDE_DOMAIN
 from calibrators.answer import PrintedReading, Warning_
@@ -21,16 +20,6 @@ if TYPE_CHECKING:
     from calibrators.accelerated_answer import AcceleratedPlan
     from calibrators.accelerated_problem import AcceleratedMbSgdProblem
     from calibrators.mb_sgd_problem import Run
-
-
-def check_stages(asked: RiskFields) -> None:
-    """Steps follow from the stages.
-
-    Raises:
-        InvalidInput: a step size is given.
-    """
-    if asked.step_size is not None:
-        raise InvalidInput.at("/step_size", "is not offered for this algorithm: its steps follow from its stages")
 
 
 def risk_bounds(

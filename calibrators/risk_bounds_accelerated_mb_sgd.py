@@ -10,14 +10,12 @@ from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from calibrators import accelerated_mb_sgd
 from calibrators.accelerated_mb_sgd_printed import printed_readings
 from calibrators.accelerated_mb_sgd_schedule import plan_of
-from calibrators.accelerated_problem import OFFERED, AcceleratedMbSgdProblem
+from calibrators.accelerated_problem import AcceleratedMbSgdProblem
 from calibrators.mb_sgd_problem import Run
 from calibrators.problem import CostClass
-from calibrators.risk_bounds_accelerated import check_stages, risk_bounds
+from calibrators.risk_bounds_accelerated import risk_bounds
 from calibrators.risk_bounds_answer import OBJECTIVE, Objective, RiskBounder, RiskBoundsAnswer
 from calibrators.risk_bounds_parts import BOUNDS, RiskFields, check_run
-
-RISK_FIELDS = frozenset(RiskFields.__dataclass_fields__)
 
 
 @request
@@ -26,16 +24,10 @@ class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
 
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 
-    @property
-    def offered(self) -> frozenset[str]:
-        """And those of a question about risk."""
-        return OFFERED | RISK_FIELDS
-
     def check(self) -> None:
         """Those of accelerated-mb-sgd; a given noise is that of a given run."""
         super().check()
         check_run(self)
-        check_stages(self)
 
 
 def solve(asked: AcceleratedRiskProblem) -> RiskBoundsAnswer:

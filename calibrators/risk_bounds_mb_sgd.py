@@ -20,7 +20,7 @@ from calibrators.baseline import measured_bounds
 from calibrators.envelope import condition_answers, declared_answers
 from calibrators.mb_sgd_members import federation_of, members_of, root_mean_square, scales_of, start_of_run
 from calibrators.mb_sgd_printed import inputs_of, printed_noise_std, registered, theorem_of
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from calibrators.mb_sgd_problem import MbSgdProblem, MiniBatchProblem, Run
 from calibrators.mb_sgd_schedule import risk_problem
 from calibrators.problem import CostClass
 from calibrators.risk_bounds_answer import (
@@ -33,8 +33,8 @@ from calibrators.risk_bounds_answer import (
 from calibrators.risk_bounds_parts import (
     BOUNDS,
     Explicit,
-    RiskFields,
     Setting,
+    SteppedRiskFields,
     check_run,
     explicit_bound,
     lower_bound,
@@ -47,7 +47,7 @@ OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 
 
 @request
-class MbSgdRiskProblem(MbSgdProblem, RiskFields):
+class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
     """A run of mb-sgd, and which lower bounds to set beside its upper ones."""
 
     def check(self) -> None:
@@ -98,7 +98,7 @@ def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
     return measured_bounds(answer, start_of_run(asked, asked.problem))
 
 
-def setting_of(asked: MbSgdProblem) -> Setting:
+def setting_of(asked: MiniBatchProblem) -> Setting:
     """What lower bounds look at."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)

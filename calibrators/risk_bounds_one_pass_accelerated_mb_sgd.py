@@ -7,32 +7,23 @@ from dataclasses import replace
 from accountants.quantities import request
 from accountants.theorems.lowy_accelerated_bound import ACCELERATED_RISK_BOUND
 from calibrators import one_pass_accelerated_mb_sgd as one_pass
-from calibrators.accelerated_problem import OFFERED
 from calibrators.mb_sgd_problem import Run
 from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
 from calibrators.one_pass_accelerated_mb_sgd_schedule import plan_of
 from calibrators.problem import CostClass
-from calibrators.risk_bounds_accelerated import check_stages, risk_bounds
+from calibrators.risk_bounds_accelerated import risk_bounds
 from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
 from calibrators.risk_bounds_parts import BOUNDS, RiskFields, check_run
-
-RISK_FIELDS = frozenset(RiskFields.__dataclass_fields__)
 
 
 @request
 class OnePassRiskProblem(OnePassProblem, RiskFields):
     """A run of one-pass-accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
 
-    @property
-    def offered(self) -> frozenset[str]:
-        """And those of a question about risk."""
-        return OFFERED | RISK_FIELDS
-
     def check(self) -> None:
         """Those of one-pass-accelerated-mb-sgd; a given noise is that of a given run."""
         super().check()
         check_run(self)
-        check_stages(self)
 
 
 def solve(asked: OnePassRiskProblem) -> RiskBoundsAnswer:

@@ -54,12 +54,11 @@ BOUNDS: tuple[Theorem, ...] = (
 class RiskFields:
     """What a question about risk may say beyond the run and its target.
 
-    `noise_std` absent: the smallest certified one. `step_size` absent: the best for the explicit bound. `radius`
-    absent: half the diameter. `round_epsilon` absent: epsilon; `round_delta` absent: delta.
+    `noise_std` absent: the smallest certified one. `radius` absent: half the diameter. `round_epsilon` absent: epsilon;
+    `round_delta` absent: delta.
     """
 
     noise_std: Annotated[float | None, NOISE_STD] = None
-    step_size: Annotated[float | None, STEP_SIZE] = None
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
     trust: Annotated[Trust | None, TRUST] = None
     problem: Annotated[Objective, OBJECTIVE] = "population"
@@ -67,6 +66,13 @@ class RiskFields:
     round_epsilon: Annotated[float | None, ROUND_EPSILON] = None
     round_delta: Annotated[float | None, ROUND_DELTA] = None
     radius: Annotated[float | None, LEARNING_RADIUS] = None
+
+
+@request
+class SteppedRiskFields(RiskFields):
+    """And the step size, where steps are all alike. Absent: the best for the explicit bound."""
+
+    step_size: Annotated[float | None, STEP_SIZE] = None
 
 
 def check_run(asked: Any) -> None:

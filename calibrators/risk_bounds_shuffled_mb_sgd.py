@@ -23,7 +23,7 @@ from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer, RunAns
 from calibrators.risk_bounds_mb_sgd import setting_of
 from calibrators.risk_bounds_parts import (
     BOUNDS,
-    RiskFields,
+    SteppedRiskFields,
     check_run,
     explicit_bound,
     lower_bound,
@@ -34,7 +34,7 @@ from calibrators.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
 
 
 @request
-class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, RiskFields):
+class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
     """A run of shuffled-mb-sgd, and which lower bounds to set beside its upper ones."""
 
     def check(self) -> None:

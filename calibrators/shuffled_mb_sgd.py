@@ -109,8 +109,14 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
         ConditionViolated: no theorem covers this run under this relation.
         Infeasible: no noise that is offered meets the target.
     """
-    run = choose_run(problem)
-    certified = certify(problem, run)
+    certified_for = functools.cache(functools.partial(certify, problem))
+
+    def noise_of(run: Run) -> float:
+        return certified_for(run).noise * contribution_norm(problem, run)
+
+    choice = choose_run(problem, noise_of)
+    run = choice.run
+    certified = certified_for(run)
     norm = contribution_norm(problem, run)
     noise_std = certified.noise * norm
 
@@ -151,6 +157,7 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
             bits_per_round_per_client=bits // problem.reporting,
             total_bits=bits * run.rounds,
         ),
+        frontier=choice.frontier,
         derivation=derivation_of(certified.guarantee.derivation),
         declared_conditions=declared_answers(declared),
         warnings=tuple(_warnings(problem, certified, noise_std, printed)),

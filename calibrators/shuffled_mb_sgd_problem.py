@@ -29,6 +29,7 @@ from accountants.quantities import (
     SamplesPerClient,
     StrongConvexity,
     Unit,
+    Within,
     request,
 )
 from accountants.theorems.lowy_4_1 import NOISE_CONSTANT
@@ -43,8 +44,9 @@ READINGS: tuple[Reading, ...] = ("statement", "corrected")
 class ShuffledMbSgdProblem:
     """The target, and the shape of the federation and of the learning problem. ε and δ are central.
 
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest explicit bound on the excess
-    risk at a likely noise, within `max_gradients` and `communication_budget`.
+    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
+    least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
+    `max_gradients` and `communication_budget` is predicted to have.
     """
 
     epsilon: Epsilon
@@ -63,6 +65,7 @@ class ShuffledMbSgdProblem:
     initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    within: Within = 0.1
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
@@ -96,6 +99,7 @@ class ShuffledMbSgdProblem:
             initial_distance=self.initial_distance,
             max_gradients=None if run else self.max_gradients,
             communication_budget=None if run else self.communication_budget,
+            within=self.within,
         )
 
     @property

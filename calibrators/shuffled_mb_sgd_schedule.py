@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
 
-from accountants.errors import InvalidInput
+from calibrators.frontier import Choice, Outlook, smallest_likely_run
 from calibrators.mb_sgd_problem import Run
-from calibrators.mb_sgd_schedule import GRADIENTS_PER_RECORD, Plan, plan_of
+from calibrators.mb_sgd_schedule import Plan, paid_runs, plan_of, risk_at
 from calibrators.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
 
-GRID_RATIO = 2.0
 BISECTIONS = 60
 USUAL_EXCESS = 0.8
 """What is certified, over what the normal laws below suggest: their e^ε(c) takes a reach that is seldom needed."""
@@ -62,43 +60,21 @@ def pace_of(problem: ShuffledMbSgdProblem, run: Run, noise_std: float) -> Plan |
     return plan_of(problem.unshuffled(run), run, lambda _: noise_std)
 
 
-def choose_run(problem: ShuffledMbSgdProblem) -> Run:
-    """The run to calibrate: as the request says, the rest by the smallest bound at the likely noise.
+def choose_run(problem: ShuffledMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+
+    The best run is not certified, which takes seconds, but predicted from the runs that are.
 
     Raises:
         InvalidInput: the budgets leave no run.
     """
     if problem.batch_size is not None and problem.rounds is not None:
-        return Run(batch_size=problem.batch_size, rounds=problem.rounds)
-    runs = list(_candidates(problem))
-    if not runs:
-        raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
-    return min(runs, key=partial(_likely_risk, problem))
-
-
-def _likely_risk(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    noise_std = likely_noise_multiplier(problem, run) * contribution_norm(problem, run)
-    plan = pace_of(problem, run, noise_std)
-    assert plan is not None
-    assert plan.risk.upper is not None
-    return plan.risk.upper.value
-
-
-def _candidates(problem: ShuffledMbSgdProblem) -> Iterator[Run]:
-    """A geometric grid of batch sizes and rounds within the budgets."""
-    gradients = problem.max_gradients or GRADIENTS_PER_RECORD * problem.samples_per_client
-    paid = problem.communication_budget
-    for size in (problem.batch_size,) if problem.batch_size else _grid(problem.samples_per_client):
-        most = gradients // size
-        most = most if paid is None else min(most, paid // problem.bits_per_round)
-        for rounds in (problem.rounds,) if problem.rounds else _grid(most):
-            if rounds <= most:
-                yield Run(batch_size=size, rounds=rounds)
-
-
-def _grid(most: int) -> tuple[int, ...]:
-    """Whole numbers from `most` downwards by halves, to 1; none if there is none."""
-    values = [most] if most >= 1 else []
-    while values and values[-1] > 1:
-        values.append(int(values[-1] / GRID_RATIO))
-    return tuple(values)
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    asked = problem.unshuffled(None)
+    outlook = Outlook(
+        likely_noise=lambda run: likely_noise_multiplier(problem, run) * contribution_norm(problem, run),
+        certified_noise=certified_noise_std,
+        quick_risk=lambda run, noise_std: risk_at(asked, run, noise_std, quick=True),
+        risk=lambda run, noise_std: risk_at(asked, run, noise_std),
+    )
+    return smallest_likely_run(paid_runs(asked), outlook, within=problem.within, traffic=asked.traffic)

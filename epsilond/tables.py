@@ -16,7 +16,17 @@ from rich.table import Table
 from rich.text import Text
 
 from accountants.theorem import Evaluation, Theorem
-from calibrators.answer import UNBOUNDED, Baseline, Calibration, Ends, GuaranteeAnswer, PrintedReading, Risk, as_json
+from calibrators.answer import (
+    UNBOUNDED,
+    Baseline,
+    Calibration,
+    Ends,
+    FrontierRun,
+    GuaranteeAnswer,
+    PrintedReading,
+    Risk,
+    as_json,
+)
 from calibrators.baseline import no_better
 from calibrators.problem import Calibrator
 from calibrators.risk_bounds_answer import RiskBoundsAnswer
@@ -38,6 +48,8 @@ def calibration(answer: Calibration) -> RenderableType:
         parts.append(_risk(answer.risk))
     if answer.communication is not None:
         parts.append(pairs("Communication", as_json(answer.communication)))
+    if answer.frontier is not None:
+        parts.append(_frontier(answer.frontier))
     parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
     parts += bullets("Mind", [warning.message for warning in answer.warnings])
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
@@ -212,6 +224,23 @@ def _risk(risk: Risk) -> RenderableType:
 def _mark(vacuous: bool | None, baseline: Baseline | None) -> str:
     """That a bound says nothing, in words; nothing where it says something."""
     return f": {no_better(baseline)}" if vacuous and baseline is not None else ""
+
+
+def _frontier(runs: Sequence[FrontierRun]) -> RenderableType:
+    """Risk against rounds and traffic; a bound at an estimated noise is an estimate, and said to be."""
+    columns = ("rounds", "batch_size", "risk at most", "bits per client", "bits in all", "")
+    table = new_table("Risk against rounds and traffic", *columns)
+    for run in runs:
+        risk = _rounded(run.risk, ROUND_CEILING)
+        table.add_row(
+            str(run.rounds),
+            str(run.batch_size),
+            risk if run.certified else f"about {risk}",
+            _rounded(run.bits_per_client, ROUND_CEILING),
+            _rounded(run.total_bits, ROUND_CEILING),
+            "the answer" if run.chosen else "",
+        )
+    return table
 
 
 def pairs(title: str, values: Mapping[str, Any]) -> RenderableType:

@@ -52,7 +52,10 @@ export class Chart {
     this.numbers.hidden = true;
   }
 
-  /** Draw; `band` says that the first two series are the two sides of one thing. `now` is the x of the screen. */
+  /**
+   * Draw; `band` says that the first two series are the two sides of one thing. `now` is the x of the screen. A `table`
+   * {head, rows} stands in for the table of the points.
+   */
   draw(picture) {
     const series = picture.series.filter(({ points }) => [...points.values()].some((value) => value !== null));
     if (!series.length) return;
@@ -69,8 +72,9 @@ export class Chart {
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", summary(this.title, x, y, xs, series));
     this.note.textContent = picture.note ?? "";
-    const rows = xs.map((each) => [say(x, each), ...series.map(({ points }) => (points.get(each) === undefined || points.get(each) === null ? "none" : say(y, points.get(each))))]);
-    this.numbers.lastElementChild.replaceChildren(table(`${this.title}: the numbers`, [x.label, ...series.map(({ label }) => label)], rows));
+    const points = xs.map((each) => [say(x, each), ...series.map(({ points }) => (points.get(each) === undefined || points.get(each) === null ? "none" : say(y, points.get(each))))]);
+    const { head, rows } = picture.table ?? { head: [x.label, ...series.map(({ label }) => label)], rows: points };
+    this.numbers.lastElementChild.replaceChildren(table(`${this.title}: the numbers`, head, rows));
     this.numbers.hidden = false;
     this.now = now;
   }

@@ -1,9 +1,10 @@
-// The four pictures: noise against privacy, noise against rounds, the privacy profile, risk against privacy.
+// The pictures: the frontier where there is one, noise against privacy and rounds, the privacy profile, risk against privacy.
 
 import { Problem, post, several } from "./api.js";
 import { primary } from "./answer.js";
 import { Chart } from "./chart.js";
 import { el } from "./dom.js";
+import { frontierOf } from "./frontier.js";
 import { accountOf, agrees } from "./profile.js";
 import { coarseFirst, spread, sweep } from "./sweep.js";
 import { fromLog10, number, title } from "./words.js";
@@ -20,7 +21,8 @@ export class Plots {
     this.rounds = new Chart({ id: "plot-rounds", title: "Noise against rounds", about: "What a longer run costs in noise." });
     this.profile = new Chart({ id: "plot-profile", title: "The privacy profile", about: "For every ε, the chance δ that it is exceeded, from below and above." });
     this.risk = new Chart({ id: "plot-risk", title: "Risk against privacy", about: "What a stronger promise costs in accuracy: what is proved to be reached, and what no method can beat." });
-    place.replaceChildren(...[this.noise, this.rounds, this.profile, this.risk].map((chart) => chart.place));
+    this.frontier = new Chart({ id: "plot-frontier", title: "Risk against rounds and traffic", about: "What fewer rounds, and less traffic, cost in accuracy. The answer is the smallest run that is good enough." });
+    place.replaceChildren(...[this.frontier, this.noise, this.rounds, this.profile, this.risk].map((chart) => chart.place));
     this.stop = new AbortController();
   }
 
@@ -37,6 +39,7 @@ export class Plots {
     run.sweeps = this.contract.sweeps(`v1/calibrations/${algorithm}`);
     run.perCall = Math.floor(3000 / Math.max(1, milliseconds));
     run.count = Math.max(7, Math.min(25, Math.round(10000 / Math.max(1, milliseconds))));
+    this.drawFrontier(answer);
     if (!run.name) {
       for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here, and no one line is everyone's.");
       return;
@@ -44,6 +47,14 @@ export class Plots {
     this.follow(run, [this.profile], () => this.drawProfile(run));
     this.follow(run, [this.noise, this.risk], () => this.drawPrivacy(run));
     this.follow(run, [this.rounds], () => this.drawRounds(run));
+  }
+
+  /** Drawn from the answer itself; hidden where nothing was left open. */
+  drawFrontier(answer) {
+    const picture = frontierOf(answer);
+    this.frontier.place.hidden = picture === null;
+    if (picture) this.frontier.draw(picture);
+    else this.frontier.clear();
   }
 
   follow({ signal, milliseconds }, charts, draw) {

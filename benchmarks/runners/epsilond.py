@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import epsilond
 from accountants.quantities import Relation
 from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve

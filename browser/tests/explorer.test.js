@@ -167,6 +167,23 @@ test("a bound that is no better than the start is marked", async () => {
   });
 });
 
+test("open rounds show what fewer of them cost", async () => {
+  const open = "#/one-pass-accelerated-mb-sgd?epsilon=1&delta=1e-6&samples_per_client=1000&clients=50&dimension=10&lipschitz=1&diameter=2&smoothness=1";
+  await on(open, {}, async (page) => {
+    await answered(page, "one-pass-accelerated-mb-sgd");
+    await page.waitForSelector("#plot-frontier canvas");
+    assert.match(await page.getAttribute("#plot-frontier .plot", "aria-label"), /from .* to /);
+    assert.ok((await page.locator("#plot-frontier tbody tr").count()) >= 5);
+    assert.match(await page.textContent("#plot-frontier table"), /the answer, certified/);
+    assert.match(await page.textContent("#plot-frontier .note"), /rounds and .* bits from a client/);
+    await shoot(page, "frontier");
+  });
+  await on(`${open}&rounds=10&batch_size=100`, {}, async (page) => {
+    await answered(page, "one-pass-accelerated-mb-sgd");
+    assert.equal(await page.locator("#plot-frontier").isVisible(), false);
+  });
+});
+
 test("all algorithms are compared", { timeout: 900_000 }, async () => {
   await on("#/mb-sgd", {}, async (page) => {
     await answered(page, "mb-sgd");

@@ -22,6 +22,7 @@ FIELDS = (
     "heterogeneity",
     "max_gradients",
     "communication_budget",
+    "within",
 )
 """Fields of the plan that noisy mini-batch SGD takes."""
 

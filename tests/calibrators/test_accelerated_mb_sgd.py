@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
 from accountants.errors import InvalidInput
-from accountants.quantities import Quantity, request
 from accountants.theorems.lowy_2_4 import THEOREM_2_4
 from accountants.theorems.lowy_e_1 import THEOREM_E_1
 from calibrators import mb_sgd
 from calibrators.accelerated_mb_sgd import cost, solve
 from calibrators.accelerated_mb_sgd_schedule import likely_risk, risk_problem
-from calibrators.accelerated_problem import OFFERED, AcceleratedMbSgdProblem
+from calibrators.accelerated_problem import AcceleratedMbSgdProblem
 from calibrators.answer import Calibration
 from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from epsilond.reading import read
 
 BASE: dict[str, Any] = {
     "epsilon": 1.0,
@@ -154,7 +154,7 @@ def test_open_rounds_are_chosen_within_the_budget(changes: dict[str, Any]) -> No
     assert answer.communication is not None
     assert answer.communication.total_bits <= budget
     for rounds in (5, 50, 200):
-        assert risk_of(answer) <= risk_of(solved(rounds=rounds, **changes)) * 1.02
+        assert risk_of(answer) <= risk_of(solved(rounds=rounds, **changes)) * 1.1 * 1.002
 
 
 def test_the_quick_estimate_is_close_enough_to_rank() -> None:
@@ -206,17 +206,13 @@ def test_cost() -> None:
     assert cost(problem(sampling="without-replacement")) == "search"
 
 
-def test_no_field_of_mb_sgd_is_ignored_in_silence() -> None:
-    """A field that mb-sgd learns and this algorithm does not may only keep its default."""
-    assert {field.name for field in fields(AcceleratedMbSgdProblem)} >= OFFERED
-
-    @request
-    class Later(AcceleratedMbSgdProblem):
-        novelty: Annotated[int | None, Quantity(description="what only another algorithm understands", ge=1)] = None
-
-    assert Later(**BASE).novelty is None
-    with pytest.raises(InvalidInput, match="/novelty: is not offered"):
-        Later(**BASE, novelty=3)
+@pytest.mark.parametrize("field", ["client_groups", "participation"])
+def test_clients_that_differ_are_not_asked_for(field: str) -> None:
+    """Its bounds are for clients that are alike: the fields that tell clients apart are no fields of its request."""
+    assert field not in {one.name for one in fields(AcceleratedMbSgdProblem)}
+    assert field in {one.name for one in fields(MbSgdProblem)}
+    with pytest.raises(InvalidInput, match=f"/{field}: is not a field of this object"):
+        read(AcceleratedMbSgdProblem, {**BASE, field: []})
 
 
 @pytest.mark.parametrize(

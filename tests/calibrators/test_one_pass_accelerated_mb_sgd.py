@@ -89,20 +89,25 @@ def test_parallel_composition_by_brute_force() -> None:
 
 
 def test_the_cut_is_as_good_as_any_other() -> None:
-    best = solved(batch_size=None)
+    best = solved(batch_size=None, within=0.0)
     assert best.parameters.batch_size * best.parameters.rounds <= 100_000
     for rounds in (1, 20, 60, 100, 150, 200, 240, 300, 400, 1000, 10_000):
-        assert risk_of(best) <= risk_of(solved(batch_size=None, rounds=rounds)) * (1 + 1e-9)
+        assert risk_of(best) <= risk_of(solved(batch_size=100_000 // rounds, rounds=rounds)) * 1.002
     prescribed = best.as_printed[1].parameters
     assert prescribed["batch_size"] == 971
-    assert risk_of(best) < 0.95 * risk_of(solved(batch_size=971))
+    assert risk_of(best) < 0.95 * risk_of(solved(batch_size=971, rounds=102))
 
 
-def test_what_is_given_is_kept_and_the_rest_is_all_there_is() -> None:
-    by_rounds = solved(batch_size=None, rounds=300).parameters
+def test_what_is_given_is_kept_and_the_rest_is_chosen() -> None:
+    by_rounds = solved(batch_size=None, rounds=300, within=0.0).parameters
     assert (by_rounds.batch_size, by_rounds.rounds) == (333, 300)
-    by_batch = solved(batch_size=300).parameters
-    assert (by_batch.batch_size, by_batch.rounds) == (300, 333)
+    fewer_records = solved(batch_size=None, rounds=300)
+    assert (fewer_records.parameters.batch_size, fewer_records.parameters.rounds) == (256, 300)
+    assert risk_of(fewer_records) <= 1.1 * risk_of(solved(batch_size=333, rounds=300))
+    by_batch = solved(batch_size=300)
+    assert by_batch.parameters.batch_size == 300
+    assert by_batch.parameters.rounds < 333
+    assert risk_of(by_batch) <= 1.1 * risk_of(solved(batch_size=300, rounds=333))
     both = solved(batch_size=300, rounds=7).parameters
     assert (both.batch_size, both.rounds) == (300, 7)
     assert sum(stage.rounds for stage in both.stages) == 7
@@ -115,7 +120,7 @@ def test_budgets_bind() -> None:
     assert tight.communication is not None
     assert tight.communication.total_bits <= 25 * bits
     few = solved(batch_size=500, max_gradients=5000)
-    assert few.parameters.rounds == 10
+    assert few.parameters.rounds <= 10
     with pytest.raises(InvalidInput, match="does not pay for the rounds"):
         solved(batch_size=None, communication_budget=bits - 1)
 

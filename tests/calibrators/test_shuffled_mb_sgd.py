@@ -12,17 +12,37 @@ from accountants.errors import ConditionViolated, Infeasible, InvalidInput
 from accountants.theorem import Status
 from accountants.theorems.shuffling_batches import BOTH_DRAWS
 from calibrators.answer import Calibration
+from calibrators.frontier import Choice
 from calibrators.mb_sgd_problem import Run
+from calibrators.mb_sgd_schedule import paid_runs, risk_at
 from calibrators.problem import Target
+from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.shuffled_mb_sgd import CALIBRATOR, cost, run_spec, solve
 from calibrators.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
-from calibrators.shuffled_mb_sgd_schedule import choose_run, likely_noise_multiplier
+from calibrators.shuffled_mb_sgd_schedule import choose_run, contribution_norm, likely_noise_multiplier
 from calibrators.shuffled_mb_sgd_search import smallest_noise_in_few_trials
+from epsilond.reading import read
 
 
 def problem(**changes: Any) -> ShuffledMbSgdProblem:
     fields = {**CALIBRATOR.example, **changes}
     return ShuffledMbSgdProblem(**{name: value for name, value in fields.items() if value is not None})
+
+
+def stand_in(seen: ShuffledMbSgdProblem, run: Run) -> float:
+    return 0.8 * likely_noise_multiplier(seen, run) * contribution_norm(seen, run)
+
+
+def chosen(asked: list[Run] | None = None, **changes: Any) -> Choice:
+    """The choice where every certificate is a stand-in; the runs that were certified go to `asked`."""
+    seen = problem(**changes)
+
+    def certified(run: Run) -> float:
+        if asked is not None:
+            asked.append(run)
+        return stand_in(seen, run)
+
+    return choose_run(seen, certified)
 
 
 def codes(answer: Calibration) -> set[str]:
@@ -112,12 +132,42 @@ def test_a_client_is_one_contribution() -> None:
 
 
 def test_open_runs_are_chosen_within_the_budgets() -> None:
-    run = choose_run(problem(rounds=None, batch_size=None, max_gradients=400, communication_budget=32 * 20 * 2000 * 64))
+    budget = 32 * 20 * 2000 * 64
+    run = chosen(rounds=None, batch_size=None, max_gradients=400, communication_budget=budget).run
     assert run.batch_size * run.rounds <= 400
     assert run.rounds <= 64
-    assert choose_run(problem(rounds=64, batch_size=None)).rounds == 64
+    assert chosen(rounds=64, batch_size=None).run.rounds == 64
+    given = Run(batch_size=3, rounds=7)
+    assert chosen(rounds=7, batch_size=3) == Choice(given)
     with pytest.raises(InvalidInput, match="does not pay"):
-        choose_run(problem(rounds=None, communication_budget=10**6))
+        chosen(rounds=None, communication_budget=10**6)
+
+
+def test_the_open_run_is_the_smallest_that_is_good_enough_with_few_certificates() -> None:
+    """Certificates take seconds: noise that is 0.8 times the likely one stands in for them."""
+    asked: list[Run] = []
+    found = chosen(asked, rounds=None, batch_size=None, max_gradients=2000)
+    assert asked == [found.run]
+    seen = problem(rounds=None, batch_size=None, max_gradients=2000)
+    bounds = {run: risk_at(seen.unshuffled(None), run, stand_in(seen, run)) for run in paid_runs(seen.unshuffled(None))}
+    best = min(bounds.values())
+    assert bounds[found.run] <= 1.1 * best * 1.002
+    smaller = [run for run in bounds if (run.rounds, run.batch_size) < (found.run.rounds, found.run.batch_size)]
+    assert min(bounds[run] for run in smaller) > 1.07 * best
+    sizes = [chosen(rounds=None, batch_size=None, max_gradients=2000, within=within).run for within in (0.0, 0.1, 1.0)]
+    assert [one.rounds for one in sizes] == sorted((one.rounds for one in sizes), reverse=True)
+
+
+def test_the_frontier_is_certified_at_the_answer_alone() -> None:
+    found = chosen(rounds=None, batch_size=None, max_gradients=2000)
+    assert found.frontier is not None
+    bounder = next(one for one in RISK_BOUNDS if one.name == "shuffled-mb-sgd")
+    for one in found.frontier:
+        assert one.certified == one.chosen == (Run(batch_size=one.batch_size, rounds=one.rounds) == found.run)
+        body = {**CALIBRATOR.example, "rounds": one.rounds, "batch_size": one.batch_size, "readings": []}
+        told = bounder.solve(read(bounder.problem, {**body, "noise_std": one.noise_std}))
+        (value,) = (upper.value for upper in told.upper if upper.constant == "explicit")
+        assert one.risk == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.parametrize("changes", [{"participants": 10_001}, {"batch_size": 11}, {"readings": ("informal",)}])

@@ -1,0 +1,35 @@
+// Where rounds or batch size were left open: risk against rounds and traffic, and the run that was chosen.
+
+import { bits, number } from "./words.js";
+
+const HEAD = ["Rounds", "Batch size", "Excess risk at most", "Bits per client", "Bits in all", "Noise σ", ""];
+
+/** The picture of an answer's frontier, for a chart; null where nothing was left open. */
+export function frontierOf({ frontier }) {
+  if (!frontier) return null;
+  const known = frontier.filter(({ risk }) => typeof risk === "number");
+  const points = (some) => new Map(some.map(({ rounds, risk }) => [rounds, risk]));
+  const certified = known.filter((run) => run.certified);
+  const chosen = frontier.find((run) => run.chosen);
+  return {
+    x: { label: "rounds R", log: true },
+    y: { label: "excess risk", log: true },
+    now: chosen.rounds,
+    series: [
+      { label: "certified", kind: "certified", points: points(certified) },
+      { label: certified.length < known.length ? "all, estimated between" : "all", kind: "lower", points: points(known) },
+    ],
+    note: `The answer takes ${number(chosen.rounds)} rounds and ${bits(chosen.bits_per_client)} from a client that reports in each of them. A bound at an estimated noise is no certificate: give those rounds and that batch size to have one.`,
+    table: { head: HEAD, rows: frontier.map(row) },
+  };
+}
+
+const row = (run) => [
+  number(run.rounds),
+  number(run.batch_size),
+  `${run.certified ? "" : "about "}${number(run.risk, 3, "up")}`,
+  bits(run.bits_per_client),
+  bits(run.total_bits),
+  `${run.certified ? "" : "about "}${number(run.noise_std)}`,
+  [run.chosen ? "the answer" : "", run.certified ? "certified" : "estimated"].filter(Boolean).join(", "),
+];
