@@ -13,7 +13,7 @@ from epsilond.tables import bullets, new_table, outward, pairs
 
 
 def account(answer: AccountAnswer) -> RenderableType:
-    """The curve where it was asked, the verdict on the claim, what it means, what was tried, and warnings."""
+    """The curve where it was asked, the verdict on the claim, what it means, what was tried, what is assumed, and warnings."""
     guarantee = answer.guarantee
     table = new_table("Guaranteed", "ε", "δ", "log10 δ")
     for point in answer.points or (guarantee,):
@@ -30,6 +30,7 @@ def account(answer: AccountAnswer) -> RenderableType:
     for each in answer.considered:
         tried.add_row(each.theorem, "yes" if each.applies else "no", each.reason or "")
     parts.append(tried)
+    parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
     parts += bullets("Mind", [warning.message for warning in answer.warnings])
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
     return Group(*parts)
