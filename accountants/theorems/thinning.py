@@ -67,7 +67,7 @@ def drawn_or_not_at_all(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, below: float) -> tuple[Pair, ...]:
-    """Reports by name show who is drawn. Integers that are sums do not: zeroed, a record adds what an absent one does."""
+    """Reports by name show who is drawn. Integers that are sums do not: zeroed, a record adds nothing either."""
     run = kinds(drawn_mechanism(spec, case.setting))
     if run == {"randomized_response"}:
         whole = inner.curve.tight and below == Share.of(spec).rate

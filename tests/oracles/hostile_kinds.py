@@ -1,0 +1,192 @@
+"""For each kind of spec a few concrete finite mechanisms that its words admit, the worst that come to mind.
+
+A mechanism maps the units of a batch, (name, value) in the order of the data, to the law of what is put out. `against`
+names the declared condition that rules a mechanism out; it counts wherever an answer does not declare that condition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import mpmath as mp
+
+from tests.oracles.finite import black_box, response
+from tests.oracles.hostile_runs import Batch, Law, Mechanism, independent
+
+ORDERED = "batch-has-no-order"
+ODDS = Fraction(3)
+"""e^ε of every finite kind: ε = log 3 in the specs."""
+_APART = 7
+_DIGITS = 10**40
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A mechanism that the words admit, unless the answer declares `against`."""
+
+    name: str
+    law: Mechanism
+    against: str = ""
+
+
+def plus(batch: Batch) -> int:
+    """How many records are "+"."""
+    return sum(value == "+" for _, value in batch)
+
+
+def total(batch: Batch) -> int:
+    """The sum of contributions in units of the bound on their norm: a zeroed record adds nothing."""
+    return plus(batch) - sum(value == "-" for _, value in batch)
+
+
+def named(batch: Batch) -> tuple[Any, ...]:
+    """Who is in the batch."""
+    return tuple(name for name, _ in batch)
+
+
+def revealing(law: Mechanism, told: Callable[[Batch], Any]) -> Mechanism:
+    """The same, with something about the batch beside it that no neighbour changes."""
+    return lambda batch: {(told(batch), outcome): weight for outcome, weight in law(batch).items()}
+
+
+# Noise on a sum: nothing may be chosen but how the output is read, in cells -------------------------------------------
+@cache
+def _normal(place: Fraction, noise: Fraction) -> Law:
+    return _in_cells(mp.ncdf, place, noise)
+
+
+@cache
+def _laplace(place: Fraction, noise: Fraction) -> Law:
+    return _in_cells(lambda x: mp.exp(x) / 2 if x < 0 else 1 - mp.exp(-x) / 2, place, noise)
+
+
+def _in_cells(distribution: Callable[[Any], Any], place: Fraction, noise: Fraction) -> Law:
+    """Masses of cells a third of a bound wide, in forty digits; what is beyond three bounds is one cell."""
+    with mp.workdps(50):
+        edges = [mp.mpf(step) / 3 for step in range(-9, 10)]
+        scale, centre = mp.mpf(noise.numerator) / noise.denominator, mp.mpf(place.numerator) / place.denominator
+        below = [Fraction(int(distribution((edge - centre) / scale) * _DIGITS), _DIGITS) for edge in edges]
+    steps = [Fraction(0), *below, Fraction(1)]
+    return {cell: right - left for cell, (left, right) in enumerate(zip(steps, steps[1:], strict=False))}
+
+
+def gaussian(spec: Any, _: str) -> Iterator[Instance]:
+    """The noisy sum."""
+    noise = Fraction(spec.noise_multiplier)
+    yield Instance("sum", lambda batch: _normal(Fraction(total(batch)), noise))
+
+
+def laplace(spec: Any, _: str) -> Iterator[Instance]:
+    """The noisy sum."""
+    noise = Fraction(spec.scale_multiplier)
+    yield Instance("sum", lambda batch: _laplace(Fraction(total(batch)), noise))
+
+
+def projected_sgd(spec: Any, _: str) -> Iterator[Instance]:
+    """One step of all clients on linear losses, far from the edge of the ball: noise of every client, in every world."""
+    assert spec.steps == 1
+    assert spec.participants == spec.clients
+    with mp.workdps(50):
+        noise = Fraction(int(mp.sqrt(spec.clients) * spec.noise_schedule.constant / spec.lipschitz * _DIGITS), _DIGITS)
+    yield Instance("linear losses", lambda batch: _normal(Fraction(total(batch)), noise))
+
+
+# Integers with noise: any integers of that distance -------------------------------------------------------------------
+def _clamped(centre: int, levels: int | None, lowest: int, highest: int) -> Law:
+    """Two-sided geometric noise of ratio 1/3 around `centre`, or truncated to `levels`; the far ends are one outcome."""
+    ratio, law = 1 / ODDS, dict[Any, Fraction]()
+    if levels is not None:
+        whole = sum((ratio ** abs(y) for y in range(-levels, levels + 1)), Fraction(0))
+        return {centre + y: ratio ** abs(y) / whole for y in range(-levels, levels + 1)}
+    for y in range(lowest + 1, highest):
+        law[y] = (1 - ratio) / (1 + ratio) * ratio ** abs(y - centre)
+    law[lowest] = ratio ** (centre - lowest) / (1 + ratio)
+    law[highest] = ratio ** (highest - centre) / (1 + ratio)
+    return law
+
+
+def integers(spec: Any, relation: str) -> Iterator[Instance]:
+    """Sums, and sums beside a count, an order or names in steps so large that they show."""
+    levels = getattr(spec, "noise_levels", None)
+    reach = spec.sensitivity if levels is None else int(spec.l1_sensitivity)
+
+    def noisy(value: Callable[[Batch], int]) -> Mechanism:
+        known = cache(lambda centre: _clamped(centre, levels, -3, 4 * _APART + reach + 3))
+        return lambda batch: known(value(batch))
+
+    yield Instance("sum", noisy(lambda batch: reach * plus(batch)))
+    yield Instance("parity", noisy(lambda batch: reach * (len(batch) % 2)))
+    if relation != "add-or-remove-one":
+        yield Instance("count and sum", noisy(lambda batch: _APART * len(batch) + reach * plus(batch)))
+        yield Instance("first and sum", noisy(lambda batch: _APART * _first(batch) + reach * plus(batch)), ORDERED)
+
+
+def _first(batch: Batch) -> int:
+    """The place in the data of the first record drawn, at most 3."""
+    return int(min((str(name)[-1] for name in named(batch)), default="3"))
+
+
+# Reports and black boxes ----------------------------------------------------------------------------------------------
+def reports(spec: Any, _: str) -> Iterator[Instance]:
+    """By name, in order, and as a multiset; a zeroed record is answered as "-" is."""
+
+    def told(batch: Batch) -> Law:
+        return independent([response(int(value == "+"), spec.categories, ODDS) for _, value in batch])
+
+    def counted(batch: Batch) -> Law:
+        law: dict[Any, Fraction] = {}
+        for outcome, weight in told(batch).items():
+            place = frozenset(Counter(outcome).items())
+            law[place] = law.get(place, Fraction(0)) + weight
+        return law
+
+    yield Instance("by name", revealing(told, named))
+    yield Instance("in order", told)
+    yield Instance("counted", counted)
+
+
+def boxes(spec: Any, relation: str) -> Iterator[Instance]:
+    """A loosest (ε, δ) answer to one bit of the batch, beside whatever no neighbour in the relation changes."""
+    delta = Fraction(spec.delta)
+
+    def asked(bit: Callable[[Batch], object]) -> Mechanism:
+        return lambda batch: black_box(ODDS, delta, int(bool(bit(batch))))
+
+    def each(batch: Batch) -> Law:
+        return independent([black_box(ODDS, delta, int(value == "+")) for _, value in batch])
+
+    def unordered(batch: Batch) -> Law:
+        law: dict[Any, Fraction] = {}
+        for outcome, weight in each(batch).items():
+            place = tuple(sorted(outcome))
+            law[place] = law.get(place, Fraction(0)) + weight
+        return law
+
+    yield Instance("constant", lambda _: {"nothing": Fraction(1)})
+    yield Instance("any", asked(plus))
+    yield Instance("parity", asked(lambda batch: len(batch) % 2))
+    yield Instance("several", asked(lambda batch: len(batch) > 1))
+    yield Instance("first", asked(lambda batch: batch and batch[0][1] == "+"), ORDERED)
+    if relation != "add-or-remove-one":
+        yield Instance("count", revealing(asked(plus), len))
+        yield Instance("count of each", unordered)
+        yield Instance("names", revealing(asked(plus), named), ORDERED)
+        yield Instance("each in order", each, ORDERED)
+
+
+KINDS: dict[str, Callable[[Any, str], Iterator[Instance]]] = {
+    "gaussian": gaussian,
+    "laplace": laplace,
+    "discrete_laplace": integers,
+    "truncated_discrete_laplace": integers,
+    "randomized_response": reports,
+    "approximate": boxes,
+    "projected_sgd": projected_sgd,
+}
+LOG_ODDS = math.log(ODDS)
