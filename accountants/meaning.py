@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from accountants.curve import Enclosure, Interval
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
 POINTS, FEW_POINTS = 25, 9
 """ε at which δ is read; fewer make the rates' ends wider."""
+_ROUNDING = 1e-12
+"""Relative rounding of Φ(Φ⁻¹(α) + μ): a few units for the function, and |x| + 1 for each unit in its argument."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,24 @@ def meaning(curve: Curve, *, points: int = POINTS) -> Meaning:
     return Meaning(
         advantage=Interval(math.exp(advantage.lower), min(math.exp(advantage.upper), 1.0)),
         true_positives=tuple(
-            TruePositives(rate, Interval(_lower_rate(witnesses, rate, grid), _upper_rate(bound, rate, grid)))
+            TruePositives(
+                rate, _gaussian_ends(curve, rate, _lower_rate(witnesses, rate, grid), _upper_rate(bound, rate, grid))
+            )
             for rate in FALSE_POSITIVE_RATES
         ),
     )
+
+
+def _gaussian_ends(curve: Curve, rate: float, lower: float, upper: float) -> Interval:
+    """Both ends; Φ(Φ⁻¹(α) + μ) where a pair is N(μ, 1) against N(0, 1), whose best test is a threshold."""
+
+    def exact(pair: Pair) -> float | None:
+        return None if pair.gaussian_dp_mu is None else float(ndtr(ndtri(rate) + pair.gaussian_dp_mu))
+
+    most = exact(curve.upper)
+    least = max((found for found in map(exact, curve.witnesses) if found is not None), default=0.0)
+    upper = upper if most is None else min(upper, most * (1.0 + _ROUNDING))
+    return Interval(min(max(lower, least * (1.0 - _ROUNDING)), upper), upper)
 
 
 class _Orders(NamedTuple):

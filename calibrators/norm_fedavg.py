@@ -115,6 +115,7 @@ def release_of(problem: NormFedavgProblem) -> Release:
         observer=problem.observer,
         rate=problem.rate,
         wrap=drawn if problem.rate < 1.0 else None,
+        realised=problem.realised,
     )
 
 

@@ -139,6 +139,7 @@ def solve(problem: QtdlProblem) -> Calibration:
         relation=problem.relation,
         unit=problem.unit,
         observer=problem.observer,
+        realised=problem.realised,
     )
     found = best_of(proofs(problem), release, target)
     parameters = found_parameters(found, problem.dimension, levels)

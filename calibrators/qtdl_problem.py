@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from accountants.errors import Fault, InvalidInput
@@ -108,6 +109,21 @@ class SensitivityRule:
             for log_failure in log_failures:
                 yield hoeffding(dimension, levels, **distances, log_failure=log_failure)
 
+    def on_grid(self, dimension: int, levels: int) -> Movement | None:
+        """How far apart two unit updates on the grid itself are, which no rounding blurs; None where none is known.
+
+        For `unit-vector` the two ends of an axis. Otherwise s − 1 in one coordinate and 1 in 2s − 1 others, of which
+        some change places with zeros: each does so in two coordinates, by one step.
+        """
+        if self.kind == "trivial":
+            return None
+        if self.kind == "unit-vector":
+            return Movement(2.0 * levels, 2.0 * levels)
+        distances, ones = self._distances(dimension), 2 * levels - 1
+        steps = [Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf")]
+        swapped = min(ones, dimension - 1 - ones, math.floor(steps[0] / 2), math.floor(steps[1] ** 2 / 2))
+        return Movement(2.0 * swapped, 1.0) if swapped >= 1 and steps[2] >= 1 else None
+
     def _distances(self, dimension: int) -> dict[str, float]:
         if self.relative_movement is not None:
             moved = self.relative_movement
@@ -179,6 +195,13 @@ class GridProblem:
         if self.l1_sensitivity is not None and self.linf_sensitivity is not None:
             return Movement(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity)
         return self.rule.movement(self.dimension, self.quantization_levels)
+
+    @property
+    def realised(self) -> Movement | None:
+        """What two neighbours certainly are apart where a rule gives the distances of updates before rounding."""
+        if self.l1_sensitivity is not None or self.relation != "replace-one":
+            return None
+        return self.rule.on_grid(self.dimension, self.quantization_levels)
 
     @property
     def rule(self) -> SensitivityRule:

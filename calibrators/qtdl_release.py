@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from accountants.account import account
+from accountants.curve import Curve
 from accountants.guarantee import Setting
 from accountants.specs import Repeated, TruncatedDiscreteLaplace
 from accountants.theorems.das_sensitivity import Movement
@@ -30,7 +31,10 @@ LEAST_MOVE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """What is released: rounds of noisy integers, each of a round of clients of which a share `rate` is drawn."""
+    """What is released: rounds of noisy integers, each of a round of clients of which a share `rate` is drawn.
+
+    `realised` are distances of two neighbours whose values are on the grid: an instance, for the lower end.
+    """
 
     dimension: int
     movement: Movement
@@ -40,6 +44,7 @@ class Release:
     observer: Observer
     rate: float = 1.0
     wrap: Callable[[TruncatedDiscreteLaplace], Spec] | None = None
+    realised: Movement | None = None
 
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
         """One client's message."""
@@ -54,15 +59,29 @@ class Release:
 
     def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
         """Of all rounds, with what rounding may spoil."""
+        found = self._accounted(noise, effort)
+        return self._witnessed(with_failure(found, self.log_failure), noise, effort)
+
+    def _accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
         one: Spec = noise if self.wrap is None else self.wrap(noise)
         spec = Repeated(times=self.rounds, mechanism=one) if self.rounds > 1 else one
-        found = account(spec, relation=self.relation, unit=self.unit, observer=self.observer, effort=effort).guarantee
-        return with_failure(found, self.log_failure)
+        return account(spec, relation=self.relation, unit=self.unit, observer=self.observer, effort=effort).guarantee
+
+    def _witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
+        """With the instance on the grid, which no rounding spoils, among the witnesses."""
+        if self.realised is None:
+            return found
+        values = replace(
+            noise, l1_sensitivity=self.realised.l1, linf_sensitivity=self.realised.linf, l2_sensitivity=None
+        )
+        seen = self._accounted(values, effort).curve.witnesses
+        return replace(found, curve=Curve(found.curve.upper, (*found.curve.witnesses, *seen)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """The same in closed form, where all that counts is what escapes."""
         setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer)
-        return with_failure(escape_guarantee(noise, setting, self.rounds), self.log_failure)
+        found = with_failure(escape_guarantee(noise, setting, self.rounds), self.log_failure)
+        return self._witnessed(found, noise, "default")
 
     def without_l2(self) -> Release:
         """The same, with what the ℓ2 bound implies for the other norms in its place."""

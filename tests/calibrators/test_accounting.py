@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import mpmath as mp
 import pytest
 from pydantic import TypeAdapter
 from scipy.special import ndtr, ndtri
@@ -91,7 +92,18 @@ def test_meaning_encloses_the_exact_trade_off_of_a_gaussian(rounds: int) -> None
     for one in sense.true_positives:
         exact = ndtr(mu + ndtri(one.false_positive_rate))
         assert one.true_positive_rate.lower <= exact <= one.true_positive_rate.upper
-        assert one.true_positive_rate.upper <= 1.2 * exact
+        assert one.true_positive_rate.upper <= one.true_positive_rate.lower * (1 + 1e-11)
+
+
+def test_meaning_of_a_gaussian_in_forty_digits() -> None:
+    """The best test of N(μ, 1) against N(0, 1) is a threshold: Φ(Φ⁻¹(α) + μ)."""
+    for noise in (0.3, 1.0, 30.0):
+        curve = account(Gaussian(noise_multiplier=noise), relation="replace-one").guarantee.curve
+        for one in meaning(curve).true_positives:
+            with mp.workdps(40):
+                threshold = mp.findroot(lambda x, a=one.false_positive_rate: mp.erfc(x / mp.sqrt(2)) / 2 - mp.mpf(a), 3)
+                exact = mp.erfc((threshold - 2 / mp.mpf(noise)) / mp.sqrt(2)) / 2
+                assert one.true_positive_rate.lower <= exact <= one.true_positive_rate.upper
 
 
 @pytest.mark.parametrize(
