@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,41 @@ def test_problems_that_are_not_posed(changes: dict[str, Any], pointer: str) -> N
     with pytest.raises(InvalidInput) as caught:
         solved(**merged)
     assert pointer in {fault.pointer for fault in caught.value.faults}
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "without-replacement"])
+def test_what_the_observer_s_sight_of_the_draw_costs_is_told(sampling: str) -> None:
+    counts = {"rate": 0.01} if sampling == "poisson" else {"batch_size": 10_000, "population": 1_000_000}
+    run: dict[str, Any] = {"relation": "replace-one", "unit": "client", "sampling": sampling, "rounds": 2000, **counts}
+    asked: dict[str, Any] = {"solve_for": "noise_multiplier", "epsilon": 2.0, "delta": 1e-8, **run}
+    seen, unseen = (solved(observer=observer, **asked) for observer in ("server", "released-models"))
+    (warning,) = [each for each in seen.warnings if each.code == "amplification-not-counted"]
+    told = [float(figure) for figure in re.findall(r"noise_multiplier = ([0-9.]*[0-9])", warning.message)]
+    assert told == pytest.approx([each.parameters.noise_multiplier for each in (seen, unseen)], rel=1e-3)
+    assert all(figure >= each.parameters.noise_multiplier for figure, each in zip(told, (seen, unseen), strict=True))
+    assert not [each for each in unseen.warnings if each.code == "amplification-not-counted"]
+    assert (seen.guarantee.definition, unseen.guarantee.definition) == ("local", "central")
+
+
+@pytest.mark.parametrize("unknown", ["rounds", "epsilon", "delta", "rate"])
+def test_every_unknown_is_told_of_both_observers(unknown: str) -> None:
+    run: dict[str, Any] = {"relation": "replace-one", "unit": "client", "sampling": "poisson", "noise_multiplier": 30.0}
+    run |= {"rounds": 100, "rate": 0.01, "epsilon": 1.0, "delta": 1e-6}
+    run.pop(unknown)
+    seen, unseen = (solved(solve_for=unknown, observer=observer, **run) for observer in ("server", "released-models"))
+    (warning,) = [each for each in seen.warnings if each.code == "amplification-not-counted"]
+    name = {"epsilon": "ε", "delta": "log10 δ"}.get(unknown, unknown)
+    here, there = (float(figure) for figure in re.findall(rf"{name} [=≤] (-?[0-9.e+-]*[0-9])", warning.message))
+    field = "log10_delta" if unknown == "delta" else unknown
+    figures = [getattr(each.parameters, field) for each in (seen, unseen)]
+    assert [here, there] == pytest.approx(figures, rel=1e-3)
+    safer = min if unknown in ("rounds", "rate") else max
+    assert [safer(pair) for pair in zip((here, there), figures, strict=True)] == [here, there]
+
+
+def test_a_draw_of_records_is_counted_before_every_observer() -> None:
+    asked: dict[str, Any] = {**POISSON, "rate": 0.01, "rounds": 100, "epsilon": 1.0, "delta": 1e-6}
+    asked["solve_for"] = "noise_multiplier"
+    answers = [solved(observer=observer, **asked) for observer in ("server", "released-models")]
+    assert len({each.parameters.noise_multiplier for each in answers}) == 1
+    assert not [warning for each in answers for warning in each.warnings if "amplification" in warning.code]
