@@ -49,7 +49,7 @@ def calibration(answer: Calibration) -> RenderableType:
     if answer.communication is not None:
         parts.append(pairs("Communication", as_json(answer.communication)))
     if answer.frontier is not None:
-        parts.append(_frontier(answer.frontier))
+        parts.append(frontier(answer.frontier))
     parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
     parts += bullets("Mind", [warning.message for warning in answer.warnings])
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
@@ -226,7 +226,7 @@ def _mark(vacuous: bool | None, baseline: Baseline | None) -> str:
     return f": {no_better(baseline)}" if vacuous and baseline is not None else ""
 
 
-def _frontier(runs: Sequence[FrontierRun]) -> RenderableType:
+def frontier(runs: Sequence[FrontierRun]) -> RenderableType:
     """Risk against rounds and traffic; a bound at an estimated noise is an estimate, and said to be."""
     columns = ("rounds", "batch_size", "risk at most", "bits per client", "bits in all", "")
     table = new_table("Risk against rounds and traffic", *columns)

@@ -3,6 +3,7 @@
 import { bits, number } from "./words.js";
 
 const HEAD = ["Rounds", "Batch size", "Excess risk at most", "Bits per client", "Bits in all", "Noise σ", ""];
+const ESTIMATED = " A bound at an estimated noise is no certificate: give those rounds and that batch size to have one.";
 
 /** The picture of an answer's frontier, for a chart; null where nothing was left open. */
 export function frontierOf({ frontier }) {
@@ -10,6 +11,7 @@ export function frontierOf({ frontier }) {
   const known = frontier.filter(({ risk }) => typeof risk === "number");
   const points = (some) => new Map(some.map(({ rounds, risk }) => [rounds, risk]));
   const certified = known.filter((run) => run.certified);
+  const estimated = { label: "all, some estimated", kind: "lower", points: points(known) };
   const chosen = frontier.find((run) => run.chosen);
   return {
     x: { label: "rounds R", log: true },
@@ -17,9 +19,9 @@ export function frontierOf({ frontier }) {
     now: chosen.rounds,
     series: [
       { label: "certified", kind: "certified", points: points(certified) },
-      { label: certified.length < known.length ? "all, estimated between" : "all", kind: "lower", points: points(known) },
+      ...(certified.length < known.length ? [estimated] : []),
     ],
-    note: `The answer takes ${number(chosen.rounds)} rounds and ${bits(chosen.bits_per_client)} from a client that reports in each of them. A bound at an estimated noise is no certificate: give those rounds and that batch size to have one.`,
+    note: `The answer takes ${number(chosen.rounds)} rounds and ${bits(chosen.bits_per_client)} from a client that reports in each of them.${certified.length < frontier.length ? ESTIMATED : ""}`,
     table: { head: HEAD, rows: frontier.map(row) },
   };
 }

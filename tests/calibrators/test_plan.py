@@ -313,3 +313,27 @@ def test_a_refusal_of_the_mathematics_is_an_entry_of_its_own() -> None:
     shown = answer_of(PlanProblem(**PACED), [(one, Infeasible("nothing meets it", None, {"epsilon": 2.0}))]).entries[0]
     assert shown.applies is False
     assert shown.why[0].nearest == {"epsilon": 2.0}
+
+
+def test_open_rounds_of_a_plan_are_the_smallest_that_are_good_enough() -> None:
+    """What a plan recommends is what its algorithm answers: no run that is there because its bound falls by a hair."""
+    names = ("mb-sgd", "accelerated-mb-sgd", "one-pass-accelerated-mb-sgd", "shuffled-mb-sgd")
+    for name in names:
+        paced = {"rounds": None, "batch_size": None, "sampling": None}
+        default, best = (drafted(name, **paced, **changes).request for changes in ({}, {"within": 0.0}))
+        assert (default.within, best.within) == (0.1, 0.0)
+    open_ = {**COMMON, "epsilon": 1.0, "unit": "client", "algorithms": ["mb-sgd", "accelerated-mb-sgd"]}
+    default, best = (
+        epsilond.plan(**open_, max_gradients=20_000),
+        epsilond.plan(**open_, max_gradients=20_000, within=0.0),
+    )
+    for name in ("mb-sgd", "accelerated-mb-sgd"):
+        small, large = entries(default)[name], entries(best)[name]
+        assert small.rounds is not None
+        assert large.rounds is not None
+        assert small.rounds < large.rounds
+        assert small.risk is not None
+        assert large.risk is not None
+        assert small.risk.value <= 1.1 * large.risk.value
+        assert small.calibration is not None
+        assert small.calibration.frontier is not None

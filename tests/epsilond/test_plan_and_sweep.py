@@ -144,3 +144,16 @@ def test_a_sweep_on_the_command_line() -> None:
     assert body == json.loads(json.dumps(as_json(found.body)))
     run("calibrate", "gaussian", "--sweep", "epsilon", *given, code=2)
     run("calibrate", "gaussian", "--sweep", "sigma=1", *given, code=2)
+
+
+def test_open_rounds_are_chosen_anew_at_each_value_of_a_sweep():
+    problem = {"delta": 1e-6, "samples_per_client": 300, "clients": 50, "dimension": 10}
+    problem |= {"lipschitz": 1.0, "diameter": 2.0, "smoothness": 1.0, "readings": []}
+    found = epsilond.sweep("one-pass-accelerated-mb-sgd", "epsilon", [0.2, 1.0, 20.0], **problem)
+    answers = [each.answer for each in found.answers]
+    for value, answer in zip([0.2, 1.0, 20.0], answers, strict=True):
+        alone = epsilond.calibrate("one-pass-accelerated-mb-sgd", epsilon=value, **problem)
+        assert (answer.parameters, answer.frontier) == (alone.parameters, alone.frontier)
+    rounds = [answer.parameters.rounds for answer in answers]
+    assert rounds == sorted(rounds)
+    assert rounds[0] < rounds[-1]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import epsilond
-from calibrators.answer import Ends
-from epsilond.tables import calibration, outward, risk_bounds
+from calibrators.answer import Ends, FrontierRun
+from epsilond.tables import calibration, frontier, outward, risk_bounds
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -82,3 +82,20 @@ def test_groups_that_differ_have_no_common_noise_on_the_table():
     assert not any(line.startswith("noise_std") for line in text.splitlines())
     assert "groups.1.noise_std" in text
     assert "differs by group" in text
+
+
+def test_the_frontier_says_what_is_certified_and_what_is_estimated():
+    """Its bounds are rounded upward, and a bound at an estimated noise is never shown as certain."""
+    shared = {"noise_std": 1.0, "bits_per_client": 2**60, "total_bits": 2**70}
+    runs = (
+        FrontierRun(rounds=1, batch_size=9, risk=0.123456789, certified=False, chosen=False, **shared),
+        FrontierRun(rounds=20, batch_size=3, risk=0.1000000001, certified=True, chosen=True, **shared),
+        FrontierRun(rounds=21, batch_size=3, risk=math.inf, certified=True, chosen=False, **shared),
+    )
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(frontier(runs))
+    first, second, third = captured.get().strip().splitlines()[-3:]
+    assert first.split() == ["1", "9", "about", "0.1234568", "1.152922e+18", "1.180592e+21"]
+    assert second.split() == ["20", "3", "0.1000001", "1.152922e+18", "1.180592e+21", "the", "answer"]
+    assert third.split()[2] == "unbounded"

@@ -16,9 +16,9 @@ from epsilond.reading import read
 
 CHOOSING = {one.name: one for one in CALIBRATORS if "within" in {field.name for field in fields(one.problem)}}
 SMALL: dict[str, dict[str, Any]] = {
-    "mb-sgd": {"unit": "client", "samples_per_client": 30, "max_gradients": 1200},
-    "accelerated-mb-sgd": {"unit": "client", "samples_per_client": 30, "max_gradients": 1200, "strong_convexity": 0.0},
-    "one-pass-accelerated-mb-sgd": {"samples_per_client": 300},
+    "mb-sgd": {"unit": "client", "samples_per_client": 12, "max_gradients": 240},
+    "accelerated-mb-sgd": {"unit": "client", "samples_per_client": 12, "max_gradients": 240, "strong_convexity": 0.0},
+    "one-pass-accelerated-mb-sgd": {"samples_per_client": 100},
 }
 """Runs whose noise is a closed form, so that all of them can be certified; shuffled-mb-sgd has none."""
 each_small = pytest.mark.parametrize("name", SMALL)
