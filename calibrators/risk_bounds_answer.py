@@ -56,7 +56,9 @@ class UpperBound:
     value: Annotated[Number | None, Served("the bound; absent where a constant is hidden", may_be_unbounded=True)] = (
         None
     )
-    scale: Annotated[float | None, Served("the order; absent where every constant is given")] = None
+    scale: Annotated[
+        float | None, Served("the order; absent where every constant is given, or where the statement gives none")
+    ] = None
     vacuous: Annotated[bool | None, VACUOUS] = None
     terms: Mapping[str, float]
     conditions: tuple[ConditionAnswer, ...]

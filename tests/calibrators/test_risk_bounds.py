@@ -215,6 +215,14 @@ def test_a_shuffler_is_compared_with_central_bounds() -> None:
     ]
 
 
+def test_where_the_shuffled_statement_has_no_logarithm_it_has_no_order() -> None:
+    answer = bounded(SHUFFLED, clients=10**6, participants=1, rounds=1, delta=1e-3)
+    statement = answer.upper[1]
+    assert (statement.theorem, statement.scale, statement.terms) == ("lowy.4.1", None, {})
+    assert [one.id for one in statement.conditions if one.holds is False].count("some-noise") == 1
+    assert all(ratio.upper != "lowy.4.1" for ratio in answer.ratios)
+
+
 def test_the_certified_noise_of_a_shuffled_run() -> None:
     answer = bounded(SHUFFLED, noise_std=None, epsilon=20.0, rounds=20)
     assert answer.run.noise_source == "certified"

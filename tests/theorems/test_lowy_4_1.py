@@ -98,11 +98,27 @@ def test_without_a_constant_there_is_no_noise() -> None:
         ("enough-rounds-for-privacy", {"rounds": 49_999}),
         ("prescribed-rounds", {"rounds": 49_999}),
         ("logarithm", {"strong_convexity": 1e-9}),
+        ("some-noise", {"participants": 1, "rounds": 1, "clients": 10**6, "delta": 1e-6}),
     ],
 )
 def test_each_condition_holds_and_fails(condition: str, changes: dict[str, Any]) -> None:
     assert holds(evaluated(THEOREM_4_1), condition) is True
     assert holds(evaluated(THEOREM_4_1, **changes), condition) is False
+
+
+@pytest.mark.parametrize("strong_convexity", [0.0, 0.5])
+@pytest.mark.parametrize("clients", [10**6, 10**9])
+def test_where_the_logarithm_is_not_positive_there_is_no_noise_and_no_risk(
+    clients: int, strong_convexity: float
+) -> None:
+    changes = {"participants": 1, "rounds": 1, "delta": 1e-6, "noise_constant": 9.0}
+    found = evaluated(THEOREM_4_1, clients=clients, strong_convexity=strong_convexity, **changes)
+    absent = {"noise_std", "noise_std_over_root_constant", "step_size", "excess_risk_scale", "privacy_term"}
+    assert not absent & set(found.outputs)
+    assert holds(found, "some-noise") is False
+    more = evaluated(THEOREM_4_1, clients=10**6 - 1, strong_convexity=strong_convexity, **changes)
+    assert holds(more, "some-noise") is True
+    assert min(more.outputs["noise_std"], more.outputs["privacy_term"]) > 0.0
 
 
 def test_risk_and_step_against_their_definition() -> None:
