@@ -7,10 +7,9 @@ import re
 import pytest
 
 from app.main import create_app
-from app.settings import Settings
 from scripts.site_hook import PARTS, PLACE, pages, sections
 from tests import documents
-from tests.app.conftest import PATIENCE, serving
+from tests.app.conftest import PATIENCE, PATIENT, serving
 from tests.documents import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -25,8 +24,7 @@ RUN = ("curl", "epsilond")
 
 @pytest.fixture(scope="module")
 def service():
-    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:", deadline_seconds=PATIENCE)
-    with serving(settings, create_app(settings=settings)) as client:
+    with serving(PATIENT, create_app(settings=PATIENT)) as client:
         yield client
 
 

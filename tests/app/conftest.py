@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import subprocess
 import threading
 import time
@@ -21,8 +22,19 @@ from app.main import create_app
 from app.settings import Settings
 from tests.app import toy_simulations, toys
 
+SERVERS: dict[str, serve.Server] = {}
+"""Those that run, by the address of their clients."""
 PATIENCE = 600.0
 """Seconds after which a test may say that something hangs: far more than anything here takes on the slowest machine."""
+PATIENT = Settings(
+    workers=1,
+    spare_workers=0,
+    port=0,
+    store_path=":memory:",
+    deadline_seconds=PATIENCE,
+    job_wait_seconds=PATIENCE,
+)
+"""Of a server that is slow only where the machine is."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -54,12 +66,19 @@ def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Cl
         wait_until(lambda: server.started, while_true=thread.is_alive)
         port = server.servers[0].sockets[0].getsockname()[1]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+            SERVERS[str(client.base_url)] = server
             wait_until(lambda: client.get("/readyz").status_code == 200, while_true=thread.is_alive)
             yield client
     finally:
         server.should_exit = True
         thread.join(PATIENCE)
     assert not thread.is_alive()
+
+
+def connected(client: httpx.Client, raw: socket.socket) -> bool:
+    """Whether the client's server holds this connection."""
+    held = list(SERVERS[str(client.base_url)].server_state.connections)
+    return raw.getsockname() in [protocol.client for protocol in held]
 
 
 def ready(process: subprocess.Popen[str], url: str) -> None:
@@ -92,15 +111,7 @@ def quiet() -> None:
 @pytest.fixture(scope="session")
 def client(quiet: None) -> Iterator[httpx.Client]:
     """A client of the shared server."""
-    chosen = Settings(
-        workers=1,
-        spare_workers=0,
-        port=0,
-        deadline_seconds=PATIENCE,
-        job_wait_seconds=PATIENCE,
-        store_path=":memory:",
-    )
-    with serving(chosen) as served:
+    with serving(PATIENT) as served:
         yield served
 
 

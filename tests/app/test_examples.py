@@ -12,9 +12,8 @@ import pytest
 from accountants.theorems import THEOREMS
 from app import openapi
 from app.main import create_app
-from app.settings import Settings
 from calibrators import CALIBRATORS
-from tests.app.conftest import serving
+from tests.app.conftest import PATIENT, serving
 from tests.app.documents import conforms, content
 from witness.reports.record import opened
 
@@ -24,8 +23,7 @@ EXAMPLES = sorted((openapi.HERE / "examples").glob("*.json"))
 @pytest.fixture(scope="module")
 def real() -> Iterator[httpx.Client]:
     """The service itself."""
-    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
-    with serving(settings, create_app(settings=settings)) as served:
+    with serving(PATIENT, create_app(settings=PATIENT)) as served:
         yield served
 
 

@@ -6,6 +6,7 @@ import hmac
 import json
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from app.main import create_app
 from app.settings import Settings
 from epsilond import cli
 from tests.app import toys
-from tests.app.conftest import problem, serving
+from tests.app.conftest import PATIENT, problem, serving
 
 KEYS = {name: keys.new(name, limits) for name, limits in (
     ("ada", keys.Limits()),
@@ -39,7 +40,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client without a key, of a server that asks for one."""
     file = tmp_path_factory.mktemp("keys") / "keys.jsonl"
     file.write_text("# who may ask\n\n" + "".join(f"{line.text}\n" for _, line in KEYS.values()))
-    chosen = Settings(workers=2, spare_workers=0, port=0, store_path=":memory:", api_keys_file=str(file))
+    chosen = replace(PATIENT, workers=2, api_keys_file=str(file))
     with serving(chosen) as served:
         yield served
 

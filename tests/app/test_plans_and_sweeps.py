@@ -12,12 +12,11 @@ from app.main import create_app
 from app.settings import Settings
 from calibrators.plan_ways import Planner, Way
 from tests.app import toys
-from tests.app.conftest import serving, wait_until
+from tests.app.conftest import PATIENT, serving, wait_until
 
 WAY = Way(definition="local", observer="server", units=("record",), objective=None, takes=("clients", "participants"))
 PLANNERS = tuple(Planner(calibrator=each, ways=(WAY,)) for each in (toys.TOY, toys.SLOW_TOY))
 ONE: dict[str, Any] = {"delta": 1e-6, "clients": 10}
-ROOMY = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
 SHORT = Settings(workers=1, spare_workers=1, port=0, store_path=":memory:", deadline_seconds=4.0)
 
 
@@ -38,7 +37,7 @@ def served(settings: Settings) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def planning() -> Iterator[httpx.Client]:
     """A server with time for all of it."""
-    yield from served(ROOMY)
+    yield from served(PATIENT)
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,9 @@ import pytest
 
 import epsilond
 from app.main import create_app
-from app.settings import Settings
 from calibrators import CALIBRATORS
 from calibrators.accounting import EXAMPLES
-from tests.app.conftest import serving
+from tests.app.conftest import PATIENT, serving
 from witness.reports.compare import agreement
 from witness.reports.record import opened
 
@@ -25,8 +24,7 @@ ACCOUNT = {"kind": "account", "request": EXAMPLES["several-deltas"]}
 @pytest.fixture(scope="module")
 def real() -> Iterator[httpx.Client]:
     """The service itself."""
-    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
-    with serving(settings, create_app(settings=settings)) as served:
+    with serving(PATIENT, create_app(settings=PATIENT)) as served:
         yield served
 
 

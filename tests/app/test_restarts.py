@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from threading import Event
@@ -20,7 +20,7 @@ import pytest
 from app.serve import serve
 from app.settings import Settings
 from app.store import Store
-from tests.app.conftest import PATIENCE, ready, serving, wait_until
+from tests.app.conftest import PATIENCE, PATIENT, ready, serving, wait_until
 from tests.app.test_service import ROOT
 from tests.app.test_simulations import LONG, PATH, WAIT, events, gone, process_of, running
 from tests.app.toy_simulations import KINDS
@@ -51,7 +51,7 @@ class Served:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Of services that follow one another over one file."""
-    return Settings(workers=1, spare_workers=0, port=0, store_path=str(tmp_path / "jobs.sqlite"))
+    return replace(PATIENT, store_path=str(tmp_path / "jobs.sqlite"))
 
 
 @pytest.fixture

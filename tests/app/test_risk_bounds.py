@@ -10,18 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from app.main import create_app
-from app.settings import Settings
 from calibrators.risk_bounds import RISK_BOUNDS
 from epsilond.cli import main
-from tests.app.conftest import serving
+from tests.app.conftest import PATIENT, serving
 from tests.app.documents import conforms, content
 
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[httpx.Client]:
     """The service itself."""
-    settings = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
-    with serving(settings, create_app(settings=settings)) as served:
+    with serving(PATIENT, create_app(settings=PATIENT)) as served:
         yield served
 
 

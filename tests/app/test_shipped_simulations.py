@@ -11,8 +11,7 @@ import pytest
 
 import epsilond
 from app.main import create_app
-from app.settings import Settings
-from tests.app.conftest import serving
+from tests.app.conftest import PATIENCE, PATIENT, serving
 from tests.app.documents import conforms
 from witness import KINDS
 
@@ -28,18 +27,15 @@ EACH = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.example[
 @pytest.fixture(scope="module")
 def shipped() -> Iterator[httpx.Client]:
     """A server of the application as it is shipped."""
-    settings = Settings(
-        workers=1, spare_workers=0, port=0, store_path=":memory:", job_workers=1, job_wait_seconds=120.0
-    )
-    with serving(settings, create_app(settings=settings)) as served:
-        served.timeout = httpx.Timeout(150.0)
+    with serving(PATIENT, create_app(settings=PATIENT)) as served:
+        served.timeout = httpx.Timeout(2 * PATIENCE)
         yield served
 
 
 @EACH
 def test_a_simulation_answers_what_the_library_answers_and_is_drawn(shipped: httpx.Client, kind: Any) -> None:
     body = dict(kind.example) | SMALL[kind.example["kind"]]
-    response = shipped.post(PATH, json=body, headers={"prefer": "wait=120"})
+    response = shipped.post(PATH, json=body, headers={"prefer": "wait=600"})
     assert response.status_code == 200, response.text
     document = response.json()
     assert document["status"] == "done", document
