@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from accountants import trust
+from accountants.quantities import Observer
 from witness.reports import numbers
 
 UNITS: Mapping[str, str] = {
     "record": "every single record",
     "client": "everything that any one client holds",
 }
-OBSERVERS: Mapping[str, str] = trust.OBSERVERS
+OBSERVERS: Mapping[Observer, str] = trust.OBSERVERS
 RELATIONS: Mapping[str, str] = {
     "replace-one": "two data sets are neighbours if one {unit} of them has another value, their sizes being the same",
     "add-or-remove-one": "two data sets are neighbours if one has one {unit} more than the other",
