@@ -726,6 +726,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/theorems/epsilond.one-large-step/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rare steps, of which one is large
+         * @description With L_t the losses of T independent steps, S their sum, R the sum without the largest, and any c₀ < … < c_m: Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))² ≤ δ(ε) ≤ Σ_t δ_t(ε − c₀) + Σ_k Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m), where P(R > c) ≤ Σ_t P(L_t > b) + e^{−(V/b²) h((c − m) b/V)} for every b > 0, h(y) = (1 + y) log(1 + y) − y, m and V bounds of the mean and the second moment of the losses up to b
+         */
+        post: operations["evaluate_epsilond_one_large_step"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/theorems/dwork-roth-2014.3.16/evaluations": {
         parameters: {
             query?: never;
@@ -1117,7 +1137,7 @@ export interface paths {
         put?: never;
         /**
          * Noisy mini-batch SGD for losses that need not be smooth
-         * @description Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of Theorem 2.1 is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D ν/√M~ at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches drawn without replacement, M~ = M, 272.5 for 545, and the average of w_1, …, w_R, for which 174.5 will do
+         * @description Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of Theorem 2.1 is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D ν/√M at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches drawn without replacement, 272.5 L D ν/√M~ with M~ = M, and the average of w_1, …, w_R, for which 174.5 will do
          */
         post: operations["evaluate_lowy_2_2"];
         delete?: never;
@@ -1877,7 +1897,7 @@ export interface paths {
         put?: never;
         /**
          * The rates of Figure 2
-         * @description with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5} and 1/(nN) + √κ r² from above, 1/√(nN) + r and 1/(nN) + r²/κ from below; on the data at hand r and r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r²
+         * @description with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5} and 1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one pass; on the data at hand r and r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r²
          */
         post: operations["evaluate_lowy_figure_2"];
         delete?: never;
@@ -1957,7 +1977,7 @@ export interface paths {
         put?: never;
         /**
          * Algorithms accounted for by advanced composition are 1-compositional
-         * @description if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + drift, then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed: below 1/3)
+         * @description if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum
          */
         post: operations["evaluate_lowy_definition_4_advanced_composition"];
         delete?: never;
@@ -3506,6 +3526,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/theorems/epsilond.excess-risk-of-the-start/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The excess risk of a model that was never trained
+         * @description F(w₀) − F(w*) ≤ L‖w₀ − w*‖, ≤ max over r ≤ ‖w₀ − w*‖ of L r − μ r²/2, and ≤ G*‖w₀ − w*‖ + β‖w₀ − w*‖²/2 with G* ≥ ‖∇F(w*)‖
+         */
+        post: operations["evaluate_epsilond_excess_risk_of_the_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/theorems/epsilond.gradient-norm-of-the-start/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The norm of the gradient at a model that was never trained
+         * @description ‖∇F(w₀)‖ ≤ L, and ≤ G* + β‖w₀ − w*‖ with G* ≥ ‖∇F(w*)‖
+         */
+        post: operations["evaluate_epsilond_gradient_norm_of_the_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/problems": {
         parameters: {
             query?: never;
@@ -3667,6 +3727,11 @@ export interface components {
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
             /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
+            /**
              * Considered
              * @description bounds set side by side
              */
@@ -3786,15 +3851,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /**
              * @description what a neighbouring data set is
              * @default replace-one
@@ -3814,7 +3875,7 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
             /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
@@ -3988,15 +4049,10 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /** @description what a neighbouring data set is */
             relation?: components["schemas"]["Relation"];
             /** @description whose data is protected: one record, or everything of one client */
@@ -4007,7 +4063,7 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
             /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
@@ -4041,7 +4097,7 @@ export interface components {
          * AcceleratedMbSgdSweepValuesField
          * @enum {string}
          */
-        AcceleratedMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "client_groups" | "participation" | "relation" | "unit" | "observer" | "readings" | "gradient_std" | "empirical_gradient_std" | "initial_gap";
+        AcceleratedMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "within" | "relation" | "unit" | "observer" | "readings" | "gradient_std" | "empirical_gradient_std" | "initial_gap";
         /**
          * AcceleratedParameters
          * @description What to run with. Every stage starts at the output of the one before; the last one's output is the model.
@@ -4191,11 +4247,6 @@ export interface components {
              */
             noise_std?: number;
             /**
-             * Step Size
-             * @description step size
-             */
-            step_size?: number;
-            /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
              */
@@ -4326,15 +4377,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /**
              * @description what a neighbouring data set is
              * @default replace-one
@@ -4354,7 +4401,7 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
             /**
              * Empirical Gradient Std
              * @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain
@@ -4382,37 +4429,47 @@ export interface components {
          */
         AccountAnswer: {
             guarantee: components["schemas"]["AccountGuarantee"];
+            /** @description where one was made */
+            claim?: components["schemas"]["ClaimAnswer"];
+            /** Derivation */
+            derivation: components["schemas"]["DerivationStep"][];
+            /** Considered */
+            considered: components["schemas"]["ConsideredAnswer"][];
+            /**
+             * Declared Conditions
+             * @description what the spec's words demand of the data and the program
+             */
+            declared_conditions: components["schemas"]["DeclaredCondition"][];
+            /** Warnings */
+            warnings: components["schemas"]["Warning"][];
+            /** Engine Version */
+            engine_version: string;
             numerical: components["schemas"]["NumericalAnswer"];
             /**
              * Points
              * @description where several were asked
              */
             points?: components["schemas"]["Point"][];
-            /** @description where one was made */
-            claim?: components["schemas"]["ClaimAnswer"];
             meaning: components["schemas"]["MeaningAnswer"];
-            /** Derivation */
-            derivation: components["schemas"]["DerivationStep"][];
-            /** Considered */
-            considered: components["schemas"]["ConsideredAnswer"][];
-            /** Warnings */
-            warnings: components["schemas"]["Warning"][];
-            /** Engine Version */
-            engine_version: string;
         };
         /**
          * AccountGuarantee
          * @description What is guaranteed at the first point asked.
          */
         AccountGuarantee: {
+            /**
+             * In Words
+             * @description what is protected, against whom, who is trusted and what the draws hide
+             */
+            in_words: string;
             unit: components["schemas"]["Unit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
+            /** @description where the lower ends come from */
+            tight: components["schemas"]["Tightness"];
             epsilon: components["schemas"]["Ends"];
             delta: components["schemas"]["Ends"];
             log10_delta: components["schemas"]["Ends"];
-            /** @description where the lower ends come from */
-            tight: components["schemas"]["Tightness"];
         };
         /**
          * AccountProblem
@@ -4433,10 +4490,10 @@ export interface components {
              * @default server
              */
             observer?: components["schemas"]["Observer"];
-            /** @description at which ε or δ to read the curve */
-            query: components["schemas"]["Query"];
             /** @description an (ε, δ) to be checked */
             claim?: components["schemas"]["Claim"];
+            /** @description at which ε or δ to read the curve */
+            query: components["schemas"]["Query"];
         };
         /**
          * AchievedInputs
@@ -4616,6 +4673,11 @@ export interface components {
              * @description one client's noise per coordinate: one for all steps, or one for each
              */
             noise_stds: number[];
+            /**
+             * First Stop
+             * @description release at a uniform step from this one on; absent: at the last
+             */
+            first_stop?: number;
         };
         AnyProblem: components["schemas"]["MeanEstimationProblem"] | components["schemas"]["LinearProblem"] | components["schemas"]["LeastSquaresProblem"] | components["schemas"]["HuberProblem"] | components["schemas"]["LogisticProblem"] | components["schemas"]["DataSetProblem"] | components["schemas"]["PersonalizedLeastSquares"] | components["schemas"]["PersonalizedHuber"];
         /**
@@ -4623,6 +4685,16 @@ export interface components {
          * @description A step size and the weighted problem: L_α, ‖z*‖_α and σ_{tot,α}.
          */
         AnyStepInputs: {
+            /**
+             * Weighted Optimum Norm
+             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
+             */
+            weighted_optimum_norm?: number;
+            /**
+             * Optimum Norm
+             * @description older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima
+             */
+            optimum_norm?: number;
             /**
              * Rounds
              * @description communication rounds
@@ -4639,11 +4711,6 @@ export interface components {
              */
             smoothness: number;
             /**
-             * Optimum Norm
-             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
-             */
-            optimum_norm: number;
-            /**
              * Gradient Std
              * @description root mean square distance, at the optimum, of a record's shared gradient from its expected one
              */
@@ -4654,6 +4721,9 @@ export interface components {
          * @description Some mechanism of which nothing is known but that it is (ε, δ)-differentially private in the request's relation.
          *
          *     δ = 0 is allowed: a pure guarantee.
+         *
+         *     Admits: whatever keeps that guarantee. Under replace-one and zero-out-one it may tell how many records there are,
+         *     and what it makes of a zeroed record need not be what it makes of an absent one.
          */
         Approximate: {
             /**
@@ -4965,6 +5035,27 @@ export interface components {
          */
         AxisScale: "linear" | "log" | "categories";
         /**
+         * Baseline
+         * @description What doing nothing gives: a bound that holds for the start itself, before any training.
+         */
+        Baseline: {
+            /**
+             * Value
+             * @description a number, or unbounded
+             */
+            value: number | ("unbounded" | "-unbounded");
+            /**
+             * Theorem
+             * @description the theorem that gives it
+             */
+            theorem: string;
+            /**
+             * Formula
+             * @description what it is, in symbols
+             */
+            formula: string;
+        };
+        /**
          * BaselineInputs
          * @description Noisy SGD: each message a clipped gradient with noise N(0, (2G/ρ)²), one pass.
          */
@@ -5184,9 +5275,19 @@ export interface components {
         BoundAnswerHolds: "true" | "false" | "undecidable";
         /**
          * BoundInputs
-         * @description All clients in every round, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser.
+         * @description All clients in every round, at a finite α.
          */
         BoundInputs: {
+            /**
+             * Weighted Optimum Norm
+             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
+             */
+            weighted_optimum_norm?: number;
+            /**
+             * Optimum Norm
+             * @description older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima
+             */
+            optimum_norm?: number;
             /**
              * Clients
              * @description clients in the federation
@@ -5207,11 +5308,6 @@ export interface components {
              * @description step size of the shared part over N times that of a client's own part
              */
             personalization: number;
-            /**
-             * Optimum Norm
-             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
-             */
-            optimum_norm: number;
             /**
              * Shared Gradient Std
              * @description root mean square distance, at the optimum, of a record's shared gradient from its expected one
@@ -5307,6 +5403,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -5578,6 +5679,11 @@ export interface components {
             holds: boolean | "undecidable";
             /** Epsilon */
             epsilon: number;
+            /**
+             * Delta
+             * @description absent where it is below every double
+             */
+            delta?: number;
             /** Log10 Delta */
             log10_delta: number;
             /** @description claimed ε minus the true one at the claimed δ: negative is broken */
@@ -5610,7 +5716,7 @@ export interface components {
         };
         /**
          * Claims
-         * @description What the printed statement promises at its parameters.
+         * @description What the printed statement promises at its parameters. The last three stand where it claims a risk.
          */
         Claims: {
             /** Epsilon */
@@ -5627,7 +5733,21 @@ export interface components {
              * @description excess-risk bound the statement claims
              */
             excess_risk?: number;
+            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            objective?: components["schemas"]["ClaimsObjective"];
+            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            baseline?: components["schemas"]["Baseline"];
+            /**
+             * Vacuous
+             * @description whether the bound is no better than the baseline, and so says nothing
+             */
+            vacuous?: boolean;
         };
+        /**
+         * ClaimsObjective
+         * @enum {string}
+         */
+        ClaimsObjective: "population" | "empirical" | "personalized";
         /**
          * ClientBatches
          * @description Clients that are alike: how many, and the records of a batch.
@@ -5949,6 +6069,8 @@ export interface components {
         /**
          * Composed
          * @description The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance.
+         *
+         *     Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
          */
         Composed: {
             /**
@@ -6258,7 +6380,7 @@ export interface components {
         };
         /**
          * ConvergenceAnswer
-         * @description Bounds on the mean over rounds of the gradient norm, in loss/length.
+         * @description Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has.
          */
         ConvergenceAnswer: {
             /**
@@ -6266,11 +6388,25 @@ export interface components {
              * @description the theorem of the bound
              */
             theorem: string;
+            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            objective: components["schemas"]["ConvergenceAnswerObjective"];
+            /** @description what doing nothing gives: a bound on the gradient norm of the start itself */
+            baseline: components["schemas"]["Baseline"];
+            /**
+             * Vacuous
+             * @description whether the bound is no better than the baseline, and so says nothing
+             */
+            vacuous: boolean;
             /**
              * Gradient Norm
-             * @description bound with the certified noise
+             * @description bound on the least expected gradient norm of all rounds, the start among them: at most the baseline
              */
             gradient_norm: number;
+            /**
+             * Mean Gradient Norm
+             * @description das.equation-39 with the certified noise: its mean over the rounds
+             */
+            mean_gradient_norm: number;
             /**
              * Start Term
              * @description part of it from the start
@@ -6297,6 +6433,11 @@ export interface components {
              */
             fedavg: number;
         };
+        /**
+         * ConvergenceAnswerObjective
+         * @enum {string}
+         */
+        ConvergenceAnswerObjective: "population" | "empirical" | "personalized";
         /**
          * ConvergenceInputs
          * @description A run of DP-NormFedAvg. Absent: β/η as printed. γ = 0 is NormFedAvg, without rounding and noise.
@@ -6698,6 +6839,10 @@ export interface components {
          * @description Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each coordinate of integers.
          *
          *     `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's relation.
+         *
+         *     Admits: integers that depend on the data in any way within that distance. They need not be a sum, and a zeroed
+         *     record may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or
+         *     1. So a Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
          */
         DiscreteLaplace: {
             /**
@@ -6739,9 +6884,19 @@ export interface components {
         };
         /**
          * DrawnInputs
-         * @description Clients drawn as `sampling` says, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser.
+         * @description Clients drawn as `sampling` says, at a finite α.
          */
         DrawnInputs: {
+            /**
+             * Weighted Optimum Norm
+             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
+             */
+            weighted_optimum_norm?: number;
+            /**
+             * Optimum Norm
+             * @description older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima
+             */
+            optimum_norm?: number;
             /**
              * Client Groups
              * @description clients that are alike, as counts; what a group leaves out is as for all
@@ -6763,11 +6918,6 @@ export interface components {
              */
             personalization: number;
             /**
-             * Optimum Norm
-             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
-             */
-            optimum_norm: number;
-            /**
              * Shared Dimension
              * @description coordinates of the shared part of the model
              */
@@ -6781,7 +6931,7 @@ export interface components {
             sampling: components["schemas"]["DrawnInputsSampling"];
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              * @default 1
              */
             participation_rate?: number;
@@ -6870,11 +7020,6 @@ export interface components {
              */
             clients: number;
             /**
-             * Participants
-             * @description clients that report in one round
-             */
-            participants: number;
-            /**
              * Dimension
              * @description coordinates of the model
              */
@@ -6915,6 +7060,11 @@ export interface components {
              * @default without-replacement
              */
             sampling?: components["schemas"]["EnvelopedInputsSampling"];
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants: number;
             /**
              * Empirical Heterogeneity
              * @description root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain
@@ -7825,6 +7975,21 @@ export interface components {
             reading?: "printed";
         };
         /**
+         * Evaluate_epsilond_excess_risk_of_the_start
+         * @description Evaluate the formula of epsilond.excess-risk-of-the-start.
+         */
+        Evaluate_epsilond_excess_risk_of_the_start: {
+            /** @description what the formula is evaluated at */
+            inputs: components["schemas"]["StartInputs"];
+            /**
+             * Reading
+             * @description the formula as printed, or with its errata corrected
+             * @default printed
+             * @constant
+             */
+            reading?: "printed";
+        };
+        /**
          * Evaluate_epsilond_federated_sgd_excess_risk
          * @description Evaluate the formula of epsilond.federated-sgd-excess-risk.
          */
@@ -7876,6 +8041,21 @@ export interface components {
         Evaluate_epsilond_gaussian_composition_target: {
             /** @description what the formula is evaluated at */
             inputs: components["schemas"]["TargetInputs"];
+            /**
+             * Reading
+             * @description the formula as printed, or with its errata corrected
+             * @default printed
+             * @constant
+             */
+            reading?: "printed";
+        };
+        /**
+         * Evaluate_epsilond_gradient_norm_of_the_start
+         * @description Evaluate the formula of epsilond.gradient-norm-of-the-start.
+         */
+        Evaluate_epsilond_gradient_norm_of_the_start: {
+            /** @description what the formula is evaluated at */
+            inputs: components["schemas"]["StartInputs"];
             /**
              * Reading
              * @description the formula as printed, or with its errata corrected
@@ -8016,6 +8196,21 @@ export interface components {
              * @default printed
              */
             reading?: components["schemas"]["Reading"];
+        };
+        /**
+         * Evaluate_epsilond_one_large_step
+         * @description Evaluate the formula of epsilond.one-large-step.
+         */
+        Evaluate_epsilond_one_large_step: {
+            /** @description what the formula is evaluated at */
+            inputs: components["schemas"]["RareStepsInputs"];
+            /**
+             * Reading
+             * @description the formula as printed, or with its errata corrected
+             * @default printed
+             * @constant
+             */
+            reading?: "printed";
         };
         /**
          * Evaluate_epsilond_optimal_personalization
@@ -8551,12 +8746,10 @@ export interface components {
             /** @description what the formula is evaluated at */
             inputs: components["schemas"]["ComposedInputs"];
             /**
-             * Reading
              * @description the formula as printed, or with its errata corrected
              * @default printed
-             * @constant
              */
-            reading?: "printed";
+            reading?: components["schemas"]["Reading"];
         };
         /**
          * Evaluate_lowy_definition_4_one_pass
@@ -9237,6 +9430,20 @@ export interface components {
             reading: components["schemas"]["Reading"];
         };
         /**
+         * EvaluationAsked
+         * @description What to ask of `POST /v1/theorems/{theorem}/evaluations` for the same figures.
+         */
+        EvaluationAsked: {
+            /** Theorem */
+            theorem: string;
+            /** @description which reading of the theorem's formula */
+            reading: components["schemas"]["Reading"];
+            /** Inputs */
+            inputs: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * ExampleInputs
          * @description The example of Appendix F.2.
          */
@@ -9681,6 +9888,46 @@ export interface components {
             noise_std: number;
         };
         /**
+         * FrontierRun
+         * @description A run beside the answer: no other run listed is at least as good in rounds, batch size and risk.
+         */
+        FrontierRun: {
+            /** Rounds */
+            rounds: number;
+            /** Batch Size */
+            batch_size: number;
+            /**
+             * Risk
+             * @description explicit upper bound on the excess risk at noise_std
+             */
+            risk: (number | ("unbounded" | "-unbounded")) | ("unbounded" | "-unbounded");
+            /**
+             * Noise Std
+             * @description σ per coordinate, root mean square over clients; an estimate unless certified, and then not to be run with: calibrate at these rounds and this batch_size
+             */
+            noise_std: number;
+            /**
+             * Certified
+             * @description whether noise_std, and with it the risk, is certified to meet the target
+             */
+            certified: boolean;
+            /**
+             * Chosen
+             * @description whether it is the run that is answered
+             */
+            chosen: boolean;
+            /**
+             * Bits Per Client
+             * @description of a client that reports in every round
+             */
+            bits_per_client: number;
+            /**
+             * Total Bits
+             * @description of all clients, at most
+             */
+            total_bits: number;
+        };
+        /**
          * FullBatch
          * @description X ← X − η(∇F(X) + Z), Z ~ N(0, σ²I), F the mean of n losses.
          */
@@ -9692,7 +9939,7 @@ export interface components {
             sensitivity: number;
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population: number;
             /**
@@ -9723,7 +9970,7 @@ export interface components {
             sensitivity: number;
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population: number;
             /**
@@ -9772,6 +10019,10 @@ export interface components {
         /**
          * Gaussian
          * @description Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C.
+         *
+         *     Admits: a sum to which each record adds one vector, whatever the other records are. A record that is absent, not
+         *     drawn or zeroed adds exactly zero, and the noise stays the same: neither a mean over the records present nor noise
+         *     that each record brings along is one. Only the noisy sum is seen.
          */
         Gaussian: {
             /**
@@ -9827,6 +10078,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -9897,22 +10153,22 @@ export interface components {
             rounds: number;
             /**
              * Rate
-             * @description probability that a record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate?: number;
             /**
              * Batch Size
-             * @description records in a batch
+             * @description how many records, or clients where clients are drawn, are in a batch
              */
             batch_size?: number;
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population?: number;
             /**
              * Epsilon
-             * @description certified ε, math.inf if there is none
+             * @description certified ε
              */
             epsilon: number;
             /**
@@ -9949,17 +10205,17 @@ export interface components {
             rounds?: number;
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate?: number;
             /**
              * Batch Size
-             * @description records of one client per round
+             * @description how many records, or clients where clients are drawn, are in a batch
              */
             batch_size?: number;
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population?: number;
             /**
@@ -10055,17 +10311,17 @@ export interface components {
             rounds?: number;
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate?: number;
             /**
              * Batch Size
-             * @description records of one client per round
+             * @description how many records, or clients where clients are drawn, are in a batch
              */
             batch_size?: number;
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population?: number;
             /**
@@ -10382,15 +10638,20 @@ export interface components {
         GuaranteeAnswer: {
             /** @description the trust model the guarantee speaks of */
             definition: components["schemas"]["GuaranteeAnswerDefinition"];
+            /**
+             * In Words
+             * @description what is protected, against whom, who is trusted and what the draws hide
+             */
+            in_words: string;
             unit: components["schemas"]["Unit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
             sampling: components["schemas"]["Sampling"];
             /**
              * Sensitivity
-             * @description most that one neighbour moves the noisy quantity in ℓ2 norm, in its units
+             * @description most that one neighbour moves the noisy quantity in ℓ2 norm, in its units; absent where client groups differ in it, and each has its own in parameters.groups
              */
-            sensitivity: number;
+            sensitivity?: number;
             target: components["schemas"]["TargetAnswer"];
             /** @description what is known of ε at the target δ */
             epsilon: components["schemas"]["Ends"];
@@ -10693,6 +10954,8 @@ export interface components {
          * @description Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
          *
          *     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
+         *
+         *     Admits: what `Gaussian` admits, with Laplace noise.
          */
         Laplace: {
             /**
@@ -11125,7 +11388,7 @@ export interface components {
         };
         /**
          * LocalLimitInputs
-         * @description α = 0. `optimum_norm` is √(Σ‖θ_i*‖²/N), the root mean square over clients.
+         * @description α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`².
          */
         LocalLimitInputs: {
             /**
@@ -11148,6 +11411,12 @@ export interface components {
              * @description norm of the mean of the clients' own optima, from the start
              */
             optimum_norm: number;
+            /**
+             * Optimum Spread
+             * @description root mean square distance of the clients' own optima from their mean, 0 if all are equal
+             * @default 0
+             */
+            optimum_spread?: number;
             /**
              * Local Gradient Std
              * @description root mean square norm, at the optimum, of a record's gradient in its client's own part
@@ -11287,6 +11556,11 @@ export interface components {
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
             /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
+            /**
              * Considered
              * @description bounds set side by side
              */
@@ -11302,19 +11576,19 @@ export interface components {
         };
         /**
          * MbSgdParameters
-         * @description What to run with. With client groups, noise_std and noise_multiplier are the largest: enough for every client.
+         * @description What to run with. A figure in which client groups differ stands in `groups` alone: none of them is everyone's.
          */
         MbSgdParameters: {
             /**
              * Noise Std
-             * @description σ per coordinate, added by each client to its mean of batch_size gradients
+             * @description σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ
              */
-            noise_std: number;
+            noise_std?: number;
             /**
              * Noise Multiplier
-             * @description σ over the norm bound of one protected contribution to that mean
+             * @description σ over the norm bound of one protected contribution to that mean; absent if groups differ
              */
-            noise_multiplier: number;
+            noise_multiplier?: number;
             /**
              * Batch Size
              * @description records of one client per round, of a client with samples_per_client records
@@ -11345,10 +11619,7 @@ export interface components {
         };
         /**
          * MbSgdProblem
-         * @description The target, and the shape of the federation and of the learning problem.
-         *
-         *     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest certified bound on the excess
-         *     risk within `max_gradients` and `communication_budget`.
+         * @description The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports.
          */
         MbSgdProblem: {
             /**
@@ -11449,15 +11720,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /**
              * @description what a neighbouring data set is
              * @default replace-one
@@ -11477,7 +11744,17 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
         };
         /**
          * MbSgdRiskProblem
@@ -11489,11 +11766,6 @@ export interface components {
              * @description standard deviation per coordinate of the Gaussian noise added to what is sent
              */
             noise_std?: number;
-            /**
-             * Step Size
-             * @description step size
-             */
-            step_size?: number;
             /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
@@ -11527,6 +11799,11 @@ export interface components {
              * @description radius of the domain
              */
             radius?: number;
+            /**
+             * Step Size
+             * @description step size
+             */
+            step_size?: number;
             /**
              * Epsilon
              * @description privacy loss bound ε of (ε, δ), natural logs
@@ -11625,15 +11902,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /**
              * @description what a neighbouring data set is
              * @default replace-one
@@ -11653,7 +11926,17 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
         };
         /**
          * MbSgdRiskProblemProblem
@@ -11822,15 +12105,10 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /** @description what a neighbouring data set is */
             relation?: components["schemas"]["Relation"];
             /** @description whose data is protected: one record, or everything of one client */
@@ -11841,7 +12119,17 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
         };
         /**
          * MbSgdSweepValues
@@ -11860,7 +12148,7 @@ export interface components {
          * MbSgdSweepValuesField
          * @enum {string}
          */
-        MbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "client_groups" | "participation" | "relation" | "unit" | "observer" | "readings";
+        MbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "within" | "relation" | "unit" | "observer" | "readings" | "client_groups" | "participation";
         /**
          * MeanEstimationProblem
          * @description ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the domain holds it.
@@ -12016,7 +12304,7 @@ export interface components {
             epsilon: number;
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate: number;
         };
@@ -12048,6 +12336,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -12534,7 +12827,7 @@ export interface components {
         NoiseInputsSampling: "without-replacement" | "with-replacement";
         /**
          * NonsmoothInputs
-         * @description Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta.
+         * @description A Lipschitz loss. Absent: rounds as prescribed, participants all clients. Give one of delta and log10_delta.
          */
         NonsmoothInputs: {
             /**
@@ -12562,11 +12855,6 @@ export interface components {
              * @description clients in the federation
              */
             clients: number;
-            /**
-             * Participants
-             * @description clients that report in one round
-             */
-            participants: number;
             /**
              * Dimension
              * @description coordinates of the model
@@ -12608,6 +12896,21 @@ export interface components {
              * @default without-replacement
              */
             sampling?: components["schemas"]["NonsmoothInputsSampling"];
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
         };
         /**
          * NonsmoothInputsSampling
@@ -12647,6 +12950,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -13233,6 +13541,11 @@ export interface components {
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
             /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
+            /**
              * Considered
              * @description bounds set side by side
              */
@@ -13402,15 +13715,10 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /** @description what a neighbouring data set is */
             relation?: components["schemas"]["Relation"];
             /** @description whose data is protected: one record, or everything of one client */
@@ -13421,7 +13729,7 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
             /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
@@ -13455,7 +13763,7 @@ export interface components {
          * OnePassAcceleratedMbSgdSweepValuesField
          * @enum {string}
          */
-        OnePassAcceleratedMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "client_groups" | "participation" | "relation" | "unit" | "observer" | "readings" | "gradient_std" | "empirical_gradient_std" | "initial_gap";
+        OnePassAcceleratedMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "sampling" | "initial_distance" | "identically_distributed" | "heterogeneity" | "max_gradients" | "communication_budget" | "within" | "relation" | "unit" | "observer" | "readings" | "gradient_std" | "empirical_gradient_std" | "initial_gap";
         /**
          * OnePassCompositionalityInputs
          * @description An algorithm that uses every record once, in rounds of the same ε₀.
@@ -13503,11 +13811,6 @@ export interface components {
              */
             clients: number;
             /**
-             * Participants
-             * @description clients that report in one round
-             */
-            participants: number;
-            /**
              * Dimension
              * @description coordinates of the model
              */
@@ -13528,6 +13831,11 @@ export interface components {
              * @default 0
              */
             strong_convexity?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants: number;
             /**
              * Batch Size
              * @description records of one client per round
@@ -13559,8 +13867,8 @@ export interface components {
          * OnePassProblem
          * @description The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
          *
-         *     Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: then they are
-         *     those of the smallest certified bound on the excess risk.
+         *     Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
+         *     is chosen as in mb-sgd.
          */
         OnePassProblem: {
             /**
@@ -13663,15 +13971,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /**
              * @description what a neighbouring data set is
              * @default replace-one
@@ -13691,7 +13995,7 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
             /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
@@ -13718,11 +14022,6 @@ export interface components {
              * @description standard deviation per coordinate of the Gaussian noise added to what is sent
              */
             noise_std?: number;
-            /**
-             * Step Size
-             * @description step size
-             */
-            step_size?: number;
             /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
@@ -13856,15 +14155,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
-             * Client Groups
-             * @description clients that are alike, as counts; what a group leaves out is as for all
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
              */
-            client_groups?: components["schemas"]["ClientGroupRequest"][];
-            /**
-             * Participation
-             * @description law of the number of clients that report in one round
-             */
-            participation?: components["schemas"]["ParticipationCount"][];
+            within?: number;
             /**
              * @description what a neighbouring data set is
              * @default replace-one
@@ -13884,7 +14179,7 @@ export interface components {
              * Readings
              * @description which readings of the printed theorem to return
              */
-            readings?: ("informal" | "complete" | "proof" | "experimental")[];
+            readings?: ("informal" | "complete" | "proof" | "experimental" | "corrected")[];
             /**
              * Empirical Gradient Std
              * @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain
@@ -13950,7 +14245,7 @@ export interface components {
             rounds: number;
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              * @default 1
              */
             participation_rate?: number;
@@ -14339,11 +14634,11 @@ export interface components {
              */
             why: components["schemas"]["Reason"][];
             guarantee: components["schemas"]["GuaranteeKind"];
-            /** @description whose excess risk is bounded: of the population, of the data at hand, or of personal models */
+            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
             objective?: components["schemas"]["PlanEntryObjective"];
             /**
              * Rank
-             * @description within its group, from 1; absent where there is nothing to rank by
+             * @description within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous
              */
             rank?: number;
             /**
@@ -14361,6 +14656,11 @@ export interface components {
             bits?: number;
             /** @description absent where no theorem bounds it */
             risk?: components["schemas"]["PlannedRisk"];
+            /**
+             * Vacuous
+             * @description whether what is proved of it is no better than the start; absent where nothing is proved
+             */
+            vacuous?: boolean;
             /** @description where the plan asks to reach a risk */
             reach?: components["schemas"]["Reached"];
             /**
@@ -14406,7 +14706,7 @@ export interface components {
             ranked: string[];
             /**
              * Unranked
-             * @description names of entries with no figure to rank by, or of a hidden constant
+             * @description names of entries with no figure to rank by, or of a hidden constant, or whose bound on the risk is no better than the start; these stand before the others, the least figure first
              */
             unranked: string[];
         };
@@ -14537,6 +14837,12 @@ export interface components {
              */
             communication_budget?: number;
             /**
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
+             */
+            within?: number;
+            /**
              * Quantization Levels
              * @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
              */
@@ -14618,7 +14924,7 @@ export interface components {
         PlanProblemRankBy: "risk" | "noise" | "bits" | "rounds";
         /**
          * PlannedRisk
-         * @description An upper bound on the excess risk; with a hidden constant it is an order, and never ranked.
+         * @description An upper bound on the excess risk. An order with a hidden constant, and a vacuous bound, are never ranked.
          */
         PlannedRisk: {
             /**
@@ -14629,12 +14935,26 @@ export interface components {
             constant: components["schemas"]["PlannedRiskConstant"];
             /** Theorem */
             theorem: string;
+            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            objective?: components["schemas"]["PlannedRiskObjective"];
+            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            baseline?: components["schemas"]["Baseline"];
+            /**
+             * Vacuous
+             * @description whether the bound is no better than the baseline, and so says nothing
+             */
+            vacuous?: boolean;
         };
         /**
          * PlannedRiskConstant
          * @enum {string}
          */
         PlannedRiskConstant: "explicit" | "hidden";
+        /**
+         * PlannedRiskObjective
+         * @enum {string}
+         */
+        PlannedRiskObjective: "population" | "empirical" | "personalized";
         /**
          * Point
          * @description The curve at one point: what was asked has equal ends.
@@ -14688,6 +15008,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -14808,7 +15133,7 @@ export interface components {
             sampling?: components["schemas"]["PpsgdProblemSampling"];
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             participation_rate?: number;
             /**
@@ -14944,7 +15269,7 @@ export interface components {
             sampling?: components["schemas"]["PpsgdRunSampling"];
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             participation_rate?: number;
             /**
@@ -15045,7 +15370,7 @@ export interface components {
             sampling?: components["schemas"]["PpsgdSweepProblemSampling"];
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             participation_rate?: number;
             /**
@@ -15165,7 +15490,7 @@ export interface components {
         PpsgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "clients" | "rounds" | "sampling" | "participation_rate" | "clipping_norm" | "shared_dimension" | "smoothness" | "lipschitz" | "batch_size" | "client_groups" | "weighting" | "shared_gradient_std" | "local_gradient_std" | "shared_gradient_norm" | "optimum_norm" | "optimum_spread" | "personalization" | "noise_constant" | "relation" | "unit" | "observer" | "readings";
         /**
          * PrescribedRisk
-         * @description Our bound on the excess risk of the run that the printed theorem prescribes at the answer's batch size.
+         * @description Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size.
          */
         PrescribedRisk: {
             /** Theorem */
@@ -15201,6 +15526,11 @@ export interface components {
              * @description bound at its certified noise over the answer's bound
              */
             ratio: number | ("unbounded" | "-unbounded");
+            /**
+             * Vacuous
+             * @description whether the bound at its certified noise is no better than the baseline
+             */
+            vacuous?: boolean;
         };
         /**
          * PresetAnswer
@@ -15362,6 +15692,16 @@ export interface components {
             true?: components["schemas"]["TrueFigures"];
             /** Conditions */
             conditions: components["schemas"]["ConditionAnswer"][];
+            /**
+             * Reason
+             * @description why the status is not proved, where it depends on the request
+             */
+            reason?: string;
+            /**
+             * Evaluations
+             * @description the registered evaluations that the parameters and the claimed risk are of
+             */
+            evaluations?: components["schemas"]["EvaluationAsked"][];
         };
         /**
          * PrintedReadingReading
@@ -15373,6 +15713,16 @@ export interface components {
          * @description (9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target.
          */
         PrivacyCostInputs: {
+            /**
+             * Weighted Optimum Norm
+             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
+             */
+            weighted_optimum_norm?: number;
+            /**
+             * Optimum Norm
+             * @description older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima
+             */
+            optimum_norm?: number;
             /**
              * Clients
              * @description clients in the federation
@@ -15393,11 +15743,6 @@ export interface components {
              * @description step size of the shared part over N times that of a client's own part
              */
             personalization: number;
-            /**
-             * Optimum Norm
-             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
-             */
-            optimum_norm: number;
             /**
              * Shared Gradient Std
              * @description root mean square distance, at the optimum, of a record's shared gradient from its expected one
@@ -15462,8 +15807,13 @@ export interface components {
             condition?: components["schemas"]["ConditionDocument"];
             /** Nearest */
             nearest?: {
-                [key: string]: number | ("unbounded" | "-unbounded");
+                [key: string]: (number | ("unbounded" | "-unbounded")) | string;
             };
+            /**
+             * Considered
+             * @description the theorems tried, each with why not
+             */
+            considered?: components["schemas"]["ConsideredAnswer"][];
         };
         /**
          * ProblemAnswer
@@ -15541,6 +15891,9 @@ export interface components {
          *     1, …, T (`random-stop`) or on ⌈αT⌉, …, T (`suffix`, α = `suffix_fraction`). Every record's loss is L-Lipschitz on
          *     the ball, and convex unless `convex` is false; β-smooth if `smoothness` is given, λ-strongly convex with λ =
          *     `strong_convexity`. zero-out-one: the record's gradient is zero, its client still adds noise.
+         *
+         *     Admits: exactly n clients in both worlds. A batch of another number cannot be run on, and in a `cyclic` order a
+         *     place may be anyone's, so that drawing the n clients from a larger population only thins.
          */
         ProjectedSgd: {
             /**
@@ -15643,6 +15996,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -16091,6 +16449,11 @@ export interface components {
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
             /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
+            /**
              * Considered
              * @description bounds set side by side
              */
@@ -16487,6 +16850,10 @@ export interface components {
          * @description Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
          *
          *     `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
+         *
+         *     Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw only
+         *     thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered as
+         *     some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
          */
         RandomizedResponse: {
             /**
@@ -16542,6 +16909,34 @@ export interface components {
              * @description probability of each outcome, one row for each input, each row summing to 1
              */
             probabilities: number[][];
+            /**
+             * Epsilon
+             * @description privacy loss bound ε of (ε, δ), natural logs
+             */
+            epsilon: number;
+        };
+        /**
+         * RareStepsInputs
+         * @description A Poisson-subsampled Gaussian, run so many times, and the ε at which its δ is asked for.
+         */
+        RareStepsInputs: {
+            /**
+             * Rate
+             * @description probability that a given record, or client where clients are drawn, is in a batch
+             */
+            rate: number;
+            /**
+             * Noise Multiplier
+             * @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity
+             */
+            noise_multiplier: number;
+            /**
+             * Rounds
+             * @description communication rounds
+             */
+            rounds: number;
+            /** @description what a neighbouring data set is */
+            relation: components["schemas"]["Relation"];
             /**
              * Epsilon
              * @description privacy loss bound ε of (ε, δ), natural logs
@@ -16648,7 +17043,7 @@ export interface components {
              * @description the closest values that would do
              */
             nearest?: {
-                [key: string]: number | ("unbounded" | "-unbounded");
+                [key: string]: (number | ("unbounded" | "-unbounded")) | string;
             };
         };
         /**
@@ -16822,6 +17217,9 @@ export interface components {
         /**
          * Repeated
          * @description `times` independent runs of `mechanism`, each free to depend on what came before.
+         *
+         *     Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+         *     outputs are seen.
          */
         Repeated: {
             /**
@@ -17026,9 +17424,13 @@ export interface components {
         };
         /**
          * Risk
-         * @description Excess risk to expect.
+         * @description Excess risk to expect: of which objective, and beside what doing nothing gives.
          */
         Risk: {
+            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            objective?: components["schemas"]["RiskObjective"];
+            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            baseline?: components["schemas"]["Baseline"];
             /** @description upper bound */
             upper?: components["schemas"]["RiskBound"];
             /** @description lower bound */
@@ -17084,7 +17486,7 @@ export interface components {
         };
         /**
          * RiskBound
-         * @description One side of the excess risk. A `hidden` constant makes the value a rate, never a bound.
+         * @description One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous.
          */
         RiskBound: {
             /**
@@ -17099,6 +17501,11 @@ export interface components {
             terms: {
                 [key: string]: number;
             };
+            /**
+             * Vacuous
+             * @description of an upper bound with explicit constants: whether it is no better than the baseline
+             */
+            vacuous?: boolean;
         };
         /**
          * RiskBoundConstant
@@ -17112,6 +17519,10 @@ export interface components {
         RiskBoundsAnswer: {
             /** Algorithm */
             algorithm: string;
+            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            objective?: components["schemas"]["RiskBoundsAnswerObjective"];
+            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            baseline?: components["schemas"]["Baseline"];
             run: components["schemas"]["RunAnswer"];
             /** @description of the clients, where the statements use them */
             aggregates?: components["schemas"]["AggregatesAnswer"];
@@ -17129,6 +17540,16 @@ export interface components {
             /** Engine Version */
             engine_version: string;
         };
+        /**
+         * RiskBoundsAnswerObjective
+         * @enum {string}
+         */
+        RiskBoundsAnswerObjective: "population" | "empirical";
+        /**
+         * RiskObjective
+         * @enum {string}
+         */
+        RiskObjective: "population" | "empirical" | "personalized";
         /**
          * RiskSimulation
          * @description An algorithm, a problem, and how often to run it.
@@ -17280,7 +17701,7 @@ export interface components {
             amplified?: components["schemas"]["RoundsInputsAmplified"];
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              * @default 1
              */
             rate?: number;
@@ -17425,7 +17846,7 @@ export interface components {
             order: number;
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate: number;
             /**
@@ -17442,9 +17863,19 @@ export interface components {
         };
         /**
          * SampledInputs
-         * @description Clients drawn independently at rate q, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser.
+         * @description Clients drawn independently at rate q, at a finite α.
          */
         SampledInputs: {
+            /**
+             * Weighted Optimum Norm
+             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
+             */
+            weighted_optimum_norm?: number;
+            /**
+             * Optimum Norm
+             * @description older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima
+             */
+            optimum_norm?: number;
             /**
              * Client Groups
              * @description clients that are alike, as counts; what a group leaves out is as for all
@@ -17466,11 +17897,6 @@ export interface components {
              */
             personalization: number;
             /**
-             * Optimum Norm
-             * @description √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for
-             */
-            optimum_norm: number;
-            /**
              * Shared Dimension
              * @description coordinates of the shared part of the model
              */
@@ -17482,7 +17908,7 @@ export interface components {
             noise_std: number;
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             participation_rate: number;
         };
@@ -17508,7 +17934,7 @@ export interface components {
             rounds: number;
             /**
              * Participation Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             participation_rate: number;
             /**
@@ -17718,7 +18144,7 @@ export interface components {
         SettingsInputsExperiment: "mnist" | "insurance";
         /**
          * Sharing
-         * @description The bound over α: where it is least, at both ends and in between.
+         * @description The bound over α: where the least is proved, at both ends and in between.
          */
         Sharing: {
             /**
@@ -17726,7 +18152,7 @@ export interface components {
              * @description whether α was chosen here
              */
             optimised: boolean;
-            /** @description where the bound is least over α from 0 to unbounded */
+            /** @description where proved_excess_risk is least over α from 0 to unbounded */
             best: components["schemas"]["SharingPoint"];
             /** @description α = 0: nothing is shared, and no noise is needed */
             local_only: components["schemas"]["SharingPoint"];
@@ -17778,6 +18204,11 @@ export interface components {
              */
             excess_risk_at_step: (number | ("unbounded" | "-unbounded")) | ("unbounded" | "-unbounded");
             /**
+             * Proved Excess Risk
+             * @description the least that is proved at these very steps, by bietti.4.5.any-step
+             */
+            proved_excess_risk: (number | ("unbounded" | "-unbounded")) | ("unbounded" | "-unbounded");
+            /**
              * Step Size
              * @description η of the theorem, 0 where only the shared part learns
              */
@@ -17816,6 +18247,10 @@ export interface components {
          *     A trusted shuffler passes on the reports of a round in a uniformly random order and nothing else. Neighbours differ
          *     by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee. Bounds
          *     that depend on the number of coordinates of a report need `dimension`; the others hold for any.
+         *
+         *     Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
+         *     alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of its
+         *     client.
          */
         Shuffled: {
             /**
@@ -17867,11 +18302,6 @@ export interface components {
              */
             clients: number;
             /**
-             * Participants
-             * @description clients that report in one round
-             */
-            participants: number;
-            /**
              * Dimension
              * @description coordinates of the model
              */
@@ -17892,6 +18322,11 @@ export interface components {
              * @default 0
              */
             strong_convexity?: number;
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants: number;
             /**
              * Smoothness
              * @description Lipschitz constant of the gradient
@@ -17936,6 +18371,11 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description what is sent */
             communication?: components["schemas"]["Communication"];
+            /**
+             * Frontier
+             * @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first
+             */
+            frontier?: components["schemas"]["FrontierRun"][];
             /**
              * Considered
              * @description bounds set side by side
@@ -17992,8 +18432,9 @@ export interface components {
          * ShuffledMbSgdProblem
          * @description The target, and the shape of the federation and of the learning problem. ε and δ are central.
          *
-         *     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest explicit bound on the excess
-         *     risk at a likely noise, within `max_gradients` and `communication_budget`.
+         *     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
+         *     least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
+         *     `max_gradients` and `communication_budget` is predicted to have.
          */
         ShuffledMbSgdProblem: {
             /**
@@ -18078,6 +18519,12 @@ export interface components {
              */
             communication_budget?: number;
             /**
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
+             */
+            within?: number;
+            /**
              * Noise Constant
              * @description the constant of Theorem 4.1's noise, which the paper does not give
              */
@@ -18114,11 +18561,6 @@ export interface components {
              */
             noise_std?: number;
             /**
-             * Step Size
-             * @description step size
-             */
-            step_size?: number;
-            /**
              * Gradient Std
              * @description root mean square distance of a record's gradient from its client's expected one, at its largest
              */
@@ -18151,6 +18593,11 @@ export interface components {
              * @description radius of the domain
              */
             radius?: number;
+            /**
+             * Step Size
+             * @description step size
+             */
+            step_size?: number;
             /**
              * Epsilon
              * @description privacy loss bound ε of (ε, δ), natural logs
@@ -18232,6 +18679,12 @@ export interface components {
              * @description bits all clients together may send over the run
              */
             communication_budget?: number;
+            /**
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             * @default 0.1
+             */
+            within?: number;
             /**
              * Noise Constant
              * @description the constant of Theorem 4.1's noise, which the paper does not give
@@ -18408,6 +18861,11 @@ export interface components {
              */
             communication_budget?: number;
             /**
+             * Within
+             * @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+             */
+            within?: number;
+            /**
              * Noise Constant
              * @description the constant of Theorem 4.1's noise, which the paper does not give
              */
@@ -18441,7 +18899,7 @@ export interface components {
          * ShuffledMbSgdSweepValuesField
          * @enum {string}
          */
-        ShuffledMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "initial_distance" | "max_gradients" | "communication_budget" | "noise_constant" | "relation" | "unit" | "observer" | "readings";
+        ShuffledMbSgdSweepValuesField: "epsilon" | "delta" | "log10_delta" | "samples_per_client" | "clients" | "participants" | "dimension" | "lipschitz" | "diameter" | "rounds" | "batch_size" | "smoothness" | "strong_convexity" | "initial_distance" | "max_gradients" | "communication_budget" | "within" | "noise_constant" | "relation" | "unit" | "observer" | "readings";
         /**
          * Simulation
          * @description A simulation: its request, how far it is, and its result or problem once it has ended.
@@ -18573,7 +19031,7 @@ export interface components {
         };
         /**
          * SmoothInputs
-         * @description Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta.
+         * @description A smooth loss. Absent: rounds are as prescribed, participants all clients. Give one of delta and log10_delta.
          */
         SmoothInputs: {
             /**
@@ -18601,11 +19059,6 @@ export interface components {
              * @description clients in the federation
              */
             clients: number;
-            /**
-             * Participants
-             * @description clients that report in one round
-             */
-            participants: number;
             /**
              * Dimension
              * @description coordinates of the model
@@ -18647,6 +19100,21 @@ export interface components {
              * @default without-replacement
              */
             sampling?: components["schemas"]["SmoothInputsSampling"];
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants?: number;
+            /**
+             * Client Groups
+             * @description clients that are alike, as counts; what a group leaves out is as for all
+             */
+            client_groups?: components["schemas"]["ClientGroupRequest"][];
+            /**
+             * Participation
+             * @description law of the number of clients that report in one round
+             */
+            participation?: components["schemas"]["ParticipationCount"][];
             /**
              * Smoothness
              * @description Lipschitz constant of the gradient
@@ -18694,11 +19162,6 @@ export interface components {
              */
             clients: number;
             /**
-             * Participants
-             * @description clients that report in one round
-             */
-            participants: number;
-            /**
              * Dimension
              * @description coordinates of the model
              */
@@ -18739,6 +19202,11 @@ export interface components {
              * @default without-replacement
              */
             sampling?: components["schemas"]["SmoothReusedInputsSampling"];
+            /**
+             * Participants
+             * @description clients that report in one round
+             */
+            participants: number;
             /**
              * Empirical Heterogeneity
              * @description root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain
@@ -18967,6 +19435,38 @@ export interface components {
             local_delta: number;
         };
         /**
+         * StartInputs
+         * @description What is known of the loss, and how far the start is from a minimiser. `lipschitz`, or both of the others.
+         */
+        StartInputs: {
+            /**
+             * Initial Distance
+             * @description bound on the distance from the start to a minimiser
+             */
+            initial_distance: number;
+            /**
+             * Lipschitz
+             * @description bound on the ℓ2 norm of one record's gradient
+             */
+            lipschitz?: number;
+            /**
+             * Strong Convexity
+             * @description strong convexity, 0 if only convex
+             * @default 0
+             */
+            strong_convexity?: number;
+            /**
+             * Smoothness
+             * @description Lipschitz constant of the gradient
+             */
+            smoothness?: number;
+            /**
+             * Minimiser Gradient Norm
+             * @description bound on the norm of the gradient at the minimiser; 0 where it is inside the domain, absent: unknown
+             */
+            minimiser_gradient_norm?: number;
+        };
+        /**
          * StatedInputs
          * @description ρ, and a step size; absent, it is the printed one.
          */
@@ -19087,8 +19587,14 @@ export interface components {
          *     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
          *     is drawn. `full`: every record, no amplification.
          *
-         *     `level` says what is drawn. Absent, it is the unit that is protected; where `mechanism` draws again it stays open,
-         *     and the answer covers both readings: a batch of a batch, and clients who then draw among their own records
+         *     Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
+         *     batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs them
+         *     declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+         *
+         *     `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
+         *     draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
+         *     clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
+         *     one of the client's records. Where no bound covers both readings the spec is refused: say `records` or `clients`
          *     (docs/decisions/0004-two-level-sampling.md).
          */
         Subsampled: {
@@ -19101,20 +19607,20 @@ export interface components {
             sampling: components["schemas"]["Sampling"];
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate?: number;
             /**
              * Batch Size
-             * @description records of one client per round
+             * @description how many records, or clients where clients are drawn, are in a batch
              */
             batch_size?: number;
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population?: number;
-            /** @description what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both readings is the safe one */
+            /** @description what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both readings is the safe one; refused where neither bounds the other */
             level?: components["schemas"]["SubsampledLevel"];
             /** @description the mechanism this one is made of */
             mechanism: components["schemas"]["Spec"];
@@ -19136,7 +19642,7 @@ export interface components {
             delta: number;
             /**
              * Rate
-             * @description probability that a given record is in a batch
+             * @description probability that a given record, or client where clients are drawn, is in a batch
              */
             rate: number;
         };
@@ -19152,7 +19658,7 @@ export interface components {
         SubsetMeanInputs: {
             /**
              * Population
-             * @description records a batch is drawn from
+             * @description how many records, or clients where clients are drawn, a batch is drawn from
              */
             population: number;
             /**
@@ -19433,6 +19939,8 @@ export interface components {
          *
          *     The sensitivities bound the distance of the integers, in grid steps, on any two neighbours in the request's
          *     relation; a real bound means its floor. Outputs that only one of two neighbours can give are infinite losses.
+         *
+         *     Admits: integers that depend on the data in any way within those distances, as `DiscreteLaplace` does.
          */
         TruncatedDiscreteLaplace: {
             /**
@@ -19677,9 +20185,14 @@ export interface components {
             value?: (number | ("unbounded" | "-unbounded")) | ("unbounded" | "-unbounded");
             /**
              * Scale
-             * @description the order; absent where every constant is given
+             * @description the order; absent where every constant is given, or where the statement gives none
              */
             scale?: number;
+            /**
+             * Vacuous
+             * @description whether the bound is no better than the baseline, and so says nothing
+             */
+            vacuous?: boolean;
             /** Terms */
             terms: {
                 [key: string]: number;
@@ -23410,6 +23923,120 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Evaluate_epsilond_gaussian_blanket"];
+            };
+        };
+        responses: {
+            /** @description The formula's outputs, beside the theorem's conditions at these inputs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationAnswer"];
+                };
+            };
+            /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive (`body-timeout`) */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The simulation has no result (`no-result`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not declared as JSON (`unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed (`internal-error`) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The computation took too long (`deadline-exceeded`); The service stopped before the simulation ended (`interrupted`); The service is not ready (`unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_epsilond_one_large_step: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Evaluate_epsilond_one_large_step"];
             };
         };
         responses: {
@@ -39256,6 +39883,234 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Evaluate_agarwal_2018_1_epsilon"];
+            };
+        };
+        responses: {
+            /** @description The formula's outputs, beside the theorem's conditions at these inputs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationAnswer"];
+                };
+            };
+            /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive (`body-timeout`) */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The simulation has no result (`no-result`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not declared as JSON (`unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed (`internal-error`) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The computation took too long (`deadline-exceeded`); The service stopped before the simulation ended (`interrupted`); The service is not ready (`unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_epsilond_excess_risk_of_the_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Evaluate_epsilond_excess_risk_of_the_start"];
+            };
+        };
+        responses: {
+            /** @description The formula's outputs, beside the theorem's conditions at these inputs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationAnswer"];
+                };
+            };
+            /** @description The body is not JSON (`malformed-json`); The request cannot be read (`bad-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Authentication is required (`unauthorized`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive (`body-timeout`) */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The simulation has no result (`no-result`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not declared as JSON (`unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request holds values that no run can have (`invalid-input`); The idempotency key belongs to another request (`idempotency-key-reused`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many computations are waiting (`too-many-requests`); The limit of this API key is reached (`rate-limited`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed (`internal-error`) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The computation took too long (`deadline-exceeded`); The service stopped before the simulation ended (`interrupted`); The service is not ready (`unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_epsilond_gradient_norm_of_the_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Evaluate_epsilond_gradient_norm_of_the_start"];
             };
         };
         responses: {

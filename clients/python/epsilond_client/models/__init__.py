@@ -48,7 +48,9 @@ from .averaging import Averaging
 from .averaging_kind import AveragingKind
 from .axis import Axis
 from .axis_scale import AxisScale
+from .baseline import Baseline
 from .baseline_inputs import BaselineInputs
+from .baseline_value_type_1 import BaselineValueType1
 from .batches import Batches
 from .billboard_experiment_inputs import BillboardExperimentInputs
 from .binomial_inputs import BinomialInputs
@@ -78,6 +80,7 @@ from .claim_answer import ClaimAnswer
 from .claim_checked import ClaimChecked
 from .claim_checked_ratio_type_1 import ClaimCheckedRatioType1
 from .claims import Claims
+from .claims_objective import ClaimsObjective
 from .client_batches import ClientBatches
 from .client_group_request import ClientGroupRequest
 from .client_inputs import ClientInputs
@@ -115,6 +118,7 @@ from .constants import Constants
 from .constants_inputs import ConstantsInputs
 from .contraction_inputs import ContractionInputs
 from .convergence_answer import ConvergenceAnswer
+from .convergence_answer_objective import ConvergenceAnswerObjective
 from .convergence_inputs import ConvergenceInputs
 from .conversion_answer import ConversionAnswer
 from .conversion_answer_noise_over_exact_type_0_type_1 import (
@@ -239,6 +243,9 @@ from .evaluate_epsilond_coalition_participation import (
 )
 from .evaluate_epsilond_coupled_rounding import EvaluateEpsilondCoupledRounding
 from .evaluate_epsilond_discrete_laplace import EvaluateEpsilondDiscreteLaplace
+from .evaluate_epsilond_excess_risk_of_the_start import (
+    EvaluateEpsilondExcessRiskOfTheStart,
+)
 from .evaluate_epsilond_federated_sgd_excess_risk import (
     EvaluateEpsilondFederatedSgdExcessRisk,
 )
@@ -248,6 +255,9 @@ from .evaluate_epsilond_gaussian_composition_epsilon import (
 )
 from .evaluate_epsilond_gaussian_composition_target import (
     EvaluateEpsilondGaussianCompositionTarget,
+)
+from .evaluate_epsilond_gradient_norm_of_the_start import (
+    EvaluateEpsilondGradientNormOfTheStart,
 )
 from .evaluate_epsilond_hoeffding_rounding import EvaluateEpsilondHoeffdingRounding
 from .evaluate_epsilond_independent_noise_excess_risk import (
@@ -268,6 +278,7 @@ from .evaluate_epsilond_noise_cancellation_records import (
 from .evaluate_epsilond_noise_cancellation_schedule import (
     EvaluateEpsilondNoiseCancellationSchedule,
 )
+from .evaluate_epsilond_one_large_step import EvaluateEpsilondOneLargeStep
 from .evaluate_epsilond_optimal_personalization import (
     EvaluateEpsilondOptimalPersonalization,
 )
@@ -379,6 +390,8 @@ from .evaluate_reshef_section_4 import EvaluateReshefSection4
 from .evaluate_ullman_2017_amplification import EvaluateUllman2017Amplification
 from .evaluation_answer import EvaluationAnswer
 from .evaluation_answer_outputs import EvaluationAnswerOutputs
+from .evaluation_asked import EvaluationAsked
+from .evaluation_asked_inputs import EvaluationAskedInputs
 from .example_inputs import ExampleInputs
 from .excess_risk_inputs import ExcessRiskInputs
 from .excess_risk_inputs_objective import ExcessRiskInputsObjective
@@ -393,6 +406,9 @@ from .field_error import FieldError
 from .figure_inputs import FigureInputs
 from .finite_channel import FiniteChannel
 from .fresh_variance_inputs import FreshVarianceInputs
+from .frontier_run import FrontierRun
+from .frontier_run_risk_type_0_type_1 import FrontierRunRiskType0Type1
+from .frontier_run_risk_type_1 import FrontierRunRiskType1
 from .full_batch import FullBatch
 from .full_batch_in_ball import FullBatchInBall
 from .gap_inputs import GapInputs
@@ -568,6 +584,7 @@ from .plan_problem_rank_by import PlanProblemRankBy
 from .plan_problem_trust_item import PlanProblemTrustItem
 from .planned_risk import PlannedRisk
 from .planned_risk_constant import PlannedRiskConstant
+from .planned_risk_objective import PlannedRiskObjective
 from .planned_risk_value_type_1 import PlannedRiskValueType1
 from .point import Point
 from .point_inputs import PointInputs
@@ -608,8 +625,8 @@ from .problem_answer_facts import ProblemAnswerFacts
 from .problem_answer_objective import ProblemAnswerObjective
 from .problem_list import ProblemList
 from .problem_nearest import ProblemNearest
-from .problem_nearest_additional_property_type_1 import (
-    ProblemNearestAdditionalPropertyType1,
+from .problem_nearest_additional_property_type_0_type_1 import (
+    ProblemNearestAdditionalPropertyType0Type1,
 )
 from .progress import Progress
 from .projected_sgd import ProjectedSgd
@@ -652,6 +669,7 @@ from .random_stop import RandomStop
 from .randomized_response import RandomizedResponse
 from .randomized_response_inputs import RandomizedResponseInputs
 from .randomizer_inputs import RandomizerInputs
+from .rare_steps_inputs import RareStepsInputs
 from .ratio_answer import RatioAnswer
 from .ratio_answer_value_type_0_type_1 import RatioAnswerValueType0Type1
 from .ratio_answer_value_type_1 import RatioAnswerValueType1
@@ -662,8 +680,8 @@ from .reached_solve_for import ReachedSolveFor
 from .reading import Reading
 from .reason import Reason
 from .reason_nearest import ReasonNearest
-from .reason_nearest_additional_property_type_1 import (
-    ReasonNearestAdditionalPropertyType1,
+from .reason_nearest_additional_property_type_0_type_1 import (
+    ReasonNearestAdditionalPropertyType0Type1,
 )
 from .recursion_inputs import RecursionInputs
 from .reference_answer import ReferenceAnswer
@@ -688,6 +706,8 @@ from .risk_bound_constant import RiskBoundConstant
 from .risk_bound_terms import RiskBoundTerms
 from .risk_bound_value_type_1 import RiskBoundValueType1
 from .risk_bounds_answer import RiskBoundsAnswer
+from .risk_bounds_answer_objective import RiskBoundsAnswerObjective
+from .risk_objective import RiskObjective
 from .risk_simulation import RiskSimulation
 from .risk_simulation_spacing import RiskSimulationSpacing
 from .roc_point import RocPoint
@@ -733,6 +753,10 @@ from .sharing_point_excess_risk_at_step_type_1 import SharingPointExcessRiskAtSt
 from .sharing_point_excess_risk_type_1 import SharingPointExcessRiskType1
 from .sharing_point_optimisation_type_1 import SharingPointOptimisationType1
 from .sharing_point_privacy_type_1 import SharingPointPrivacyType1
+from .sharing_point_proved_excess_risk_type_0_type_1 import (
+    SharingPointProvedExcessRiskType0Type1,
+)
+from .sharing_point_proved_excess_risk_type_1 import SharingPointProvedExcessRiskType1
 from .sharing_point_statistical_type_1 import SharingPointStatisticalType1
 from .sharing_threshold import SharingThreshold
 from .sharing_threshold_epsilon_type_0_type_1 import SharingThresholdEpsilonType0Type1
@@ -782,6 +806,7 @@ from .stage_answer import StageAnswer
 from .stage_request import StageRequest
 from .stages_inputs import StagesInputs
 from .standard_inputs import StandardInputs
+from .start_inputs import StartInputs
 from .stated_inputs import StatedInputs
 from .status import Status
 from .strongly_convex_inputs import StronglyConvexInputs
@@ -871,7 +896,9 @@ __all__ = (
     "AveragingKind",
     "Axis",
     "AxisScale",
+    "Baseline",
     "BaselineInputs",
+    "BaselineValueType1",
     "Batches",
     "BillboardExperimentInputs",
     "BinomialInputs",
@@ -901,6 +928,7 @@ __all__ = (
     "ClaimChecked",
     "ClaimCheckedRatioType1",
     "Claims",
+    "ClaimsObjective",
     "ClientBatches",
     "ClientGroupRequest",
     "ClientInputs",
@@ -936,6 +964,7 @@ __all__ = (
     "ConstantsInputs",
     "ContractionInputs",
     "ConvergenceAnswer",
+    "ConvergenceAnswerObjective",
     "ConvergenceInputs",
     "ConversionAnswer",
     "ConversionAnswerNoiseOverExactType0Type1",
@@ -1030,10 +1059,12 @@ __all__ = (
     "EvaluateEpsilondCoalitionParticipation",
     "EvaluateEpsilondCoupledRounding",
     "EvaluateEpsilondDiscreteLaplace",
+    "EvaluateEpsilondExcessRiskOfTheStart",
     "EvaluateEpsilondFederatedSgdExcessRisk",
     "EvaluateEpsilondGaussianBlanket",
     "EvaluateEpsilondGaussianCompositionEpsilon",
     "EvaluateEpsilondGaussianCompositionTarget",
+    "EvaluateEpsilondGradientNormOfTheStart",
     "EvaluateEpsilondHoeffdingRounding",
     "EvaluateEpsilondIndependentNoiseExcessRisk",
     "EvaluateEpsilondLaplace",
@@ -1043,6 +1074,7 @@ __all__ = (
     "EvaluateEpsilondNoiseCancellationExcessRisk",
     "EvaluateEpsilondNoiseCancellationRecords",
     "EvaluateEpsilondNoiseCancellationSchedule",
+    "EvaluateEpsilondOneLargeStep",
     "EvaluateEpsilondOptimalPersonalization",
     "EvaluateEpsilondPersonalizedSgdExcessRisk",
     "EvaluateEpsilondPersonalizedSgdNoise",
@@ -1128,6 +1160,8 @@ __all__ = (
     "EvaluateUllman2017Amplification",
     "EvaluationAnswer",
     "EvaluationAnswerOutputs",
+    "EvaluationAsked",
+    "EvaluationAskedInputs",
     "ExampleInputs",
     "ExcessRiskInputs",
     "ExcessRiskInputsObjective",
@@ -1142,6 +1176,9 @@ __all__ = (
     "FigureInputs",
     "FiniteChannel",
     "FreshVarianceInputs",
+    "FrontierRun",
+    "FrontierRunRiskType0Type1",
+    "FrontierRunRiskType1",
     "FullBatch",
     "FullBatchInBall",
     "GapInputs",
@@ -1311,6 +1348,7 @@ __all__ = (
     "PlanProblemTrustItem",
     "PlannedRisk",
     "PlannedRiskConstant",
+    "PlannedRiskObjective",
     "PlannedRiskValueType1",
     "Point",
     "PointInputs",
@@ -1351,7 +1389,7 @@ __all__ = (
     "ProblemAnswerObjective",
     "ProblemList",
     "ProblemNearest",
-    "ProblemNearestAdditionalPropertyType1",
+    "ProblemNearestAdditionalPropertyType0Type1",
     "Progress",
     "ProjectedSgd",
     "ProjectedSgdAtValue",
@@ -1391,6 +1429,7 @@ __all__ = (
     "RandomizedResponse",
     "RandomizedResponseInputs",
     "RandomizerInputs",
+    "RareStepsInputs",
     "RatioAnswer",
     "RatioAnswerValueType0Type1",
     "RatioAnswerValueType1",
@@ -1401,7 +1440,7 @@ __all__ = (
     "Reading",
     "Reason",
     "ReasonNearest",
-    "ReasonNearestAdditionalPropertyType1",
+    "ReasonNearestAdditionalPropertyType0Type1",
     "RecursionInputs",
     "ReferenceAnswer",
     "ReferenceInputs",
@@ -1425,6 +1464,8 @@ __all__ = (
     "RiskBoundTerms",
     "RiskBoundValueType1",
     "RiskBoundsAnswer",
+    "RiskBoundsAnswerObjective",
+    "RiskObjective",
     "RiskSimulation",
     "RiskSimulationSpacing",
     "RocPoint",
@@ -1468,6 +1509,8 @@ __all__ = (
     "SharingPointExcessRiskType1",
     "SharingPointOptimisationType1",
     "SharingPointPrivacyType1",
+    "SharingPointProvedExcessRiskType0Type1",
+    "SharingPointProvedExcessRiskType1",
     "SharingPointStatisticalType1",
     "SharingThreshold",
     "SharingThresholdEpsilonType0Type1",
@@ -1513,6 +1556,7 @@ __all__ = (
     "StageRequest",
     "StagesInputs",
     "StandardInputs",
+    "StartInputs",
     "StatedInputs",
     "Status",
     "StronglyConvexInputs",

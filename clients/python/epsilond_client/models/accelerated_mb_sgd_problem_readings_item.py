@@ -1,9 +1,10 @@
 from typing import Literal
 
-AcceleratedMbSgdProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+AcceleratedMbSgdProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 ACCELERATED_MB_SGD_PROBLEM_READINGS_ITEM_VALUES: set[AcceleratedMbSgdProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

@@ -17,8 +17,6 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.accelerated_mb_sgd_sweep_values import AcceleratedMbSgdSweepValues
-    from ..models.client_group_request import ClientGroupRequest
-    from ..models.participation_count import ParticipationCount
 
 
 T = TypeVar("T", bound="AcceleratedMbSgdSweepProblem")
@@ -67,10 +65,9 @@ class AcceleratedMbSgdSweepProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
-    client_groups: list[ClientGroupRequest] | Unset = UNSET
-    """ clients that are alike, as counts; what a group leaves out is as for all """
-    participation: list[ParticipationCount] | Unset = UNSET
-    """ law of the number of clients that report in one round """
+    within: float | Unset = UNSET
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     relation: Relation | Unset = UNSET
     unit: Unit | Unset = UNSET
     observer: Observer | Unset = UNSET
@@ -126,19 +123,7 @@ class AcceleratedMbSgdSweepProblem:
 
         communication_budget = self.communication_budget
 
-        client_groups: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.client_groups, Unset):
-            client_groups = []
-            for client_groups_item_data in self.client_groups:
-                client_groups_item = client_groups_item_data.to_dict()
-                client_groups.append(client_groups_item)
-
-        participation: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.participation, Unset):
-            participation = []
-            for participation_item_data in self.participation:
-                participation_item = participation_item_data.to_dict()
-                participation.append(participation_item)
+        within = self.within
 
         relation: str | Unset = UNSET
         if not isinstance(self.relation, Unset):
@@ -210,10 +195,8 @@ class AcceleratedMbSgdSweepProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
-        if client_groups is not UNSET:
-            field_dict["client_groups"] = client_groups
-        if participation is not UNSET:
-            field_dict["participation"] = participation
+        if within is not UNSET:
+            field_dict["within"] = within
         if relation is not UNSET:
             field_dict["relation"] = relation
         if unit is not UNSET:
@@ -234,8 +217,6 @@ class AcceleratedMbSgdSweepProblem:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.accelerated_mb_sgd_sweep_values import AcceleratedMbSgdSweepValues
-        from ..models.client_group_request import ClientGroupRequest
-        from ..models.participation_count import ParticipationCount
 
         d = dict(src_dict)
         sweep = AcceleratedMbSgdSweepValues.from_dict(d.pop("sweep"))
@@ -283,23 +264,7 @@ class AcceleratedMbSgdSweepProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
-        _client_groups = d.pop("client_groups", UNSET)
-        client_groups: list[ClientGroupRequest] | Unset = UNSET
-        if _client_groups is not UNSET:
-            client_groups = []
-            for client_groups_item_data in _client_groups:
-                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
-
-                client_groups.append(client_groups_item)
-
-        _participation = d.pop("participation", UNSET)
-        participation: list[ParticipationCount] | Unset = UNSET
-        if _participation is not UNSET:
-            participation = []
-            for participation_item_data in _participation:
-                participation_item = ParticipationCount.from_dict(participation_item_data)
-
-                participation.append(participation_item)
+        within = d.pop("within", UNSET)
 
         _relation = d.pop("relation", UNSET)
         relation: Relation | Unset
@@ -358,8 +323,7 @@ class AcceleratedMbSgdSweepProblem:
             heterogeneity=heterogeneity,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
-            client_groups=client_groups,
-            participation=participation,
+            within=within,
             relation=relation,
             unit=unit,
             observer=observer,

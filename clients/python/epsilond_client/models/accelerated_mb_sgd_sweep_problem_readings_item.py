@@ -1,9 +1,10 @@
 from typing import Literal
 
-AcceleratedMbSgdSweepProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+AcceleratedMbSgdSweepProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 ACCELERATED_MB_SGD_SWEEP_PROBLEM_READINGS_ITEM_VALUES: set[AcceleratedMbSgdSweepProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

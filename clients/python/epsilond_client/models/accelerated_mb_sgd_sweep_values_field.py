@@ -2,7 +2,6 @@ from typing import Literal
 
 AcceleratedMbSgdSweepValuesField = Literal[
     "batch_size",
-    "client_groups",
     "clients",
     "communication_budget",
     "delta",
@@ -20,7 +19,6 @@ AcceleratedMbSgdSweepValuesField = Literal[
     "max_gradients",
     "observer",
     "participants",
-    "participation",
     "readings",
     "relation",
     "rounds",
@@ -29,11 +27,11 @@ AcceleratedMbSgdSweepValuesField = Literal[
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 ]
 
 ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[AcceleratedMbSgdSweepValuesField] = {
     "batch_size",
-    "client_groups",
     "clients",
     "communication_budget",
     "delta",
@@ -51,7 +49,6 @@ ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[AcceleratedMbSgdSweepValuesFie
     "max_gradients",
     "observer",
     "participants",
-    "participation",
     "readings",
     "relation",
     "rounds",
@@ -60,6 +57,7 @@ ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[AcceleratedMbSgdSweepValuesFie
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 }
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
@@ -22,11 +22,6 @@ from ..models.relation import Relation, check_relation
 from ..models.sampling import Sampling, check_sampling
 from ..models.unit import Unit, check_unit
 from ..types import UNSET, Unset
-
-if TYPE_CHECKING:
-    from ..models.client_group_request import ClientGroupRequest
-    from ..models.participation_count import ParticipationCount
-
 
 T = TypeVar("T", bound="AcceleratedRiskProblem")
 
@@ -49,8 +44,6 @@ class AcceleratedRiskProblem:
     """ diameter of the domain """
     noise_std: float | Unset = UNSET
     """ standard deviation per coordinate of the Gaussian noise added to what is sent """
-    step_size: float | Unset = UNSET
-    """ step size """
     gradient_std: float | Unset = UNSET
     """ root mean square distance of a record's gradient from its client's expected one, at its largest """
     trust: AcceleratedRiskProblemTrust | Unset = UNSET
@@ -88,10 +81,9 @@ class AcceleratedRiskProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
-    client_groups: list[ClientGroupRequest] | Unset = UNSET
-    """ clients that are alike, as counts; what a group leaves out is as for all """
-    participation: list[ParticipationCount] | Unset = UNSET
-    """ law of the number of clients that report in one round """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     relation: Relation | Unset = UNSET
     unit: Unit | Unset = UNSET
     observer: Observer | Unset = UNSET
@@ -116,8 +108,6 @@ class AcceleratedRiskProblem:
         diameter = self.diameter
 
         noise_std = self.noise_std
-
-        step_size = self.step_size
 
         gradient_std = self.gradient_std
 
@@ -165,19 +155,7 @@ class AcceleratedRiskProblem:
 
         communication_budget = self.communication_budget
 
-        client_groups: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.client_groups, Unset):
-            client_groups = []
-            for client_groups_item_data in self.client_groups:
-                client_groups_item = client_groups_item_data.to_dict()
-                client_groups.append(client_groups_item)
-
-        participation: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.participation, Unset):
-            participation = []
-            for participation_item_data in self.participation:
-                participation_item = participation_item_data.to_dict()
-                participation.append(participation_item)
+        within = self.within
 
         relation: str | Unset = UNSET
         if not isinstance(self.relation, Unset):
@@ -216,8 +194,6 @@ class AcceleratedRiskProblem:
         )
         if noise_std is not UNSET:
             field_dict["noise_std"] = noise_std
-        if step_size is not UNSET:
-            field_dict["step_size"] = step_size
         if gradient_std is not UNSET:
             field_dict["gradient_std"] = gradient_std
         if trust is not UNSET:
@@ -258,10 +234,8 @@ class AcceleratedRiskProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
-        if client_groups is not UNSET:
-            field_dict["client_groups"] = client_groups
-        if participation is not UNSET:
-            field_dict["participation"] = participation
+        if within is not UNSET:
+            field_dict["within"] = within
         if relation is not UNSET:
             field_dict["relation"] = relation
         if unit is not UNSET:
@@ -279,9 +253,6 @@ class AcceleratedRiskProblem:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.client_group_request import ClientGroupRequest
-        from ..models.participation_count import ParticipationCount
-
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
@@ -296,8 +267,6 @@ class AcceleratedRiskProblem:
         diameter = d.pop("diameter")
 
         noise_std = d.pop("noise_std", UNSET)
-
-        step_size = d.pop("step_size", UNSET)
 
         gradient_std = d.pop("gradient_std", UNSET)
 
@@ -354,23 +323,7 @@ class AcceleratedRiskProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
-        _client_groups = d.pop("client_groups", UNSET)
-        client_groups: list[ClientGroupRequest] | Unset = UNSET
-        if _client_groups is not UNSET:
-            client_groups = []
-            for client_groups_item_data in _client_groups:
-                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
-
-                client_groups.append(client_groups_item)
-
-        _participation = d.pop("participation", UNSET)
-        participation: list[ParticipationCount] | Unset = UNSET
-        if _participation is not UNSET:
-            participation = []
-            for participation_item_data in _participation:
-                participation_item = ParticipationCount.from_dict(participation_item_data)
-
-                participation.append(participation_item)
+        within = d.pop("within", UNSET)
 
         _relation = d.pop("relation", UNSET)
         relation: Relation | Unset
@@ -414,7 +367,6 @@ class AcceleratedRiskProblem:
             lipschitz=lipschitz,
             diameter=diameter,
             noise_std=noise_std,
-            step_size=step_size,
             gradient_std=gradient_std,
             trust=trust,
             problem=problem,
@@ -435,8 +387,7 @@ class AcceleratedRiskProblem:
             heterogeneity=heterogeneity,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
-            client_groups=client_groups,
-            participation=participation,
+            within=within,
             relation=relation,
             unit=unit,
             observer=observer,

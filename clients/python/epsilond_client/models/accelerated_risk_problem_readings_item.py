@@ -1,9 +1,10 @@
 from typing import Literal
 
-AcceleratedRiskProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+AcceleratedRiskProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 ACCELERATED_RISK_PROBLEM_READINGS_ITEM_VALUES: set[AcceleratedRiskProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

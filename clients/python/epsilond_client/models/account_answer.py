@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..models.account_guarantee import AccountGuarantee
     from ..models.claim_answer import ClaimAnswer
     from ..models.considered_answer import ConsideredAnswer
+    from ..models.declared_condition import DeclaredCondition
     from ..models.derivation_step import DerivationStep
     from ..models.meaning_answer import MeaningAnswer
     from ..models.numerical_answer import NumericalAnswer
@@ -28,26 +29,24 @@ class AccountAnswer:
 
     guarantee: AccountGuarantee
     """ What is guaranteed at the first point asked. """
+    derivation: list[DerivationStep]
+    considered: list[ConsideredAnswer]
+    declared_conditions: list[DeclaredCondition]
+    """ what the spec's words demand of the data and the program """
+    warnings: list[Warning_]
+    engine_version: str
     numerical: NumericalAnswer
     """ How exactly the bound itself was computed; not what is known of the mechanism. """
     meaning: MeaningAnswer
     """ What it means to an attacker who tells two neighbours apart. """
-    derivation: list[DerivationStep]
-    considered: list[ConsideredAnswer]
-    warnings: list[Warning_]
-    engine_version: str
-    points: list[Point] | Unset = UNSET
-    """ where several were asked """
     claim: ClaimAnswer | Unset = UNSET
     """ Whether the claim holds. `undecidable`: it lies between what is proved and what is witnessed. """
+    points: list[Point] | Unset = UNSET
+    """ where several were asked """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         guarantee = self.guarantee.to_dict()
-
-        numerical = self.numerical.to_dict()
-
-        meaning = self.meaning.to_dict()
 
         derivation = []
         for derivation_item_data in self.derivation:
@@ -59,12 +58,25 @@ class AccountAnswer:
             considered_item = considered_item_data.to_dict()
             considered.append(considered_item)
 
+        declared_conditions = []
+        for declared_conditions_item_data in self.declared_conditions:
+            declared_conditions_item = declared_conditions_item_data.to_dict()
+            declared_conditions.append(declared_conditions_item)
+
         warnings = []
         for warnings_item_data in self.warnings:
             warnings_item = warnings_item_data.to_dict()
             warnings.append(warnings_item)
 
         engine_version = self.engine_version
+
+        numerical = self.numerical.to_dict()
+
+        meaning = self.meaning.to_dict()
+
+        claim: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.claim, Unset):
+            claim = self.claim.to_dict()
 
         points: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.points, Unset):
@@ -73,27 +85,24 @@ class AccountAnswer:
                 points_item = points_item_data.to_dict()
                 points.append(points_item)
 
-        claim: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.claim, Unset):
-            claim = self.claim.to_dict()
-
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "guarantee": guarantee,
-                "numerical": numerical,
-                "meaning": meaning,
                 "derivation": derivation,
                 "considered": considered,
+                "declared_conditions": declared_conditions,
                 "warnings": warnings,
                 "engine_version": engine_version,
+                "numerical": numerical,
+                "meaning": meaning,
             }
         )
-        if points is not UNSET:
-            field_dict["points"] = points
         if claim is not UNSET:
             field_dict["claim"] = claim
+        if points is not UNSET:
+            field_dict["points"] = points
 
         return field_dict
 
@@ -102,6 +111,7 @@ class AccountAnswer:
         from ..models.account_guarantee import AccountGuarantee
         from ..models.claim_answer import ClaimAnswer
         from ..models.considered_answer import ConsideredAnswer
+        from ..models.declared_condition import DeclaredCondition
         from ..models.derivation_step import DerivationStep
         from ..models.meaning_answer import MeaningAnswer
         from ..models.numerical_answer import NumericalAnswer
@@ -110,10 +120,6 @@ class AccountAnswer:
 
         d = dict(src_dict)
         guarantee = AccountGuarantee.from_dict(d.pop("guarantee"))
-
-        numerical = NumericalAnswer.from_dict(d.pop("numerical"))
-
-        meaning = MeaningAnswer.from_dict(d.pop("meaning"))
 
         derivation = []
         _derivation = d.pop("derivation")
@@ -129,6 +135,13 @@ class AccountAnswer:
 
             considered.append(considered_item)
 
+        declared_conditions = []
+        _declared_conditions = d.pop("declared_conditions")
+        for declared_conditions_item_data in _declared_conditions:
+            declared_conditions_item = DeclaredCondition.from_dict(declared_conditions_item_data)
+
+            declared_conditions.append(declared_conditions_item)
+
         warnings = []
         _warnings = d.pop("warnings")
         for warnings_item_data in _warnings:
@@ -137,6 +150,17 @@ class AccountAnswer:
             warnings.append(warnings_item)
 
         engine_version = d.pop("engine_version")
+
+        numerical = NumericalAnswer.from_dict(d.pop("numerical"))
+
+        meaning = MeaningAnswer.from_dict(d.pop("meaning"))
+
+        _claim = d.pop("claim", UNSET)
+        claim: ClaimAnswer | Unset
+        if isinstance(_claim, Unset):
+            claim = UNSET
+        else:
+            claim = ClaimAnswer.from_dict(_claim)
 
         _points = d.pop("points", UNSET)
         points: list[Point] | Unset = UNSET
@@ -147,23 +171,17 @@ class AccountAnswer:
 
                 points.append(points_item)
 
-        _claim = d.pop("claim", UNSET)
-        claim: ClaimAnswer | Unset
-        if isinstance(_claim, Unset):
-            claim = UNSET
-        else:
-            claim = ClaimAnswer.from_dict(_claim)
-
         account_answer = cls(
             guarantee=guarantee,
-            numerical=numerical,
-            meaning=meaning,
             derivation=derivation,
             considered=considered,
+            declared_conditions=declared_conditions,
             warnings=warnings,
             engine_version=engine_version,
-            points=points,
+            numerical=numerical,
+            meaning=meaning,
             claim=claim,
+            points=points,
         )
 
         account_answer.additional_properties = d

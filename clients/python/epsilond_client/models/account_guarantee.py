@@ -22,24 +22,30 @@ T = TypeVar("T", bound="AccountGuarantee")
 class AccountGuarantee:
     """What is guaranteed at the first point asked."""
 
+    in_words: str
+    """ what is protected, against whom, who is trusted and what the draws hide """
     unit: Unit
     relation: Relation
     observer: Observer
+    tight: Tightness
     epsilon: Ends
     """ A two-sided enclosure: lower ≤ truth ≤ upper. """
     delta: Ends
     """ A two-sided enclosure: lower ≤ truth ≤ upper. """
     log10_delta: Ends
     """ A two-sided enclosure: lower ≤ truth ≤ upper. """
-    tight: Tightness
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        in_words = self.in_words
+
         unit: str = self.unit
 
         relation: str = self.relation
 
         observer: str = self.observer
+
+        tight: str = self.tight
 
         epsilon = self.epsilon.to_dict()
 
@@ -47,19 +53,18 @@ class AccountGuarantee:
 
         log10_delta = self.log10_delta.to_dict()
 
-        tight: str = self.tight
-
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "in_words": in_words,
                 "unit": unit,
                 "relation": relation,
                 "observer": observer,
+                "tight": tight,
                 "epsilon": epsilon,
                 "delta": delta,
                 "log10_delta": log10_delta,
-                "tight": tight,
             }
         )
 
@@ -70,11 +75,15 @@ class AccountGuarantee:
         from ..models.ends import Ends
 
         d = dict(src_dict)
+        in_words = d.pop("in_words")
+
         unit = check_unit(d.pop("unit"))
 
         relation = check_relation(d.pop("relation"))
 
         observer = check_observer(d.pop("observer"))
+
+        tight = check_tightness(d.pop("tight"))
 
         epsilon = Ends.from_dict(d.pop("epsilon"))
 
@@ -82,16 +91,15 @@ class AccountGuarantee:
 
         log10_delta = Ends.from_dict(d.pop("log10_delta"))
 
-        tight = check_tightness(d.pop("tight"))
-
         account_guarantee = cls(
+            in_words=in_words,
             unit=unit,
             relation=relation,
             observer=observer,
+            tight=tight,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
-            tight=tight,
         )
 
         account_guarantee.additional_properties = d

@@ -38,6 +38,8 @@ class AnyOnePass:
     """ strong convexity, 0 if only convex """
     convex: bool | Unset = True
     """ whether every record's loss is convex """
+    first_stop: int | Unset = UNSET
+    """ release at a uniform step from this one on; absent: at the last """
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon
@@ -60,6 +62,8 @@ class AnyOnePass:
 
         convex = self.convex
 
+        first_stop = self.first_stop
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -79,6 +83,8 @@ class AnyOnePass:
             field_dict["strong_convexity"] = strong_convexity
         if convex is not UNSET:
             field_dict["convex"] = convex
+        if first_stop is not UNSET:
+            field_dict["first_stop"] = first_stop
 
         return field_dict
 
@@ -105,6 +111,8 @@ class AnyOnePass:
 
         convex = d.pop("convex", UNSET)
 
+        first_stop = d.pop("first_stop", UNSET)
+
         any_one_pass = cls(
             epsilon=epsilon,
             clients=clients,
@@ -116,6 +124,7 @@ class AnyOnePass:
             smoothness=smoothness,
             strong_convexity=strong_convexity,
             convex=convex,
+            first_stop=first_stop,
         )
 
         return any_one_pass

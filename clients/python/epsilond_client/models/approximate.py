@@ -20,6 +20,9 @@ class Approximate:
 
     δ = 0 is allowed: a pure guarantee.
 
+    Admits: whatever keeps that guarantee. Under replace-one and zero-out-one it may tell how many records there are,
+    and what it makes of a zeroed record need not be what it makes of an absent one.
+
     """
 
     kind: Literal["approximate"]

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="BoundInputs")
 
 @_attrs_define
 class BoundInputs:
-    """All clients in every round, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+    """All clients in every round, at a finite α."""
 
     clients: int
     """ clients in the federation """
@@ -22,8 +22,6 @@ class BoundInputs:
     """ Lipschitz constant of the gradient """
     personalization: float
     """ step size of the shared part over N times that of a client's own part """
-    optimum_norm: float
-    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
     shared_gradient_std: float
     """ root mean square distance, at the optimum, of a record's shared gradient from its expected one """
     local_gradient_std: float
@@ -32,6 +30,11 @@ class BoundInputs:
     """ coordinates of the shared part of the model """
     noise_std: float
     """ standard deviation per coordinate of the server's noise on the averaged shared gradient """
+    weighted_optimum_norm: float | Unset = UNSET
+    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
+    optimum_norm: float | Unset = UNSET
+    """ older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm
+    is ‖v̄‖, the norm of the mean of the clients' own optima """
     lipschitz: float | Unset = UNSET
     """ bound on the ℓ2 norm of one record's gradient """
     clipping_norm: float | Unset = UNSET
@@ -46,8 +49,6 @@ class BoundInputs:
 
         personalization = self.personalization
 
-        optimum_norm = self.optimum_norm
-
         shared_gradient_std = self.shared_gradient_std
 
         local_gradient_std = self.local_gradient_std
@@ -55,6 +56,10 @@ class BoundInputs:
         shared_dimension = self.shared_dimension
 
         noise_std = self.noise_std
+
+        weighted_optimum_norm = self.weighted_optimum_norm
+
+        optimum_norm = self.optimum_norm
 
         lipschitz = self.lipschitz
 
@@ -68,13 +73,16 @@ class BoundInputs:
                 "rounds": rounds,
                 "smoothness": smoothness,
                 "personalization": personalization,
-                "optimum_norm": optimum_norm,
                 "shared_gradient_std": shared_gradient_std,
                 "local_gradient_std": local_gradient_std,
                 "shared_dimension": shared_dimension,
                 "noise_std": noise_std,
             }
         )
+        if weighted_optimum_norm is not UNSET:
+            field_dict["weighted_optimum_norm"] = weighted_optimum_norm
+        if optimum_norm is not UNSET:
+            field_dict["optimum_norm"] = optimum_norm
         if lipschitz is not UNSET:
             field_dict["lipschitz"] = lipschitz
         if clipping_norm is not UNSET:
@@ -93,8 +101,6 @@ class BoundInputs:
 
         personalization = d.pop("personalization")
 
-        optimum_norm = d.pop("optimum_norm")
-
         shared_gradient_std = d.pop("shared_gradient_std")
 
         local_gradient_std = d.pop("local_gradient_std")
@@ -102,6 +108,10 @@ class BoundInputs:
         shared_dimension = d.pop("shared_dimension")
 
         noise_std = d.pop("noise_std")
+
+        weighted_optimum_norm = d.pop("weighted_optimum_norm", UNSET)
+
+        optimum_norm = d.pop("optimum_norm", UNSET)
 
         lipschitz = d.pop("lipschitz", UNSET)
 
@@ -112,11 +122,12 @@ class BoundInputs:
             rounds=rounds,
             smoothness=smoothness,
             personalization=personalization,
-            optimum_norm=optimum_norm,
             shared_gradient_std=shared_gradient_std,
             local_gradient_std=local_gradient_std,
             shared_dimension=shared_dimension,
             noise_std=noise_std,
+            weighted_optimum_norm=weighted_optimum_norm,
+            optimum_norm=optimum_norm,
             lipschitz=lipschitz,
             clipping_norm=clipping_norm,
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..models.considered_bound import ConsideredBound
     from ..models.declared_condition import DeclaredCondition
     from ..models.derivation_step import DerivationStep
+    from ..models.frontier_run import FrontierRun
     from ..models.guarantee_answer import GuaranteeAnswer
     from ..models.numerical_answer import NumericalAnswer
     from ..models.printed_reading import PrintedReading
@@ -40,9 +41,11 @@ class Calibration:
     warnings: list[Warning_]
     engine_version: str
     risk: Risk | Unset = UNSET
-    """ Excess risk to expect. """
+    """ Excess risk to expect: of which objective, and beside what doing nothing gives. """
     communication: Communication | Unset = UNSET
     """ What is sent. """
+    frontier: list[FrontierRun] | Unset = UNSET
+    """ where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first """
     considered: list[ConsideredBound] | Unset = UNSET
     """ bounds set side by side """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -86,6 +89,13 @@ class Calibration:
         if not isinstance(self.communication, Unset):
             communication = self.communication.to_dict()
 
+        frontier: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.frontier, Unset):
+            frontier = []
+            for frontier_item_data in self.frontier:
+                frontier_item = frontier_item_data.to_dict()
+                frontier.append(frontier_item)
+
         considered: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.considered, Unset):
             considered = []
@@ -112,6 +122,8 @@ class Calibration:
             field_dict["risk"] = risk
         if communication is not UNSET:
             field_dict["communication"] = communication
+        if frontier is not UNSET:
+            field_dict["frontier"] = frontier
         if considered is not UNSET:
             field_dict["considered"] = considered
 
@@ -123,6 +135,7 @@ class Calibration:
         from ..models.considered_bound import ConsideredBound
         from ..models.declared_condition import DeclaredCondition
         from ..models.derivation_step import DerivationStep
+        from ..models.frontier_run import FrontierRun
         from ..models.guarantee_answer import GuaranteeAnswer
         from ..models.numerical_answer import NumericalAnswer
         from ..models.printed_reading import PrintedReading
@@ -182,6 +195,15 @@ class Calibration:
         else:
             communication = Communication.from_dict(_communication)
 
+        _frontier = d.pop("frontier", UNSET)
+        frontier: list[FrontierRun] | Unset = UNSET
+        if _frontier is not UNSET:
+            frontier = []
+            for frontier_item_data in _frontier:
+                frontier_item = FrontierRun.from_dict(frontier_item_data)
+
+                frontier.append(frontier_item)
+
         _considered = d.pop("considered", UNSET)
         considered: list[ConsideredBound] | Unset = UNSET
         if _considered is not UNSET:
@@ -203,6 +225,7 @@ class Calibration:
             engine_version=engine_version,
             risk=risk,
             communication=communication,
+            frontier=frontier,
             considered=considered,
         )
 

@@ -13,6 +13,8 @@ from typing import (
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.ends import Ends
 
@@ -31,6 +33,8 @@ class ClaimAnswer:
     """ A two-sided enclosure: lower ≤ truth ≤ upper. """
     margin_log10_delta: Ends
     """ A two-sided enclosure: lower ≤ truth ≤ upper. """
+    delta: float | Unset = UNSET
+    """ absent where it is below every double """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,6 +49,8 @@ class ClaimAnswer:
 
         margin_log10_delta = self.margin_log10_delta.to_dict()
 
+        delta = self.delta
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -56,6 +62,8 @@ class ClaimAnswer:
                 "margin_log10_delta": margin_log10_delta,
             }
         )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
 
         return field_dict
 
@@ -82,12 +90,15 @@ class ClaimAnswer:
 
         margin_log10_delta = Ends.from_dict(d.pop("margin_log10_delta"))
 
+        delta = d.pop("delta", UNSET)
+
         claim_answer = cls(
             holds=holds,
             epsilon=epsilon,
             log10_delta=log10_delta,
             margin_epsilon=margin_epsilon,
             margin_log10_delta=margin_log10_delta,
+            delta=delta,
         )
 
         claim_answer.additional_properties = d

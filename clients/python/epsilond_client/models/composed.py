@@ -30,7 +30,11 @@ T = TypeVar("T", bound="Composed")
 
 @_attrs_define
 class Composed:
-    """The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance."""
+    """The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance.
+
+    Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
+
+    """
 
     kind: Literal["composed"]
     """ which mechanism this is """

@@ -1,22 +1,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..models.convergence_answer_objective import (
+    ConvergenceAnswerObjective,
+    check_convergence_answer_objective,
+)
+
+if TYPE_CHECKING:
+    from ..models.baseline import Baseline
+
 
 T = TypeVar("T", bound="ConvergenceAnswer")
 
 
 @_attrs_define
 class ConvergenceAnswer:
-    """Bounds on the mean over rounds of the gradient norm, in loss/length."""
+    """Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has."""
 
     theorem: str
     """ the theorem of the bound """
+    objective: ConvergenceAnswerObjective
+    baseline: Baseline
+    """ What doing nothing gives: a bound that holds for the start itself, before any training. """
+    vacuous: bool
+    """ whether the bound is no better than the baseline, and so says nothing """
     gradient_norm: float
-    """ bound with the certified noise """
+    """ bound on the least expected gradient norm of all rounds, the start among them: at most the baseline """
+    mean_gradient_norm: float
+    """ das.equation-39 with the certified noise: its mean over the rounds """
     start_term: float
     """ part of it from the start """
     steps_term: float
@@ -32,7 +48,15 @@ class ConvergenceAnswer:
     def to_dict(self) -> dict[str, Any]:
         theorem = self.theorem
 
+        objective: str = self.objective
+
+        baseline = self.baseline.to_dict()
+
+        vacuous = self.vacuous
+
         gradient_norm = self.gradient_norm
+
+        mean_gradient_norm = self.mean_gradient_norm
 
         start_term = self.start_term
 
@@ -49,7 +73,11 @@ class ConvergenceAnswer:
         field_dict.update(
             {
                 "theorem": theorem,
+                "objective": objective,
+                "baseline": baseline,
+                "vacuous": vacuous,
                 "gradient_norm": gradient_norm,
+                "mean_gradient_norm": mean_gradient_norm,
                 "start_term": start_term,
                 "steps_term": steps_term,
                 "client_optima_term": client_optima_term,
@@ -62,10 +90,20 @@ class ConvergenceAnswer:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.baseline import Baseline
+
         d = dict(src_dict)
         theorem = d.pop("theorem")
 
+        objective = check_convergence_answer_objective(d.pop("objective"))
+
+        baseline = Baseline.from_dict(d.pop("baseline"))
+
+        vacuous = d.pop("vacuous")
+
         gradient_norm = d.pop("gradient_norm")
+
+        mean_gradient_norm = d.pop("mean_gradient_norm")
 
         start_term = d.pop("start_term")
 
@@ -79,7 +117,11 @@ class ConvergenceAnswer:
 
         convergence_answer = cls(
             theorem=theorem,
+            objective=objective,
+            baseline=baseline,
+            vacuous=vacuous,
             gradient_norm=gradient_norm,
+            mean_gradient_norm=mean_gradient_norm,
             start_term=start_term,
             steps_term=steps_term,
             client_optima_term=client_optima_term,

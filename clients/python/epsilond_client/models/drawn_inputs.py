@@ -24,7 +24,7 @@ T = TypeVar("T", bound="DrawnInputs")
 
 @_attrs_define
 class DrawnInputs:
-    """Clients drawn as `sampling` says, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser."""
+    """Clients drawn as `sampling` says, at a finite α."""
 
     client_groups: list[GroupOfUsers]
     """ clients that are alike, as counts; what a group leaves out is as for all """
@@ -34,15 +34,18 @@ class DrawnInputs:
     """ Lipschitz constant of the gradient """
     personalization: float
     """ step size of the shared part over N times that of a client's own part """
-    optimum_norm: float
-    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
     shared_dimension: int
     """ coordinates of the shared part of the model """
     noise_std: float
     """ standard deviation per coordinate of the server's noise on the averaged shared gradient """
     sampling: DrawnInputsSampling
+    weighted_optimum_norm: float | Unset = UNSET
+    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
+    optimum_norm: float | Unset = UNSET
+    """ older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm
+    is ‖v̄‖, the norm of the mean of the clients' own optima """
     participation_rate: float | Unset = 1.0
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     weighting: DrawnInputsWeighting | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,13 +60,15 @@ class DrawnInputs:
 
         personalization = self.personalization
 
-        optimum_norm = self.optimum_norm
-
         shared_dimension = self.shared_dimension
 
         noise_std = self.noise_std
 
         sampling: str = self.sampling
+
+        weighted_optimum_norm = self.weighted_optimum_norm
+
+        optimum_norm = self.optimum_norm
 
         participation_rate = self.participation_rate
 
@@ -79,12 +84,15 @@ class DrawnInputs:
                 "rounds": rounds,
                 "smoothness": smoothness,
                 "personalization": personalization,
-                "optimum_norm": optimum_norm,
                 "shared_dimension": shared_dimension,
                 "noise_std": noise_std,
                 "sampling": sampling,
             }
         )
+        if weighted_optimum_norm is not UNSET:
+            field_dict["weighted_optimum_norm"] = weighted_optimum_norm
+        if optimum_norm is not UNSET:
+            field_dict["optimum_norm"] = optimum_norm
         if participation_rate is not UNSET:
             field_dict["participation_rate"] = participation_rate
         if weighting is not UNSET:
@@ -110,13 +118,15 @@ class DrawnInputs:
 
         personalization = d.pop("personalization")
 
-        optimum_norm = d.pop("optimum_norm")
-
         shared_dimension = d.pop("shared_dimension")
 
         noise_std = d.pop("noise_std")
 
         sampling = check_drawn_inputs_sampling(d.pop("sampling"))
+
+        weighted_optimum_norm = d.pop("weighted_optimum_norm", UNSET)
+
+        optimum_norm = d.pop("optimum_norm", UNSET)
 
         participation_rate = d.pop("participation_rate", UNSET)
 
@@ -132,10 +142,11 @@ class DrawnInputs:
             rounds=rounds,
             smoothness=smoothness,
             personalization=personalization,
-            optimum_norm=optimum_norm,
             shared_dimension=shared_dimension,
             noise_std=noise_std,
             sampling=sampling,
+            weighted_optimum_norm=weighted_optimum_norm,
+            optimum_norm=optimum_norm,
             participation_rate=participation_rate,
             weighting=weighting,
         )

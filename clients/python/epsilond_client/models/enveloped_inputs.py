@@ -28,8 +28,6 @@ class EnvelopedInputs:
     """ records of one client """
     clients: int
     """ clients in the federation """
-    participants: int
-    """ clients that report in one round """
     dimension: int
     """ coordinates of the model """
     lipschitz: float
@@ -38,6 +36,8 @@ class EnvelopedInputs:
     """ diameter of the domain """
     batch_size: int
     """ records of one client per round """
+    participants: int
+    """ clients that report in one round """
     delta: float | Unset = UNSET
     """ failure probability δ of (ε, δ) """
     log10_delta: float | Unset = UNSET
@@ -60,8 +60,6 @@ class EnvelopedInputs:
 
         clients = self.clients
 
-        participants = self.participants
-
         dimension = self.dimension
 
         lipschitz = self.lipschitz
@@ -69,6 +67,8 @@ class EnvelopedInputs:
         diameter = self.diameter
 
         batch_size = self.batch_size
+
+        participants = self.participants
 
         delta = self.delta
 
@@ -97,11 +97,11 @@ class EnvelopedInputs:
                 "epsilon": epsilon,
                 "samples_per_client": samples_per_client,
                 "clients": clients,
-                "participants": participants,
                 "dimension": dimension,
                 "lipschitz": lipschitz,
                 "diameter": diameter,
                 "batch_size": batch_size,
+                "participants": participants,
             }
         )
         if delta is not UNSET:
@@ -132,8 +132,6 @@ class EnvelopedInputs:
 
         clients = d.pop("clients")
 
-        participants = d.pop("participants")
-
         dimension = d.pop("dimension")
 
         lipschitz = d.pop("lipschitz")
@@ -141,6 +139,8 @@ class EnvelopedInputs:
         diameter = d.pop("diameter")
 
         batch_size = d.pop("batch_size")
+
+        participants = d.pop("participants")
 
         delta = d.pop("delta", UNSET)
 
@@ -172,11 +172,11 @@ class EnvelopedInputs:
             epsilon=epsilon,
             samples_per_client=samples_per_client,
             clients=clients,
-            participants=participants,
             dimension=dimension,
             lipschitz=lipschitz,
             diameter=diameter,
             batch_size=batch_size,
+            participants=participants,
             delta=delta,
             log10_delta=log10_delta,
             strong_convexity=strong_convexity,

@@ -26,7 +26,7 @@ class EvaluateBietti45:
     """Evaluate the formula of bietti.4.5."""
 
     inputs: BoundInputs
-    """ All clients in every round, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser. """
+    """ All clients in every round, at a finite α. """
     reading: Literal["printed"] | Unset = "printed"
     """ the formula as printed, or with its errata corrected """
 

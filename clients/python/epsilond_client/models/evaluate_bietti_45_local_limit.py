@@ -26,7 +26,7 @@ class EvaluateBietti45LocalLimit:
     """Evaluate the formula of bietti.4.5.local-limit."""
 
     inputs: LocalLimitInputs
-    """ α = 0. `optimum_norm` is √(Σ‖θ_i*‖²/N), the root mean square over clients. """
+    """ α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`². """
     reading: Literal["printed"] | Unset = "printed"
     """ the formula as printed, or with its errata corrected """
 

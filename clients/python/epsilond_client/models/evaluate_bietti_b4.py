@@ -20,7 +20,7 @@ class EvaluateBiettiB4:
     """Evaluate the formula of bietti.b.4."""
 
     inputs: SampledInputs
-    """ Clients drawn independently at rate q, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser. """
+    """ Clients drawn independently at rate q, at a finite α. """
     reading: Reading | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:

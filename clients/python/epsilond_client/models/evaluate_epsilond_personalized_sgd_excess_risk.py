@@ -26,7 +26,7 @@ class EvaluateEpsilondPersonalizedSgdExcessRisk:
     """Evaluate the formula of epsilond.personalized-sgd-excess-risk."""
 
     inputs: DrawnInputs
-    """ Clients drawn as `sampling` says, at a finite α. `optimum_norm` is ‖z*‖_α, of any minimiser. """
+    """ Clients drawn as `sampling` says, at a finite α. """
     reading: Literal["printed"] | Unset = "printed"
     """ the formula as printed, or with its errata corrected """
 

@@ -20,8 +20,8 @@ class EvaluateLowy21:
     """Evaluate the formula of lowy.2.1."""
 
     inputs: SmoothInputs
-    """ Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta.
-    """
+    """ A smooth loss. Absent: rounds are as prescribed, participants all clients. Give one of delta and
+    log10_delta. """
     reading: Reading | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class EvaluateLowy22:
     """Evaluate the formula of lowy.2.2."""
 
     inputs: NonsmoothInputs
-    """ Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta.
+    """ A Lipschitz loss. Absent: rounds as prescribed, participants all clients. Give one of delta and log10_delta.
     """
     reading: Reading | Unset = UNSET
 

@@ -1,17 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    Self,
-    TypeVar,
-    cast,
-)
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
+from ..models.reading import Reading, check_reading
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -28,13 +22,14 @@ class EvaluateLowyDefinition4AdvancedComposition:
     inputs: ComposedInputs
     """ Rounds whose ε₀ in all is taken from advanced composition. Give one of delta and log10_delta: its slack δ'.
     """
-    reading: Literal["printed"] | Unset = "printed"
-    """ the formula as printed, or with its errata corrected """
+    reading: Reading | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         inputs = self.inputs.to_dict()
 
-        reading = self.reading
+        reading: str | Unset = UNSET
+        if not isinstance(self.reading, Unset):
+            reading = self.reading
 
         field_dict: dict[str, Any] = {}
 
@@ -55,9 +50,12 @@ class EvaluateLowyDefinition4AdvancedComposition:
         d = dict(src_dict)
         inputs = ComposedInputs.from_dict(d.pop("inputs"))
 
-        reading = cast(Literal["printed"] | Unset, d.pop("reading", UNSET))
-        if reading != "printed" and not isinstance(reading, Unset):
-            raise ValueError(f"reading must match const 'printed', got '{reading}'")
+        _reading = d.pop("reading", UNSET)
+        reading: Reading | Unset
+        if isinstance(_reading, Unset):
+            reading = UNSET
+        else:
+            reading = check_reading(_reading)
 
         evaluate_lowy_definition_4_advanced_composition = cls(
             inputs=inputs,

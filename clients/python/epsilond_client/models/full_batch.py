@@ -15,7 +15,7 @@ class FullBatch:
     sensitivity: float
     """ ℓ2 distance of the values on neighbouring data, at its largest """
     population: int
-    """ records a batch is drawn from """
+    """ how many records, or clients where clients are drawn, a batch is drawn from """
     noise_std: float
     """ standard deviation per coordinate of the Gaussian noise added to what is sent """
     contraction: float

@@ -17,7 +17,7 @@ class FullBatchInBall:
     sensitivity: float
     """ ℓ2 distance of the values on neighbouring data, at its largest """
     population: int
-    """ records a batch is drawn from """
+    """ how many records, or clients where clients are drawn, a batch is drawn from """
     noise_std: float
     """ standard deviation per coordinate of the Gaussian noise added to what is sent """
     rounds: int

@@ -16,7 +16,13 @@ T = TypeVar("T", bound="Gaussian")
 
 @_attrs_define
 class Gaussian:
-    """Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C."""
+    """Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C.
+
+    Admits: a sum to which each record adds one vector, whatever the other records are. A record that is absent, not
+    drawn or zeroed adds exactly zero, and the noise stays the same: neither a mean over the records present nor noise
+    that each record brings along is one. Only the noisy sum is seen.
+
+    """
 
     kind: Literal["gaussian"]
     """ which mechanism this is """

@@ -20,14 +20,14 @@ class GaussianParameters:
     rounds: int
     """ how often the mechanism is run """
     epsilon: float
-    """ certified ε, math.inf if there is none """
+    """ certified ε """
     log10_delta: float
     rate: float | Unset = UNSET
-    """ probability that a record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     batch_size: int | Unset = UNSET
-    """ records in a batch """
+    """ how many records, or clients where clients are drawn, are in a batch """
     population: int | Unset = UNSET
-    """ records a batch is drawn from """
+    """ how many records, or clients where clients are drawn, a batch is drawn from """
     delta: float | Unset = UNSET
     """ certified δ; absent where it is below every double """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

@@ -36,11 +36,11 @@ class GaussianSweepProblem:
     rounds: int | Unset = UNSET
     """ communication rounds """
     rate: float | Unset = UNSET
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     batch_size: int | Unset = UNSET
-    """ records of one client per round """
+    """ how many records, or clients where clients are drawn, are in a batch """
     population: int | Unset = UNSET
-    """ records a batch is drawn from """
+    """ how many records, or clients where clients are drawn, a batch is drawn from """
     epsilon: float | Unset = UNSET
     """ privacy loss bound ε of (ε, δ), natural logs """
     delta: float | Unset = UNSET

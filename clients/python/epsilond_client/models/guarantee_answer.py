@@ -19,6 +19,7 @@ from ..models.relation import Relation, check_relation
 from ..models.sampling import Sampling, check_sampling
 from ..models.tightness import Tightness, check_tightness
 from ..models.unit import Unit, check_unit
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.ends import Ends
@@ -33,12 +34,12 @@ class GuaranteeAnswer:
     """What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε."""
 
     definition: GuaranteeAnswerDefinition
+    in_words: str
+    """ what is protected, against whom, who is trusted and what the draws hide """
     unit: Unit
     relation: Relation
     observer: Observer
     sampling: Sampling
-    sensitivity: float
-    """ most that one neighbour moves the noisy quantity in ℓ2 norm, in its units """
     target: TargetAnswer
     """ What was asked for. """
     epsilon: Ends
@@ -49,10 +50,15 @@ class GuaranteeAnswer:
     """ A two-sided enclosure: lower ≤ truth ≤ upper. """
     tight: Tightness
     minimal: GuaranteeAnswerMinimal
+    sensitivity: float | Unset = UNSET
+    """ most that one neighbour moves the noisy quantity in ℓ2 norm, in its units; absent where client groups differ
+    in it, and each has its own in parameters.groups """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         definition: str = self.definition
+
+        in_words = self.in_words
 
         unit: str = self.unit
 
@@ -61,8 +67,6 @@ class GuaranteeAnswer:
         observer: str = self.observer
 
         sampling: str = self.sampling
-
-        sensitivity = self.sensitivity
 
         target = self.target.to_dict()
 
@@ -76,16 +80,18 @@ class GuaranteeAnswer:
 
         minimal: str = self.minimal
 
+        sensitivity = self.sensitivity
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "definition": definition,
+                "in_words": in_words,
                 "unit": unit,
                 "relation": relation,
                 "observer": observer,
                 "sampling": sampling,
-                "sensitivity": sensitivity,
                 "target": target,
                 "epsilon": epsilon,
                 "delta": delta,
@@ -94,6 +100,8 @@ class GuaranteeAnswer:
                 "minimal": minimal,
             }
         )
+        if sensitivity is not UNSET:
+            field_dict["sensitivity"] = sensitivity
 
         return field_dict
 
@@ -105,6 +113,8 @@ class GuaranteeAnswer:
         d = dict(src_dict)
         definition = check_guarantee_answer_definition(d.pop("definition"))
 
+        in_words = d.pop("in_words")
+
         unit = check_unit(d.pop("unit"))
 
         relation = check_relation(d.pop("relation"))
@@ -112,8 +122,6 @@ class GuaranteeAnswer:
         observer = check_observer(d.pop("observer"))
 
         sampling = check_sampling(d.pop("sampling"))
-
-        sensitivity = d.pop("sensitivity")
 
         target = TargetAnswer.from_dict(d.pop("target"))
 
@@ -127,19 +135,22 @@ class GuaranteeAnswer:
 
         minimal = check_guarantee_answer_minimal(d.pop("minimal"))
 
+        sensitivity = d.pop("sensitivity", UNSET)
+
         guarantee_answer = cls(
             definition=definition,
+            in_words=in_words,
             unit=unit,
             relation=relation,
             observer=observer,
             sampling=sampling,
-            sensitivity=sensitivity,
             target=target,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
             tight=tight,
             minimal=minimal,
+            sensitivity=sensitivity,
         )
 
         guarantee_answer.additional_properties = d

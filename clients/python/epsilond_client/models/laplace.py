@@ -20,6 +20,8 @@ class Laplace:
 
     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
 
+    Admits: what `Gaussian` admits, with Laplace noise.
+
     """
 
     kind: Literal["laplace"]

@@ -18,16 +18,16 @@ T = TypeVar("T", bound="MbSgdParameters")
 
 @_attrs_define
 class MbSgdParameters:
-    """What to run with. With client groups, noise_std and noise_multiplier are the largest: enough for every client."""
+    """What to run with. A figure in which client groups differ stands in `groups` alone: none of them is everyone's."""
 
-    noise_std: float
-    """ σ per coordinate, added by each client to its mean of batch_size gradients """
-    noise_multiplier: float
-    """ σ over the norm bound of one protected contribution to that mean """
     batch_size: int
     """ records of one client per round, of a client with samples_per_client records """
     rounds: int
     """ communication rounds """
+    noise_std: float | Unset = UNSET
+    """ σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ """
+    noise_multiplier: float | Unset = UNSET
+    """ σ over the norm bound of one protected contribution to that mean; absent if groups differ """
     step_size: float | Unset = UNSET
     """ absent where no risk bound applies """
     averaging: Averaging | Unset = UNSET
@@ -39,13 +39,13 @@ class MbSgdParameters:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        noise_std = self.noise_std
-
-        noise_multiplier = self.noise_multiplier
-
         batch_size = self.batch_size
 
         rounds = self.rounds
+
+        noise_std = self.noise_std
+
+        noise_multiplier = self.noise_multiplier
 
         step_size = self.step_size
 
@@ -66,12 +66,14 @@ class MbSgdParameters:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "noise_std": noise_std,
-                "noise_multiplier": noise_multiplier,
                 "batch_size": batch_size,
                 "rounds": rounds,
             }
         )
+        if noise_std is not UNSET:
+            field_dict["noise_std"] = noise_std
+        if noise_multiplier is not UNSET:
+            field_dict["noise_multiplier"] = noise_multiplier
         if step_size is not UNSET:
             field_dict["step_size"] = step_size
         if averaging is not UNSET:
@@ -89,13 +91,13 @@ class MbSgdParameters:
         from ..models.group_parameters import GroupParameters
 
         d = dict(src_dict)
-        noise_std = d.pop("noise_std")
-
-        noise_multiplier = d.pop("noise_multiplier")
-
         batch_size = d.pop("batch_size")
 
         rounds = d.pop("rounds")
+
+        noise_std = d.pop("noise_std", UNSET)
+
+        noise_multiplier = d.pop("noise_multiplier", UNSET)
 
         step_size = d.pop("step_size", UNSET)
 
@@ -118,10 +120,10 @@ class MbSgdParameters:
                 groups.append(groups_item)
 
         mb_sgd_parameters = cls(
-            noise_std=noise_std,
-            noise_multiplier=noise_multiplier,
             batch_size=batch_size,
             rounds=rounds,
+            noise_std=noise_std,
+            noise_multiplier=noise_multiplier,
             step_size=step_size,
             averaging=averaging,
             envelope_smoothness=envelope_smoothness,

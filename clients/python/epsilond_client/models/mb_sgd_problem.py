@@ -25,12 +25,7 @@ T = TypeVar("T", bound="MbSgdProblem")
 
 @_attrs_define
 class MbSgdProblem:
-    """The target, and the shape of the federation and of the learning problem.
-
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest certified bound on the excess
-    risk within `max_gradients` and `communication_budget`.
-
-    """
+    """The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports."""
 
     epsilon: float
     """ privacy loss bound ε of (ε, δ), natural logs """
@@ -69,15 +64,18 @@ class MbSgdProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
-    client_groups: list[ClientGroupRequest] | Unset = UNSET
-    """ clients that are alike, as counts; what a group leaves out is as for all """
-    participation: list[ParticipationCount] | Unset = UNSET
-    """ law of the number of clients that report in one round """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     relation: Relation | Unset = UNSET
     unit: Unit | Unset = UNSET
     observer: Observer | Unset = UNSET
     readings: list[MbSgdProblemReadingsItem] | Unset = UNSET
     """ which readings of the printed theorem to return """
+    client_groups: list[ClientGroupRequest] | Unset = UNSET
+    """ clients that are alike, as counts; what a group leaves out is as for all """
+    participation: list[ParticipationCount] | Unset = UNSET
+    """ law of the number of clients that report in one round """
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon
@@ -120,19 +118,7 @@ class MbSgdProblem:
 
         communication_budget = self.communication_budget
 
-        client_groups: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.client_groups, Unset):
-            client_groups = []
-            for client_groups_item_data in self.client_groups:
-                client_groups_item = client_groups_item_data.to_dict()
-                client_groups.append(client_groups_item)
-
-        participation: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.participation, Unset):
-            participation = []
-            for participation_item_data in self.participation:
-                participation_item = participation_item_data.to_dict()
-                participation.append(participation_item)
+        within = self.within
 
         relation: str | Unset = UNSET
         if not isinstance(self.relation, Unset):
@@ -152,6 +138,20 @@ class MbSgdProblem:
             for readings_item_data in self.readings:
                 readings_item: str = readings_item_data
                 readings.append(readings_item)
+
+        client_groups: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.client_groups, Unset):
+            client_groups = []
+            for client_groups_item_data in self.client_groups:
+                client_groups_item = client_groups_item_data.to_dict()
+                client_groups.append(client_groups_item)
+
+        participation: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.participation, Unset):
+            participation = []
+            for participation_item_data in self.participation:
+                participation_item = participation_item_data.to_dict()
+                participation.append(participation_item)
 
         field_dict: dict[str, Any] = {}
 
@@ -191,10 +191,8 @@ class MbSgdProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
-        if client_groups is not UNSET:
-            field_dict["client_groups"] = client_groups
-        if participation is not UNSET:
-            field_dict["participation"] = participation
+        if within is not UNSET:
+            field_dict["within"] = within
         if relation is not UNSET:
             field_dict["relation"] = relation
         if unit is not UNSET:
@@ -203,6 +201,10 @@ class MbSgdProblem:
             field_dict["observer"] = observer
         if readings is not UNSET:
             field_dict["readings"] = readings
+        if client_groups is not UNSET:
+            field_dict["client_groups"] = client_groups
+        if participation is not UNSET:
+            field_dict["participation"] = participation
 
         return field_dict
 
@@ -255,23 +257,7 @@ class MbSgdProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
-        _client_groups = d.pop("client_groups", UNSET)
-        client_groups: list[ClientGroupRequest] | Unset = UNSET
-        if _client_groups is not UNSET:
-            client_groups = []
-            for client_groups_item_data in _client_groups:
-                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
-
-                client_groups.append(client_groups_item)
-
-        _participation = d.pop("participation", UNSET)
-        participation: list[ParticipationCount] | Unset = UNSET
-        if _participation is not UNSET:
-            participation = []
-            for participation_item_data in _participation:
-                participation_item = ParticipationCount.from_dict(participation_item_data)
-
-                participation.append(participation_item)
+        within = d.pop("within", UNSET)
 
         _relation = d.pop("relation", UNSET)
         relation: Relation | Unset
@@ -303,6 +289,24 @@ class MbSgdProblem:
 
                 readings.append(readings_item)
 
+        _client_groups = d.pop("client_groups", UNSET)
+        client_groups: list[ClientGroupRequest] | Unset = UNSET
+        if _client_groups is not UNSET:
+            client_groups = []
+            for client_groups_item_data in _client_groups:
+                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
+
+                client_groups.append(client_groups_item)
+
+        _participation = d.pop("participation", UNSET)
+        participation: list[ParticipationCount] | Unset = UNSET
+        if _participation is not UNSET:
+            participation = []
+            for participation_item_data in _participation:
+                participation_item = ParticipationCount.from_dict(participation_item_data)
+
+                participation.append(participation_item)
+
         mb_sgd_problem = cls(
             epsilon=epsilon,
             samples_per_client=samples_per_client,
@@ -323,12 +327,13 @@ class MbSgdProblem:
             heterogeneity=heterogeneity,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
-            client_groups=client_groups,
-            participation=participation,
+            within=within,
             relation=relation,
             unit=unit,
             observer=observer,
             readings=readings,
+            client_groups=client_groups,
+            participation=participation,
         )
 
         return mb_sgd_problem

@@ -1,9 +1,10 @@
 from typing import Literal
 
-MbSgdProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+MbSgdProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 MB_SGD_PROBLEM_READINGS_ITEM_VALUES: set[MbSgdProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

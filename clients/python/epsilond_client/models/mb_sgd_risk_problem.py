@@ -49,8 +49,6 @@ class MbSgdRiskProblem:
     """ diameter of the domain """
     noise_std: float | Unset = UNSET
     """ standard deviation per coordinate of the Gaussian noise added to what is sent """
-    step_size: float | Unset = UNSET
-    """ step size """
     gradient_std: float | Unset = UNSET
     """ root mean square distance of a record's gradient from its client's expected one, at its largest """
     trust: MbSgdRiskProblemTrust | Unset = UNSET
@@ -63,6 +61,8 @@ class MbSgdRiskProblem:
     """ least δ of one report of one client """
     radius: float | Unset = UNSET
     """ radius of the domain """
+    step_size: float | Unset = UNSET
+    """ step size """
     delta: float | Unset = UNSET
     """ failure probability δ of (ε, δ) """
     log10_delta: float | Unset = UNSET
@@ -88,15 +88,18 @@ class MbSgdRiskProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
-    client_groups: list[ClientGroupRequest] | Unset = UNSET
-    """ clients that are alike, as counts; what a group leaves out is as for all """
-    participation: list[ParticipationCount] | Unset = UNSET
-    """ law of the number of clients that report in one round """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     relation: Relation | Unset = UNSET
     unit: Unit | Unset = UNSET
     observer: Observer | Unset = UNSET
     readings: list[MbSgdRiskProblemReadingsItem] | Unset = UNSET
     """ which readings of the printed theorem to return """
+    client_groups: list[ClientGroupRequest] | Unset = UNSET
+    """ clients that are alike, as counts; what a group leaves out is as for all """
+    participation: list[ParticipationCount] | Unset = UNSET
+    """ law of the number of clients that report in one round """
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon
@@ -112,8 +115,6 @@ class MbSgdRiskProblem:
         diameter = self.diameter
 
         noise_std = self.noise_std
-
-        step_size = self.step_size
 
         gradient_std = self.gradient_std
 
@@ -132,6 +133,8 @@ class MbSgdRiskProblem:
         round_delta = self.round_delta
 
         radius = self.radius
+
+        step_size = self.step_size
 
         delta = self.delta
 
@@ -161,19 +164,7 @@ class MbSgdRiskProblem:
 
         communication_budget = self.communication_budget
 
-        client_groups: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.client_groups, Unset):
-            client_groups = []
-            for client_groups_item_data in self.client_groups:
-                client_groups_item = client_groups_item_data.to_dict()
-                client_groups.append(client_groups_item)
-
-        participation: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.participation, Unset):
-            participation = []
-            for participation_item_data in self.participation:
-                participation_item = participation_item_data.to_dict()
-                participation.append(participation_item)
+        within = self.within
 
         relation: str | Unset = UNSET
         if not isinstance(self.relation, Unset):
@@ -194,6 +185,20 @@ class MbSgdRiskProblem:
                 readings_item: str = readings_item_data
                 readings.append(readings_item)
 
+        client_groups: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.client_groups, Unset):
+            client_groups = []
+            for client_groups_item_data in self.client_groups:
+                client_groups_item = client_groups_item_data.to_dict()
+                client_groups.append(client_groups_item)
+
+        participation: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.participation, Unset):
+            participation = []
+            for participation_item_data in self.participation:
+                participation_item = participation_item_data.to_dict()
+                participation.append(participation_item)
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -208,8 +213,6 @@ class MbSgdRiskProblem:
         )
         if noise_std is not UNSET:
             field_dict["noise_std"] = noise_std
-        if step_size is not UNSET:
-            field_dict["step_size"] = step_size
         if gradient_std is not UNSET:
             field_dict["gradient_std"] = gradient_std
         if trust is not UNSET:
@@ -224,6 +227,8 @@ class MbSgdRiskProblem:
             field_dict["round_delta"] = round_delta
         if radius is not UNSET:
             field_dict["radius"] = radius
+        if step_size is not UNSET:
+            field_dict["step_size"] = step_size
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -250,10 +255,8 @@ class MbSgdRiskProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
-        if client_groups is not UNSET:
-            field_dict["client_groups"] = client_groups
-        if participation is not UNSET:
-            field_dict["participation"] = participation
+        if within is not UNSET:
+            field_dict["within"] = within
         if relation is not UNSET:
             field_dict["relation"] = relation
         if unit is not UNSET:
@@ -262,6 +265,10 @@ class MbSgdRiskProblem:
             field_dict["observer"] = observer
         if readings is not UNSET:
             field_dict["readings"] = readings
+        if client_groups is not UNSET:
+            field_dict["client_groups"] = client_groups
+        if participation is not UNSET:
+            field_dict["participation"] = participation
 
         return field_dict
 
@@ -284,8 +291,6 @@ class MbSgdRiskProblem:
         diameter = d.pop("diameter")
 
         noise_std = d.pop("noise_std", UNSET)
-
-        step_size = d.pop("step_size", UNSET)
 
         gradient_std = d.pop("gradient_std", UNSET)
 
@@ -310,6 +315,8 @@ class MbSgdRiskProblem:
         round_delta = d.pop("round_delta", UNSET)
 
         radius = d.pop("radius", UNSET)
+
+        step_size = d.pop("step_size", UNSET)
 
         delta = d.pop("delta", UNSET)
 
@@ -342,23 +349,7 @@ class MbSgdRiskProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
-        _client_groups = d.pop("client_groups", UNSET)
-        client_groups: list[ClientGroupRequest] | Unset = UNSET
-        if _client_groups is not UNSET:
-            client_groups = []
-            for client_groups_item_data in _client_groups:
-                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
-
-                client_groups.append(client_groups_item)
-
-        _participation = d.pop("participation", UNSET)
-        participation: list[ParticipationCount] | Unset = UNSET
-        if _participation is not UNSET:
-            participation = []
-            for participation_item_data in _participation:
-                participation_item = ParticipationCount.from_dict(participation_item_data)
-
-                participation.append(participation_item)
+        within = d.pop("within", UNSET)
 
         _relation = d.pop("relation", UNSET)
         relation: Relation | Unset
@@ -390,6 +381,24 @@ class MbSgdRiskProblem:
 
                 readings.append(readings_item)
 
+        _client_groups = d.pop("client_groups", UNSET)
+        client_groups: list[ClientGroupRequest] | Unset = UNSET
+        if _client_groups is not UNSET:
+            client_groups = []
+            for client_groups_item_data in _client_groups:
+                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
+
+                client_groups.append(client_groups_item)
+
+        _participation = d.pop("participation", UNSET)
+        participation: list[ParticipationCount] | Unset = UNSET
+        if _participation is not UNSET:
+            participation = []
+            for participation_item_data in _participation:
+                participation_item = ParticipationCount.from_dict(participation_item_data)
+
+                participation.append(participation_item)
+
         mb_sgd_risk_problem = cls(
             epsilon=epsilon,
             samples_per_client=samples_per_client,
@@ -398,7 +407,6 @@ class MbSgdRiskProblem:
             lipschitz=lipschitz,
             diameter=diameter,
             noise_std=noise_std,
-            step_size=step_size,
             gradient_std=gradient_std,
             trust=trust,
             problem=problem,
@@ -406,6 +414,7 @@ class MbSgdRiskProblem:
             round_epsilon=round_epsilon,
             round_delta=round_delta,
             radius=radius,
+            step_size=step_size,
             delta=delta,
             log10_delta=log10_delta,
             participants=participants,
@@ -419,12 +428,13 @@ class MbSgdRiskProblem:
             heterogeneity=heterogeneity,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
-            client_groups=client_groups,
-            participation=participation,
+            within=within,
             relation=relation,
             unit=unit,
             observer=observer,
             readings=readings,
+            client_groups=client_groups,
+            participation=participation,
         )
 
         return mb_sgd_risk_problem

@@ -1,9 +1,10 @@
 from typing import Literal
 
-MbSgdRiskProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+MbSgdRiskProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 MB_SGD_RISK_PROBLEM_READINGS_ITEM_VALUES: set[MbSgdRiskProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

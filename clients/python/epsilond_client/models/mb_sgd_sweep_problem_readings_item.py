@@ -1,9 +1,10 @@
 from typing import Literal
 
-MbSgdSweepProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+MbSgdSweepProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 MB_SGD_SWEEP_PROBLEM_READINGS_ITEM_VALUES: set[MbSgdSweepProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

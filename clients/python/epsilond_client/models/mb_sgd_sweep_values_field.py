@@ -26,6 +26,7 @@ MbSgdSweepValuesField = Literal[
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 ]
 
 MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[MbSgdSweepValuesField] = {
@@ -54,6 +55,7 @@ MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[MbSgdSweepValuesField] = {
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 }
 
 

@@ -15,7 +15,7 @@ class MixtureInputs:
     epsilon: float
     """ privacy loss bound ε of (ε, δ), natural logs """
     rate: float
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon

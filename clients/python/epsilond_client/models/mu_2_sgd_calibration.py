@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..models.considered_bound import ConsideredBound
     from ..models.declared_condition import DeclaredCondition
     from ..models.derivation_step import DerivationStep
+    from ..models.frontier_run import FrontierRun
     from ..models.guarantee_answer import GuaranteeAnswer
     from ..models.mu_2_sgd_parameters import Mu2SgdParameters
     from ..models.numerical_answer import NumericalAnswer
@@ -43,9 +44,11 @@ class Mu2SgdCalibration:
     warnings: list[Warning_]
     engine_version: str
     risk: Risk | Unset = UNSET
-    """ Excess risk to expect. """
+    """ Excess risk to expect: of which objective, and beside what doing nothing gives. """
     communication: Communication | Unset = UNSET
     """ What is sent. """
+    frontier: list[FrontierRun] | Unset = UNSET
+    """ where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first """
     considered: list[ConsideredBound] | Unset = UNSET
     """ bounds set side by side """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -89,6 +92,13 @@ class Mu2SgdCalibration:
         if not isinstance(self.communication, Unset):
             communication = self.communication.to_dict()
 
+        frontier: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.frontier, Unset):
+            frontier = []
+            for frontier_item_data in self.frontier:
+                frontier_item = frontier_item_data.to_dict()
+                frontier.append(frontier_item)
+
         considered: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.considered, Unset):
             considered = []
@@ -115,6 +125,8 @@ class Mu2SgdCalibration:
             field_dict["risk"] = risk
         if communication is not UNSET:
             field_dict["communication"] = communication
+        if frontier is not UNSET:
+            field_dict["frontier"] = frontier
         if considered is not UNSET:
             field_dict["considered"] = considered
 
@@ -126,6 +138,7 @@ class Mu2SgdCalibration:
         from ..models.considered_bound import ConsideredBound
         from ..models.declared_condition import DeclaredCondition
         from ..models.derivation_step import DerivationStep
+        from ..models.frontier_run import FrontierRun
         from ..models.guarantee_answer import GuaranteeAnswer
         from ..models.mu_2_sgd_parameters import Mu2SgdParameters
         from ..models.numerical_answer import NumericalAnswer
@@ -186,6 +199,15 @@ class Mu2SgdCalibration:
         else:
             communication = Communication.from_dict(_communication)
 
+        _frontier = d.pop("frontier", UNSET)
+        frontier: list[FrontierRun] | Unset = UNSET
+        if _frontier is not UNSET:
+            frontier = []
+            for frontier_item_data in _frontier:
+                frontier_item = FrontierRun.from_dict(frontier_item_data)
+
+                frontier.append(frontier_item)
+
         _considered = d.pop("considered", UNSET)
         considered: list[ConsideredBound] | Unset = UNSET
         if _considered is not UNSET:
@@ -207,6 +229,7 @@ class Mu2SgdCalibration:
             engine_version=engine_version,
             risk=risk,
             communication=communication,
+            frontier=frontier,
             considered=considered,
         )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..models.considered_bound import ConsideredBound
     from ..models.declared_condition import DeclaredCondition
     from ..models.derivation_step import DerivationStep
+    from ..models.frontier_run import FrontierRun
     from ..models.guarantee_answer import GuaranteeAnswer
     from ..models.norm_fedavg_parameters import NormFedavgParameters
     from ..models.numerical_answer import NumericalAnswer
@@ -42,9 +43,11 @@ class NormFedavgCalibration:
     warnings: list[Warning_]
     engine_version: str
     risk: Risk | Unset = UNSET
-    """ Excess risk to expect. """
+    """ Excess risk to expect: of which objective, and beside what doing nothing gives. """
     communication: Communication | Unset = UNSET
     """ What is sent. """
+    frontier: list[FrontierRun] | Unset = UNSET
+    """ where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first """
     considered: list[ConsideredBound] | Unset = UNSET
     """ bounds set side by side """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -88,6 +91,13 @@ class NormFedavgCalibration:
         if not isinstance(self.communication, Unset):
             communication = self.communication.to_dict()
 
+        frontier: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.frontier, Unset):
+            frontier = []
+            for frontier_item_data in self.frontier:
+                frontier_item = frontier_item_data.to_dict()
+                frontier.append(frontier_item)
+
         considered: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.considered, Unset):
             considered = []
@@ -114,6 +124,8 @@ class NormFedavgCalibration:
             field_dict["risk"] = risk
         if communication is not UNSET:
             field_dict["communication"] = communication
+        if frontier is not UNSET:
+            field_dict["frontier"] = frontier
         if considered is not UNSET:
             field_dict["considered"] = considered
 
@@ -125,6 +137,7 @@ class NormFedavgCalibration:
         from ..models.considered_bound import ConsideredBound
         from ..models.declared_condition import DeclaredCondition
         from ..models.derivation_step import DerivationStep
+        from ..models.frontier_run import FrontierRun
         from ..models.guarantee_answer import GuaranteeAnswer
         from ..models.norm_fedavg_parameters import NormFedavgParameters
         from ..models.numerical_answer import NumericalAnswer
@@ -185,6 +198,15 @@ class NormFedavgCalibration:
         else:
             communication = Communication.from_dict(_communication)
 
+        _frontier = d.pop("frontier", UNSET)
+        frontier: list[FrontierRun] | Unset = UNSET
+        if _frontier is not UNSET:
+            frontier = []
+            for frontier_item_data in _frontier:
+                frontier_item = FrontierRun.from_dict(frontier_item_data)
+
+                frontier.append(frontier_item)
+
         _considered = d.pop("considered", UNSET)
         considered: list[ConsideredBound] | Unset = UNSET
         if _considered is not UNSET:
@@ -206,6 +228,7 @@ class NormFedavgCalibration:
             engine_version=engine_version,
             risk=risk,
             communication=communication,
+            frontier=frontier,
             considered=considered,
         )
 

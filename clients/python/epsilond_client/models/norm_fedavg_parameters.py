@@ -53,7 +53,8 @@ class NormFedavgParameters:
     compression: float
     """ γ: the mean squared error of one message """
     convergence: ConvergenceAnswer
-    """ Bounds on the mean over rounds of the gradient norm, in loss/length. """
+    """ Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has.
+    """
     l2_sensitivity: float | Unset = UNSET
     """ Δ₂ in grid steps """
     log10_failure_delta: float | Unset = UNSET

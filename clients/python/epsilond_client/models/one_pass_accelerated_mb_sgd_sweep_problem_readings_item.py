@@ -1,9 +1,10 @@
 from typing import Literal
 
-OnePassAcceleratedMbSgdSweepProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+OnePassAcceleratedMbSgdSweepProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 ONE_PASS_ACCELERATED_MB_SGD_SWEEP_PROBLEM_READINGS_ITEM_VALUES: set[OnePassAcceleratedMbSgdSweepProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

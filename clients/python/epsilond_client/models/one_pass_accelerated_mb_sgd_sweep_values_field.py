@@ -2,7 +2,6 @@ from typing import Literal
 
 OnePassAcceleratedMbSgdSweepValuesField = Literal[
     "batch_size",
-    "client_groups",
     "clients",
     "communication_budget",
     "delta",
@@ -20,7 +19,6 @@ OnePassAcceleratedMbSgdSweepValuesField = Literal[
     "max_gradients",
     "observer",
     "participants",
-    "participation",
     "readings",
     "relation",
     "rounds",
@@ -29,11 +27,11 @@ OnePassAcceleratedMbSgdSweepValuesField = Literal[
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 ]
 
 ONE_PASS_ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[OnePassAcceleratedMbSgdSweepValuesField] = {
     "batch_size",
-    "client_groups",
     "clients",
     "communication_budget",
     "delta",
@@ -51,7 +49,6 @@ ONE_PASS_ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[OnePassAcceleratedMbS
     "max_gradients",
     "observer",
     "participants",
-    "participation",
     "readings",
     "relation",
     "rounds",
@@ -60,6 +57,7 @@ ONE_PASS_ACCELERATED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[OnePassAcceleratedMbS
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 }
 
 

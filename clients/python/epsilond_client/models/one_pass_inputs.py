@@ -20,14 +20,14 @@ class OnePassInputs:
     """ records of one client """
     clients: int
     """ clients in the federation """
-    participants: int
-    """ clients that report in one round """
     dimension: int
     """ coordinates of the model """
     lipschitz: float
     """ bound on the ℓ2 norm of one record's gradient """
     diameter: float
     """ diameter of the domain """
+    participants: int
+    """ clients that report in one round """
     smoothness: float
     """ Lipschitz constant of the gradient """
     delta: float | Unset = UNSET
@@ -52,13 +52,13 @@ class OnePassInputs:
 
         clients = self.clients
 
-        participants = self.participants
-
         dimension = self.dimension
 
         lipschitz = self.lipschitz
 
         diameter = self.diameter
+
+        participants = self.participants
 
         smoothness = self.smoothness
 
@@ -83,10 +83,10 @@ class OnePassInputs:
                 "epsilon": epsilon,
                 "samples_per_client": samples_per_client,
                 "clients": clients,
-                "participants": participants,
                 "dimension": dimension,
                 "lipschitz": lipschitz,
                 "diameter": diameter,
+                "participants": participants,
                 "smoothness": smoothness,
             }
         )
@@ -116,13 +116,13 @@ class OnePassInputs:
 
         clients = d.pop("clients")
 
-        participants = d.pop("participants")
-
         dimension = d.pop("dimension")
 
         lipschitz = d.pop("lipschitz")
 
         diameter = d.pop("diameter")
+
+        participants = d.pop("participants")
 
         smoothness = d.pop("smoothness")
 
@@ -144,10 +144,10 @@ class OnePassInputs:
             epsilon=epsilon,
             samples_per_client=samples_per_client,
             clients=clients,
-            participants=participants,
             dimension=dimension,
             lipschitz=lipschitz,
             diameter=diameter,
+            participants=participants,
             smoothness=smoothness,
             delta=delta,
             log10_delta=log10_delta,

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import (
-    TYPE_CHECKING,
     Any,
     Literal,
     Self,
@@ -21,11 +20,6 @@ from ..models.relation import Relation, check_relation
 from ..models.unit import Unit, check_unit
 from ..types import UNSET, Unset
 
-if TYPE_CHECKING:
-    from ..models.client_group_request import ClientGroupRequest
-    from ..models.participation_count import ParticipationCount
-
-
 T = TypeVar("T", bound="OnePassProblem")
 
 
@@ -33,8 +27,8 @@ T = TypeVar("T", bound="OnePassProblem")
 class OnePassProblem:
     """The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
 
-    Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: then they are
-    those of the smallest certified bound on the excess risk.
+    Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
+    is chosen as in mb-sgd.
 
     """
 
@@ -76,10 +70,9 @@ class OnePassProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
-    client_groups: list[ClientGroupRequest] | Unset = UNSET
-    """ clients that are alike, as counts; what a group leaves out is as for all """
-    participation: list[ParticipationCount] | Unset = UNSET
-    """ law of the number of clients that report in one round """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     relation: Relation | Unset = UNSET
     unit: Unit | Unset = UNSET
     observer: Observer | Unset = UNSET
@@ -131,19 +124,7 @@ class OnePassProblem:
 
         communication_budget = self.communication_budget
 
-        client_groups: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.client_groups, Unset):
-            client_groups = []
-            for client_groups_item_data in self.client_groups:
-                client_groups_item = client_groups_item_data.to_dict()
-                client_groups.append(client_groups_item)
-
-        participation: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.participation, Unset):
-            participation = []
-            for participation_item_data in self.participation:
-                participation_item = participation_item_data.to_dict()
-                participation.append(participation_item)
+        within = self.within
 
         relation: str | Unset = UNSET
         if not isinstance(self.relation, Unset):
@@ -207,10 +188,8 @@ class OnePassProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
-        if client_groups is not UNSET:
-            field_dict["client_groups"] = client_groups
-        if participation is not UNSET:
-            field_dict["participation"] = participation
+        if within is not UNSET:
+            field_dict["within"] = within
         if relation is not UNSET:
             field_dict["relation"] = relation
         if unit is not UNSET:
@@ -230,9 +209,6 @@ class OnePassProblem:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.client_group_request import ClientGroupRequest
-        from ..models.participation_count import ParticipationCount
-
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
@@ -274,23 +250,7 @@ class OnePassProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
-        _client_groups = d.pop("client_groups", UNSET)
-        client_groups: list[ClientGroupRequest] | Unset = UNSET
-        if _client_groups is not UNSET:
-            client_groups = []
-            for client_groups_item_data in _client_groups:
-                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
-
-                client_groups.append(client_groups_item)
-
-        _participation = d.pop("participation", UNSET)
-        participation: list[ParticipationCount] | Unset = UNSET
-        if _participation is not UNSET:
-            participation = []
-            for participation_item_data in _participation:
-                participation_item = ParticipationCount.from_dict(participation_item_data)
-
-                participation.append(participation_item)
+        within = d.pop("within", UNSET)
 
         _relation = d.pop("relation", UNSET)
         relation: Relation | Unset
@@ -348,8 +308,7 @@ class OnePassProblem:
             heterogeneity=heterogeneity,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
-            client_groups=client_groups,
-            participation=participation,
+            within=within,
             relation=relation,
             unit=unit,
             observer=observer,

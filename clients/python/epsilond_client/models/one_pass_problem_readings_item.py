@@ -1,9 +1,10 @@
 from typing import Literal
 
-OnePassProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+OnePassProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 ONE_PASS_PROBLEM_READINGS_ITEM_VALUES: set[OnePassProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

@@ -1,9 +1,10 @@
 from typing import Literal
 
-OnePassRiskProblemReadingsItem = Literal["complete", "experimental", "informal", "proof"]
+OnePassRiskProblemReadingsItem = Literal["complete", "corrected", "experimental", "informal", "proof"]
 
 ONE_PASS_RISK_PROBLEM_READINGS_ITEM_VALUES: set[OnePassRiskProblemReadingsItem] = {
     "complete",
+    "corrected",
     "experimental",
     "informal",
     "proof",

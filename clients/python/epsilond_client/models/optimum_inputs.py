@@ -31,7 +31,7 @@ class OptimumInputs:
     noise_std: float
     """ standard deviation per coordinate of the server's noise on the averaged shared gradient """
     participation_rate: float | Unset = 1.0
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     batch_size: int | Unset = 1
     """ records of one client per round """
     optimum_spread: float | Unset = 0.0

@@ -51,14 +51,17 @@ class PlanEntry:
     """ absent where the algorithm has one """
     objective: PlanEntryObjective | Unset = UNSET
     rank: int | Unset = UNSET
-    """ within its group, from 1; absent where there is nothing to rank by """
+    """ within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous """
     noise_std: float | Unset = UNSET
     """ standard deviation per coordinate of what is added """
     rounds: int | Unset = UNSET
     bits: int | Unset = UNSET
     """ all clients together, over the run """
     risk: PlannedRisk | Unset = UNSET
-    """ An upper bound on the excess risk; with a hidden constant it is an order, and never ranked. """
+    """ An upper bound on the excess risk. An order with a hidden constant, and a vacuous bound, are never ranked.
+    """
+    vacuous: bool | Unset = UNSET
+    """ whether what is proved of it is no better than the start; absent where nothing is proved """
     reach: Reached | Unset = UNSET
     """ The smallest value found that reaches the risk, and the next smaller one, which does not. """
     request: PlanEntryRequest | Unset = UNSET
@@ -104,6 +107,8 @@ class PlanEntry:
         if not isinstance(self.risk, Unset):
             risk = self.risk.to_dict()
 
+        vacuous = self.vacuous
+
         reach: dict[str, Any] | Unset = UNSET
         if not isinstance(self.reach, Unset):
             reach = self.reach.to_dict()
@@ -143,6 +148,8 @@ class PlanEntry:
             field_dict["bits"] = bits
         if risk is not UNSET:
             field_dict["risk"] = risk
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
         if reach is not UNSET:
             field_dict["reach"] = reach
         if request is not UNSET:
@@ -212,6 +219,8 @@ class PlanEntry:
         else:
             risk = PlannedRisk.from_dict(_risk)
 
+        vacuous = d.pop("vacuous", UNSET)
+
         _reach = d.pop("reach", UNSET)
         reach: Reached | Unset
         if isinstance(_reach, Unset):
@@ -248,6 +257,7 @@ class PlanEntry:
             rounds=rounds,
             bits=bits,
             risk=risk,
+            vacuous=vacuous,
             reach=reach,
             request=request,
             calibration=calibration,

@@ -24,7 +24,8 @@ class PlanGroup:
     ranked: list[str]
     """ names of entries, the best first; algorithm or algorithm (variant) """
     unranked: list[str]
-    """ names of entries with no figure to rank by, or of a hidden constant """
+    """ names of entries with no figure to rank by, or of a hidden constant, or whose bound on the risk is no better
+    than the start; these stand before the others, the least figure first """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -85,6 +85,9 @@ class PlanProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     quantization_levels: int | Unset = UNSET
     """ grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s """
     clipping_norm: float | Unset = UNSET
@@ -166,6 +169,8 @@ class PlanProblem:
         max_gradients = self.max_gradients
 
         communication_budget = self.communication_budget
+
+        within = self.within
 
         quantization_levels = self.quantization_levels
 
@@ -268,6 +273,8 @@ class PlanProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
+        if within is not UNSET:
+            field_dict["within"] = within
         if quantization_levels is not UNSET:
             field_dict["quantization_levels"] = quantization_levels
         if clipping_norm is not UNSET:
@@ -364,6 +371,8 @@ class PlanProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
+        within = d.pop("within", UNSET)
+
         quantization_levels = d.pop("quantization_levels", UNSET)
 
         clipping_norm = d.pop("clipping_norm", UNSET)
@@ -453,6 +462,7 @@ class PlanProblem:
             step_size=step_size,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
+            within=within,
             quantization_levels=quantization_levels,
             clipping_norm=clipping_norm,
             shared_dimension=shared_dimension,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -10,22 +10,36 @@ from ..models.planned_risk_constant import (
     PlannedRiskConstant,
     check_planned_risk_constant,
 )
+from ..models.planned_risk_objective import (
+    PlannedRiskObjective,
+    check_planned_risk_objective,
+)
 from ..models.planned_risk_value_type_1 import (
     PlannedRiskValueType1,
     check_planned_risk_value_type_1,
 )
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.baseline import Baseline
+
 
 T = TypeVar("T", bound="PlannedRisk")
 
 
 @_attrs_define
 class PlannedRisk:
-    """An upper bound on the excess risk; with a hidden constant it is an order, and never ranked."""
+    """An upper bound on the excess risk. An order with a hidden constant, and a vacuous bound, are never ranked."""
 
     value: float | PlannedRiskValueType1
     """ a number, or unbounded """
     constant: PlannedRiskConstant
     theorem: str
+    objective: PlannedRiskObjective | Unset = UNSET
+    baseline: Baseline | Unset = UNSET
+    """ What doing nothing gives: a bound that holds for the start itself, before any training. """
+    vacuous: bool | Unset = UNSET
+    """ whether the bound is no better than the baseline, and so says nothing """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,6 +53,16 @@ class PlannedRisk:
 
         theorem = self.theorem
 
+        objective: str | Unset = UNSET
+        if not isinstance(self.objective, Unset):
+            objective = self.objective
+
+        baseline: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.baseline, Unset):
+            baseline = self.baseline.to_dict()
+
+        vacuous = self.vacuous
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -48,11 +72,19 @@ class PlannedRisk:
                 "theorem": theorem,
             }
         )
+        if objective is not UNSET:
+            field_dict["objective"] = objective
+        if baseline is not UNSET:
+            field_dict["baseline"] = baseline
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.baseline import Baseline
+
         d = dict(src_dict)
 
         def _parse_value(data: object) -> float | PlannedRiskValueType1:
@@ -72,10 +104,29 @@ class PlannedRisk:
 
         theorem = d.pop("theorem")
 
+        _objective = d.pop("objective", UNSET)
+        objective: PlannedRiskObjective | Unset
+        if isinstance(_objective, Unset):
+            objective = UNSET
+        else:
+            objective = check_planned_risk_objective(_objective)
+
+        _baseline = d.pop("baseline", UNSET)
+        baseline: Baseline | Unset
+        if isinstance(_baseline, Unset):
+            baseline = UNSET
+        else:
+            baseline = Baseline.from_dict(_baseline)
+
+        vacuous = d.pop("vacuous", UNSET)
+
         planned_risk = cls(
             value=value,
             constant=constant,
             theorem=theorem,
+            objective=objective,
+            baseline=baseline,
+            vacuous=vacuous,
         )
 
         planned_risk.additional_properties = d

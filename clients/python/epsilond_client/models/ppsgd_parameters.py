@@ -50,7 +50,7 @@ class PpsgdParameters:
     local_step_size: float | Unset = UNSET
     """ η/(qW), of a client's own part, for its message's gradient """
     sharing: Sharing | Unset = UNSET
-    """ The bound over α: where it is least, at both ends and in between. """
+    """ The bound over α: where the least is proved, at both ends and in between. """
     participation: ParticipationFigures | Unset = UNSET
     """ What drawing a fixed number of clients is worth to a client at the certified noise, at the target δ. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

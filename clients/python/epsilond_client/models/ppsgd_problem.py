@@ -60,7 +60,7 @@ class PpsgdProblem:
     """ base-10 logarithm of δ, for a δ below any double """
     sampling: PpsgdProblemSampling | Unset = UNSET
     participation_rate: float | Unset = UNSET
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     smoothness: float | Unset = UNSET
     """ Lipschitz constant of the gradient """
     lipschitz: float | Unset = UNSET

@@ -40,7 +40,7 @@ class PpsgdRun:
     """ communication rounds """
     sampling: PpsgdRunSampling | Unset = UNSET
     participation_rate: float | Unset = UNSET
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     weighting: PpsgdRunWeighting | Unset = UNSET
     batch_size: int | Unset = UNSET
     """ records of one client per round """

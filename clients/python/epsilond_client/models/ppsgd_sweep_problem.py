@@ -53,7 +53,7 @@ class PpsgdSweepProblem:
     """ communication rounds """
     sampling: PpsgdSweepProblemSampling | Unset = UNSET
     participation_rate: float | Unset = UNSET
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     clipping_norm: float | Unset = UNSET
     """ bound on the ℓ2 norm of what one client sends in a round """
     shared_dimension: int | Unset = UNSET

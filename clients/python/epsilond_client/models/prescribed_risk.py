@@ -25,7 +25,7 @@ T = TypeVar("T", bound="PrescribedRisk")
 
 @_attrs_define
 class PrescribedRisk:
-    """Our bound on the excess risk of the run that the printed theorem prescribes at the answer's batch size."""
+    """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
 
     theorem: str
     batch_size: int
@@ -41,6 +41,8 @@ class PrescribedRisk:
     """ bound at its certified noise over the answer's bound """
     envelope_smoothness: float | Unset = UNSET
     """ of the envelope it runs on """
+    vacuous: bool | Unset = UNSET
+    """ whether the bound at its certified noise is no better than the baseline """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,6 +76,8 @@ class PrescribedRisk:
 
         envelope_smoothness = self.envelope_smoothness
 
+        vacuous = self.vacuous
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -90,6 +94,8 @@ class PrescribedRisk:
         )
         if envelope_smoothness is not UNSET:
             field_dict["envelope_smoothness"] = envelope_smoothness
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
 
         return field_dict
 
@@ -147,6 +153,8 @@ class PrescribedRisk:
 
         envelope_smoothness = d.pop("envelope_smoothness", UNSET)
 
+        vacuous = d.pop("vacuous", UNSET)
+
         prescribed_risk = cls(
             theorem=theorem,
             batch_size=batch_size,
@@ -157,6 +165,7 @@ class PrescribedRisk:
             printed_noise=printed_noise,
             ratio=ratio,
             envelope_smoothness=envelope_smoothness,
+            vacuous=vacuous,
         )
 
         prescribed_risk.additional_properties = d

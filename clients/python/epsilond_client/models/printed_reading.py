@@ -16,6 +16,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.claims import Claims
     from ..models.condition_answer import ConditionAnswer
+    from ..models.evaluation_asked import EvaluationAsked
     from ..models.printed_reading_parameters import PrintedReadingParameters
     from ..models.true_figures import TrueFigures
 
@@ -33,10 +34,14 @@ class PrintedReading:
     """ Whether the statement, read as it is used here, holds. """
     parameters: PrintedReadingParameters
     claims: Claims
-    """ What the printed statement promises at its parameters. """
+    """ What the printed statement promises at its parameters. The last three stand where it claims a risk. """
     conditions: list[ConditionAnswer]
     true_: TrueFigures | Unset = UNSET
     """ What is really guaranteed at the printed parameters. """
+    reason: str | Unset = UNSET
+    """ why the status is not proved, where it depends on the request """
+    evaluations: list[EvaluationAsked] | Unset = UNSET
+    """ the registered evaluations that the parameters and the claimed risk are of """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,6 +64,15 @@ class PrintedReading:
         if not isinstance(self.true_, Unset):
             true_ = self.true_.to_dict()
 
+        reason = self.reason
+
+        evaluations: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.evaluations, Unset):
+            evaluations = []
+            for evaluations_item_data in self.evaluations:
+                evaluations_item = evaluations_item_data.to_dict()
+                evaluations.append(evaluations_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -73,6 +87,10 @@ class PrintedReading:
         )
         if true_ is not UNSET:
             field_dict["true"] = true_
+        if reason is not UNSET:
+            field_dict["reason"] = reason
+        if evaluations is not UNSET:
+            field_dict["evaluations"] = evaluations
 
         return field_dict
 
@@ -80,6 +98,7 @@ class PrintedReading:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.claims import Claims
         from ..models.condition_answer import ConditionAnswer
+        from ..models.evaluation_asked import EvaluationAsked
         from ..models.printed_reading_parameters import PrintedReadingParameters
         from ..models.true_figures import TrueFigures
 
@@ -108,6 +127,17 @@ class PrintedReading:
         else:
             true_ = TrueFigures.from_dict(_true_)
 
+        reason = d.pop("reason", UNSET)
+
+        _evaluations = d.pop("evaluations", UNSET)
+        evaluations: list[EvaluationAsked] | Unset = UNSET
+        if _evaluations is not UNSET:
+            evaluations = []
+            for evaluations_item_data in _evaluations:
+                evaluations_item = EvaluationAsked.from_dict(evaluations_item_data)
+
+                evaluations.append(evaluations_item)
+
         printed_reading = cls(
             theorem=theorem,
             reading=reading,
@@ -116,6 +146,8 @@ class PrintedReading:
             claims=claims,
             conditions=conditions,
             true_=true_,
+            reason=reason,
+            evaluations=evaluations,
         )
 
         printed_reading.additional_properties = d

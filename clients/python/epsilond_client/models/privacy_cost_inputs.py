@@ -23,8 +23,6 @@ class PrivacyCostInputs:
     """ Lipschitz constant of the gradient """
     personalization: float
     """ step size of the shared part over N times that of a client's own part """
-    optimum_norm: float
-    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
     shared_gradient_std: float
     """ root mean square distance, at the optimum, of a record's shared gradient from its expected one """
     local_gradient_std: float
@@ -35,6 +33,11 @@ class PrivacyCostInputs:
     """ bound on the ℓ2 norm of one record's gradient """
     epsilon: float
     """ privacy loss bound ε of (ε, δ), natural logs """
+    weighted_optimum_norm: float | Unset = UNSET
+    """ √(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for """
+    optimum_norm: float | Unset = UNSET
+    """ older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere optimum_norm
+    is ‖v̄‖, the norm of the mean of the clients' own optima """
     delta: float | Unset = UNSET
     """ failure probability δ of (ε, δ) """
     log10_delta: float | Unset = UNSET
@@ -52,8 +55,6 @@ class PrivacyCostInputs:
 
         personalization = self.personalization
 
-        optimum_norm = self.optimum_norm
-
         shared_gradient_std = self.shared_gradient_std
 
         local_gradient_std = self.local_gradient_std
@@ -63,6 +64,10 @@ class PrivacyCostInputs:
         lipschitz = self.lipschitz
 
         epsilon = self.epsilon
+
+        weighted_optimum_norm = self.weighted_optimum_norm
+
+        optimum_norm = self.optimum_norm
 
         delta = self.delta
 
@@ -82,7 +87,6 @@ class PrivacyCostInputs:
                 "rounds": rounds,
                 "smoothness": smoothness,
                 "personalization": personalization,
-                "optimum_norm": optimum_norm,
                 "shared_gradient_std": shared_gradient_std,
                 "local_gradient_std": local_gradient_std,
                 "shared_dimension": shared_dimension,
@@ -90,6 +94,10 @@ class PrivacyCostInputs:
                 "epsilon": epsilon,
             }
         )
+        if weighted_optimum_norm is not UNSET:
+            field_dict["weighted_optimum_norm"] = weighted_optimum_norm
+        if optimum_norm is not UNSET:
+            field_dict["optimum_norm"] = optimum_norm
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -112,8 +120,6 @@ class PrivacyCostInputs:
 
         personalization = d.pop("personalization")
 
-        optimum_norm = d.pop("optimum_norm")
-
         shared_gradient_std = d.pop("shared_gradient_std")
 
         local_gradient_std = d.pop("local_gradient_std")
@@ -123,6 +129,10 @@ class PrivacyCostInputs:
         lipschitz = d.pop("lipschitz")
 
         epsilon = d.pop("epsilon")
+
+        weighted_optimum_norm = d.pop("weighted_optimum_norm", UNSET)
+
+        optimum_norm = d.pop("optimum_norm", UNSET)
 
         delta = d.pop("delta", UNSET)
 
@@ -142,12 +152,13 @@ class PrivacyCostInputs:
             rounds=rounds,
             smoothness=smoothness,
             personalization=personalization,
-            optimum_norm=optimum_norm,
             shared_gradient_std=shared_gradient_std,
             local_gradient_std=local_gradient_std,
             shared_dimension=shared_dimension,
             lipschitz=lipschitz,
             epsilon=epsilon,
+            weighted_optimum_norm=weighted_optimum_norm,
+            optimum_norm=optimum_norm,
             delta=delta,
             log10_delta=log10_delta,
             relation=relation,

@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.condition_document import ConditionDocument
+    from ..models.considered_answer import ConsideredAnswer
     from ..models.field_error import FieldError
     from ..models.problem_nearest import ProblemNearest
 
@@ -29,6 +30,8 @@ class Problem:
     condition: ConditionDocument | Unset = UNSET
     """ The condition that fails, with both sides where they are numbers. """
     nearest: ProblemNearest | Unset = UNSET
+    considered: list[ConsideredAnswer] | Unset = UNSET
+    """ the theorems tried, each with why not """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,6 +58,13 @@ class Problem:
         if not isinstance(self.nearest, Unset):
             nearest = self.nearest.to_dict()
 
+        considered: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.considered, Unset):
+            considered = []
+            for considered_item_data in self.considered:
+                considered_item = considered_item_data.to_dict()
+                considered.append(considered_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -71,12 +81,15 @@ class Problem:
             field_dict["condition"] = condition
         if nearest is not UNSET:
             field_dict["nearest"] = nearest
+        if considered is not UNSET:
+            field_dict["considered"] = considered
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.condition_document import ConditionDocument
+        from ..models.considered_answer import ConsideredAnswer
         from ..models.field_error import FieldError
         from ..models.problem_nearest import ProblemNearest
 
@@ -112,6 +125,15 @@ class Problem:
         else:
             nearest = ProblemNearest.from_dict(_nearest)
 
+        _considered = d.pop("considered", UNSET)
+        considered: list[ConsideredAnswer] | Unset = UNSET
+        if _considered is not UNSET:
+            considered = []
+            for considered_item_data in _considered:
+                considered_item = ConsideredAnswer.from_dict(considered_item_data)
+
+                considered.append(considered_item)
+
         problem = cls(
             type_=type_,
             title=title,
@@ -120,6 +142,7 @@ class Problem:
             errors=errors,
             condition=condition,
             nearest=nearest,
+            considered=considered,
         )
 
         problem.additional_properties = d

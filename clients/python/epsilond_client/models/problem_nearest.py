@@ -6,9 +6,9 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.problem_nearest_additional_property_type_1 import (
-    ProblemNearestAdditionalPropertyType1,
-    check_problem_nearest_additional_property_type_1,
+from ..models.problem_nearest_additional_property_type_0_type_1 import (
+    ProblemNearestAdditionalPropertyType0Type1,
+    check_problem_nearest_additional_property_type_0_type_1,
 )
 
 T = TypeVar("T", bound="ProblemNearest")
@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ProblemNearest")
 
 @_attrs_define
 class ProblemNearest:
-    additional_properties: dict[str, float | ProblemNearestAdditionalPropertyType1] = _attrs_field(
+    additional_properties: dict[str, float | ProblemNearestAdditionalPropertyType0Type1 | str] = _attrs_field(
         init=False, factory=dict
     )
 
@@ -39,16 +39,16 @@ class ProblemNearest:
         additional_properties = {}
         for prop_name, prop_dict in d.items():
 
-            def _parse_additional_property(data: object) -> float | ProblemNearestAdditionalPropertyType1:
+            def _parse_additional_property(data: object) -> float | ProblemNearestAdditionalPropertyType0Type1 | str:
                 try:
                     if not isinstance(data, str):
                         raise TypeError()
-                    additional_property_type_1 = check_problem_nearest_additional_property_type_1(data)
+                    additional_property_type_0_type_1 = check_problem_nearest_additional_property_type_0_type_1(data)
 
-                    return additional_property_type_1
+                    return additional_property_type_0_type_1
                 except (TypeError, ValueError, AttributeError, KeyError):
                     pass
-                return cast(float | ProblemNearestAdditionalPropertyType1, data)
+                return cast(float | ProblemNearestAdditionalPropertyType0Type1 | str, data)
 
             additional_property = _parse_additional_property(prop_dict)
 
@@ -61,10 +61,10 @@ class ProblemNearest:
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> float | ProblemNearestAdditionalPropertyType1:
+    def __getitem__(self, key: str) -> float | ProblemNearestAdditionalPropertyType0Type1 | str:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: float | ProblemNearestAdditionalPropertyType1) -> None:
+    def __setitem__(self, key: str, value: float | ProblemNearestAdditionalPropertyType0Type1 | str) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

@@ -47,6 +47,9 @@ class ProjectedSgd:
     the ball, and convex unless `convex` is false; β-smooth if `smoothness` is given, λ-strongly convex with λ =
     `strong_convexity`. zero-out-one: the record's gradient is zero, its client still adds noise.
 
+    Admits: exactly n clients in both worlds. A batch of another number cannot be run on, and in a `cyclic` order a
+    place may be anyone's, so that drawing the n clients from a larger population only thins.
+
     """
 
     kind: Literal["projected_sgd"]

@@ -20,6 +20,10 @@ class RandomizedResponse:
 
     `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
 
+    Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw only
+    thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered as
+    some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
+
     """
 
     kind: Literal["randomized_response"]

@@ -6,9 +6,9 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.reason_nearest_additional_property_type_1 import (
-    ReasonNearestAdditionalPropertyType1,
-    check_reason_nearest_additional_property_type_1,
+from ..models.reason_nearest_additional_property_type_0_type_1 import (
+    ReasonNearestAdditionalPropertyType0Type1,
+    check_reason_nearest_additional_property_type_0_type_1,
 )
 
 T = TypeVar("T", bound="ReasonNearest")
@@ -18,7 +18,7 @@ T = TypeVar("T", bound="ReasonNearest")
 class ReasonNearest:
     """the closest values that would do"""
 
-    additional_properties: dict[str, float | ReasonNearestAdditionalPropertyType1] = _attrs_field(
+    additional_properties: dict[str, float | ReasonNearestAdditionalPropertyType0Type1 | str] = _attrs_field(
         init=False, factory=dict
     )
 
@@ -41,16 +41,16 @@ class ReasonNearest:
         additional_properties = {}
         for prop_name, prop_dict in d.items():
 
-            def _parse_additional_property(data: object) -> float | ReasonNearestAdditionalPropertyType1:
+            def _parse_additional_property(data: object) -> float | ReasonNearestAdditionalPropertyType0Type1 | str:
                 try:
                     if not isinstance(data, str):
                         raise TypeError()
-                    additional_property_type_1 = check_reason_nearest_additional_property_type_1(data)
+                    additional_property_type_0_type_1 = check_reason_nearest_additional_property_type_0_type_1(data)
 
-                    return additional_property_type_1
+                    return additional_property_type_0_type_1
                 except (TypeError, ValueError, AttributeError, KeyError):
                     pass
-                return cast(float | ReasonNearestAdditionalPropertyType1, data)
+                return cast(float | ReasonNearestAdditionalPropertyType0Type1 | str, data)
 
             additional_property = _parse_additional_property(prop_dict)
 
@@ -63,10 +63,10 @@ class ReasonNearest:
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> float | ReasonNearestAdditionalPropertyType1:
+    def __getitem__(self, key: str) -> float | ReasonNearestAdditionalPropertyType0Type1 | str:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: float | ReasonNearestAdditionalPropertyType1) -> None:
+    def __setitem__(self, key: str, value: float | ReasonNearestAdditionalPropertyType0Type1 | str) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

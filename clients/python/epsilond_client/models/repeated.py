@@ -30,7 +30,12 @@ T = TypeVar("T", bound="Repeated")
 
 @_attrs_define
 class Repeated:
-    """`times` independent runs of `mechanism`, each free to depend on what came before."""
+    """`times` independent runs of `mechanism`, each free to depend on what came before.
+
+    Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+    outputs are seen.
+
+    """
 
     kind: Literal["repeated"]
     """ which mechanism this is """

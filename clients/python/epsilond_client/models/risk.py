@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.risk_objective import RiskObjective, check_risk_objective
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.baseline import Baseline
     from ..models.prescribed_risk import PrescribedRisk
     from ..models.risk_bound import RiskBound
 
@@ -18,17 +20,31 @@ T = TypeVar("T", bound="Risk")
 
 @_attrs_define
 class Risk:
-    """Excess risk to expect."""
+    """Excess risk to expect: of which objective, and beside what doing nothing gives."""
 
+    objective: RiskObjective | Unset = UNSET
+    baseline: Baseline | Unset = UNSET
+    """ What doing nothing gives: a bound that holds for the start itself, before any training. """
     upper: RiskBound | Unset = UNSET
-    """ One side of the excess risk. A `hidden` constant makes the value a rate, never a bound. """
+    """ One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous.
+    """
     lower: RiskBound | Unset = UNSET
-    """ One side of the excess risk. A `hidden` constant makes the value a rate, never a bound. """
+    """ One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous.
+    """
     as_prescribed: PrescribedRisk | Unset = UNSET
-    """ Our bound on the excess risk of the run that the printed theorem prescribes at the answer's batch size. """
+    """ Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size.
+    """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        objective: str | Unset = UNSET
+        if not isinstance(self.objective, Unset):
+            objective = self.objective
+
+        baseline: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.baseline, Unset):
+            baseline = self.baseline.to_dict()
+
         upper: dict[str, Any] | Unset = UNSET
         if not isinstance(self.upper, Unset):
             upper = self.upper.to_dict()
@@ -44,6 +60,10 @@ class Risk:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
+        if objective is not UNSET:
+            field_dict["objective"] = objective
+        if baseline is not UNSET:
+            field_dict["baseline"] = baseline
         if upper is not UNSET:
             field_dict["upper"] = upper
         if lower is not UNSET:
@@ -55,10 +75,25 @@ class Risk:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.baseline import Baseline
         from ..models.prescribed_risk import PrescribedRisk
         from ..models.risk_bound import RiskBound
 
         d = dict(src_dict)
+        _objective = d.pop("objective", UNSET)
+        objective: RiskObjective | Unset
+        if isinstance(_objective, Unset):
+            objective = UNSET
+        else:
+            objective = check_risk_objective(_objective)
+
+        _baseline = d.pop("baseline", UNSET)
+        baseline: Baseline | Unset
+        if isinstance(_baseline, Unset):
+            baseline = UNSET
+        else:
+            baseline = Baseline.from_dict(_baseline)
+
         _upper = d.pop("upper", UNSET)
         upper: RiskBound | Unset
         if isinstance(_upper, Unset):
@@ -81,6 +116,8 @@ class Risk:
             as_prescribed = PrescribedRisk.from_dict(_as_prescribed)
 
         risk = cls(
+            objective=objective,
+            baseline=baseline,
             upper=upper,
             lower=lower,
             as_prescribed=as_prescribed,

@@ -11,6 +11,7 @@ from ..models.risk_bound_value_type_1 import (
     RiskBoundValueType1,
     check_risk_bound_value_type_1,
 )
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.risk_bound_terms import RiskBoundTerms
@@ -21,13 +22,15 @@ T = TypeVar("T", bound="RiskBound")
 
 @_attrs_define
 class RiskBound:
-    """One side of the excess risk. A `hidden` constant makes the value a rate, never a bound."""
+    """One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous."""
 
     value: float | RiskBoundValueType1
     """ a number, or unbounded """
     constant: RiskBoundConstant
     theorem: str
     terms: RiskBoundTerms
+    vacuous: bool | Unset = UNSET
+    """ of an upper bound with explicit constants: whether it is no better than the baseline """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,6 +46,8 @@ class RiskBound:
 
         terms = self.terms.to_dict()
 
+        vacuous = self.vacuous
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -53,6 +58,8 @@ class RiskBound:
                 "terms": terms,
             }
         )
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
 
         return field_dict
 
@@ -81,11 +88,14 @@ class RiskBound:
 
         terms = RiskBoundTerms.from_dict(d.pop("terms"))
 
+        vacuous = d.pop("vacuous", UNSET)
+
         risk_bound = cls(
             value=value,
             constant=constant,
             theorem=theorem,
             terms=terms,
+            vacuous=vacuous,
         )
 
         risk_bound.additional_properties = d

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.risk_bounds_answer_objective import (
+    RiskBoundsAnswerObjective,
+    check_risk_bounds_answer_objective,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.aggregates_answer import AggregatesAnswer
+    from ..models.baseline import Baseline
     from ..models.declared_condition import DeclaredCondition
     from ..models.lower_bound import LowerBound
     from ..models.ratio_answer import RatioAnswer
@@ -38,6 +43,9 @@ class RiskBoundsAnswer:
     declared_conditions: list[DeclaredCondition]
     warnings: list[Warning_]
     engine_version: str
+    objective: RiskBoundsAnswerObjective | Unset = UNSET
+    baseline: Baseline | Unset = UNSET
+    """ What doing nothing gives: a bound that holds for the start itself, before any training. """
     aggregates: AggregatesAnswer | Unset = UNSET
     """ What the complete statements see of clients that differ, at these rounds (Appendix E.1). """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -76,6 +84,14 @@ class RiskBoundsAnswer:
 
         engine_version = self.engine_version
 
+        objective: str | Unset = UNSET
+        if not isinstance(self.objective, Unset):
+            objective = self.objective
+
+        baseline: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.baseline, Unset):
+            baseline = self.baseline.to_dict()
+
         aggregates: dict[str, Any] | Unset = UNSET
         if not isinstance(self.aggregates, Unset):
             aggregates = self.aggregates.to_dict()
@@ -95,6 +111,10 @@ class RiskBoundsAnswer:
                 "engine_version": engine_version,
             }
         )
+        if objective is not UNSET:
+            field_dict["objective"] = objective
+        if baseline is not UNSET:
+            field_dict["baseline"] = baseline
         if aggregates is not UNSET:
             field_dict["aggregates"] = aggregates
 
@@ -103,6 +123,7 @@ class RiskBoundsAnswer:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.aggregates_answer import AggregatesAnswer
+        from ..models.baseline import Baseline
         from ..models.declared_condition import DeclaredCondition
         from ..models.lower_bound import LowerBound
         from ..models.ratio_answer import RatioAnswer
@@ -155,6 +176,20 @@ class RiskBoundsAnswer:
 
         engine_version = d.pop("engine_version")
 
+        _objective = d.pop("objective", UNSET)
+        objective: RiskBoundsAnswerObjective | Unset
+        if isinstance(_objective, Unset):
+            objective = UNSET
+        else:
+            objective = check_risk_bounds_answer_objective(_objective)
+
+        _baseline = d.pop("baseline", UNSET)
+        baseline: Baseline | Unset
+        if isinstance(_baseline, Unset):
+            baseline = UNSET
+        else:
+            baseline = Baseline.from_dict(_baseline)
+
         _aggregates = d.pop("aggregates", UNSET)
         aggregates: AggregatesAnswer | Unset
         if isinstance(_aggregates, Unset):
@@ -172,6 +207,8 @@ class RiskBoundsAnswer:
             declared_conditions=declared_conditions,
             warnings=warnings,
             engine_version=engine_version,
+            objective=objective,
+            baseline=baseline,
             aggregates=aggregates,
         )
 

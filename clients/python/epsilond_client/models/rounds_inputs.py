@@ -28,7 +28,7 @@ class RoundsInputs:
     """ failure probability δ of (ε, δ) """
     amplified: RoundsInputsAmplified | Unset = UNSET
     rate: float | Unset = 1.0
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
 
     def to_dict(self) -> dict[str, Any]:
         round_epsilon = self.round_epsilon

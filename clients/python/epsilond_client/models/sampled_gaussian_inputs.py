@@ -17,7 +17,7 @@ class SampledGaussianInputs:
     order: float
     """ order of a Rényi divergence """
     rate: float
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     noise_multiplier: float
     """ σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity """
     times: int | Unset = 1

@@ -27,7 +27,7 @@ class SampledNoiseInputs:
     rounds: int
     """ communication rounds """
     participation_rate: float
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     clipping_norm: float
     """ bound on the ℓ2 norm of what one client sends in a round """
     epsilon: float

@@ -18,7 +18,7 @@ T = TypeVar("T", bound="Sharing")
 
 @_attrs_define
 class Sharing:
-    """The bound over α: where it is least, at both ends and in between."""
+    """The bound over α: where the least is proved, at both ends and in between."""
 
     optimised: bool
     """ whether α was chosen here """

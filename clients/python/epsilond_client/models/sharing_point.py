@@ -32,6 +32,14 @@ from ..models.sharing_point_privacy_type_1 import (
     SharingPointPrivacyType1,
     check_sharing_point_privacy_type_1,
 )
+from ..models.sharing_point_proved_excess_risk_type_0_type_1 import (
+    SharingPointProvedExcessRiskType0Type1,
+    check_sharing_point_proved_excess_risk_type_0_type_1,
+)
+from ..models.sharing_point_proved_excess_risk_type_1 import (
+    SharingPointProvedExcessRiskType1,
+    check_sharing_point_proved_excess_risk_type_1,
+)
 from ..models.sharing_point_statistical_type_1 import (
     SharingPointStatisticalType1,
     check_sharing_point_statistical_type_1,
@@ -56,6 +64,8 @@ class SharingPoint:
     """ a number, or unbounded """
     excess_risk_at_step: float | SharingPointExcessRiskAtStepType0Type1 | SharingPointExcessRiskAtStepType1
     """ a smaller bound, at these very steps """
+    proved_excess_risk: float | SharingPointProvedExcessRiskType0Type1 | SharingPointProvedExcessRiskType1
+    """ the least that is proved at these very steps, by bietti.4.5.any-step """
     step_size: float
     """ η of the theorem, 0 where only the shared part learns """
     shared_step_size: float
@@ -98,6 +108,12 @@ class SharingPoint:
         else:
             excess_risk_at_step = self.excess_risk_at_step
 
+        proved_excess_risk: float | str
+        if isinstance(self.proved_excess_risk, str) or isinstance(self.proved_excess_risk, str):
+            proved_excess_risk = self.proved_excess_risk
+        else:
+            proved_excess_risk = self.proved_excess_risk
+
         step_size = self.step_size
 
         shared_step_size = self.shared_step_size
@@ -114,6 +130,7 @@ class SharingPoint:
                 "statistical": statistical,
                 "privacy": privacy,
                 "excess_risk_at_step": excess_risk_at_step,
+                "proved_excess_risk": proved_excess_risk,
                 "step_size": step_size,
                 "shared_step_size": shared_step_size,
                 "local_step_size": local_step_size,
@@ -210,6 +227,29 @@ class SharingPoint:
 
         excess_risk_at_step = _parse_excess_risk_at_step(d.pop("excess_risk_at_step"))
 
+        def _parse_proved_excess_risk(
+            data: object,
+        ) -> float | SharingPointProvedExcessRiskType0Type1 | SharingPointProvedExcessRiskType1:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                proved_excess_risk_type_0_type_1 = check_sharing_point_proved_excess_risk_type_0_type_1(data)
+
+                return proved_excess_risk_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                proved_excess_risk_type_1 = check_sharing_point_proved_excess_risk_type_1(data)
+
+                return proved_excess_risk_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | SharingPointProvedExcessRiskType0Type1 | SharingPointProvedExcessRiskType1, data)
+
+        proved_excess_risk = _parse_proved_excess_risk(d.pop("proved_excess_risk"))
+
         step_size = d.pop("step_size")
 
         shared_step_size = d.pop("shared_step_size")
@@ -223,6 +263,7 @@ class SharingPoint:
             statistical=statistical,
             privacy=privacy,
             excess_risk_at_step=excess_risk_at_step,
+            proved_excess_risk=proved_excess_risk,
             step_size=step_size,
             shared_step_size=shared_step_size,
             local_step_size=local_step_size,

@@ -38,6 +38,10 @@ class Shuffled:
     by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee. Bounds
     that depend on the number of coordinates of a report need `dimension`; the others hold for any.
 
+    Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
+    alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of its
+    client.
+
     """
 
     kind: Literal["shuffled"]

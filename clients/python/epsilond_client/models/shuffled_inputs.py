@@ -20,14 +20,14 @@ class ShuffledInputs:
     """ records of one client """
     clients: int
     """ clients in the federation """
-    participants: int
-    """ clients that report in one round """
     dimension: int
     """ coordinates of the model """
     lipschitz: float
     """ bound on the ℓ2 norm of one record's gradient """
     diameter: float
     """ diameter of the domain """
+    participants: int
+    """ clients that report in one round """
     smoothness: float
     """ Lipschitz constant of the gradient """
     delta: float | Unset = UNSET
@@ -48,13 +48,13 @@ class ShuffledInputs:
 
         clients = self.clients
 
-        participants = self.participants
-
         dimension = self.dimension
 
         lipschitz = self.lipschitz
 
         diameter = self.diameter
+
+        participants = self.participants
 
         smoothness = self.smoothness
 
@@ -75,10 +75,10 @@ class ShuffledInputs:
                 "epsilon": epsilon,
                 "samples_per_client": samples_per_client,
                 "clients": clients,
-                "participants": participants,
                 "dimension": dimension,
                 "lipschitz": lipschitz,
                 "diameter": diameter,
+                "participants": participants,
                 "smoothness": smoothness,
             }
         )
@@ -104,13 +104,13 @@ class ShuffledInputs:
 
         clients = d.pop("clients")
 
-        participants = d.pop("participants")
-
         dimension = d.pop("dimension")
 
         lipschitz = d.pop("lipschitz")
 
         diameter = d.pop("diameter")
+
+        participants = d.pop("participants")
 
         smoothness = d.pop("smoothness")
 
@@ -128,10 +128,10 @@ class ShuffledInputs:
             epsilon=epsilon,
             samples_per_client=samples_per_client,
             clients=clients,
-            participants=participants,
             dimension=dimension,
             lipschitz=lipschitz,
             diameter=diameter,
+            participants=participants,
             smoothness=smoothness,
             delta=delta,
             log10_delta=log10_delta,

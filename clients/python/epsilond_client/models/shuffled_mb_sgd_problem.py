@@ -21,8 +21,9 @@ T = TypeVar("T", bound="ShuffledMbSgdProblem")
 class ShuffledMbSgdProblem:
     """The target, and the shape of the federation and of the learning problem. ε and δ are central.
 
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest explicit bound on the excess
-    risk at a likely noise, within `max_gradients` and `communication_budget`.
+    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
+    least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
+    `max_gradients` and `communication_budget` is predicted to have.
 
     """
 
@@ -58,6 +59,9 @@ class ShuffledMbSgdProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     noise_constant: float | Unset = UNSET
     """ the constant of Theorem 4.1's noise, which the paper does not give """
     relation: Relation | Unset = UNSET
@@ -98,6 +102,8 @@ class ShuffledMbSgdProblem:
         max_gradients = self.max_gradients
 
         communication_budget = self.communication_budget
+
+        within = self.within
 
         noise_constant = self.noise_constant
 
@@ -152,6 +158,8 @@ class ShuffledMbSgdProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
+        if within is not UNSET:
+            field_dict["within"] = within
         if noise_constant is not UNSET:
             field_dict["noise_constant"] = noise_constant
         if relation is not UNSET:
@@ -199,6 +207,8 @@ class ShuffledMbSgdProblem:
         max_gradients = d.pop("max_gradients", UNSET)
 
         communication_budget = d.pop("communication_budget", UNSET)
+
+        within = d.pop("within", UNSET)
 
         noise_constant = d.pop("noise_constant", UNSET)
 
@@ -249,6 +259,7 @@ class ShuffledMbSgdProblem:
             initial_distance=initial_distance,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
+            within=within,
             noise_constant=noise_constant,
             relation=relation,
             unit=unit,

@@ -43,8 +43,6 @@ class ShuffledMbSgdRiskProblem:
     """ diameter of the domain """
     noise_std: float | Unset = UNSET
     """ standard deviation per coordinate of the Gaussian noise added to what is sent """
-    step_size: float | Unset = UNSET
-    """ step size """
     gradient_std: float | Unset = UNSET
     """ root mean square distance of a record's gradient from its client's expected one, at its largest """
     trust: ShuffledMbSgdRiskProblemTrust | Unset = UNSET
@@ -57,6 +55,8 @@ class ShuffledMbSgdRiskProblem:
     """ least δ of one report of one client """
     radius: float | Unset = UNSET
     """ radius of the domain """
+    step_size: float | Unset = UNSET
+    """ step size """
     delta: float | Unset = UNSET
     """ failure probability δ of (ε, δ) """
     log10_delta: float | Unset = UNSET
@@ -77,6 +77,9 @@ class ShuffledMbSgdRiskProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
+    within: float | Unset = 0.1
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     noise_constant: float | Unset = UNSET
     """ the constant of Theorem 4.1's noise, which the paper does not give """
     relation: Relation | Unset = UNSET
@@ -100,8 +103,6 @@ class ShuffledMbSgdRiskProblem:
 
         noise_std = self.noise_std
 
-        step_size = self.step_size
-
         gradient_std = self.gradient_std
 
         trust: str | Unset = UNSET
@@ -119,6 +120,8 @@ class ShuffledMbSgdRiskProblem:
         round_delta = self.round_delta
 
         radius = self.radius
+
+        step_size = self.step_size
 
         delta = self.delta
 
@@ -139,6 +142,8 @@ class ShuffledMbSgdRiskProblem:
         max_gradients = self.max_gradients
 
         communication_budget = self.communication_budget
+
+        within = self.within
 
         noise_constant = self.noise_constant
 
@@ -175,8 +180,6 @@ class ShuffledMbSgdRiskProblem:
         )
         if noise_std is not UNSET:
             field_dict["noise_std"] = noise_std
-        if step_size is not UNSET:
-            field_dict["step_size"] = step_size
         if gradient_std is not UNSET:
             field_dict["gradient_std"] = gradient_std
         if trust is not UNSET:
@@ -191,6 +194,8 @@ class ShuffledMbSgdRiskProblem:
             field_dict["round_delta"] = round_delta
         if radius is not UNSET:
             field_dict["radius"] = radius
+        if step_size is not UNSET:
+            field_dict["step_size"] = step_size
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -211,6 +216,8 @@ class ShuffledMbSgdRiskProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
+        if within is not UNSET:
+            field_dict["within"] = within
         if noise_constant is not UNSET:
             field_dict["noise_constant"] = noise_constant
         if relation is not UNSET:
@@ -241,8 +248,6 @@ class ShuffledMbSgdRiskProblem:
 
         noise_std = d.pop("noise_std", UNSET)
 
-        step_size = d.pop("step_size", UNSET)
-
         gradient_std = d.pop("gradient_std", UNSET)
 
         _trust = d.pop("trust", UNSET)
@@ -267,6 +272,8 @@ class ShuffledMbSgdRiskProblem:
 
         radius = d.pop("radius", UNSET)
 
+        step_size = d.pop("step_size", UNSET)
+
         delta = d.pop("delta", UNSET)
 
         log10_delta = d.pop("log10_delta", UNSET)
@@ -286,6 +293,8 @@ class ShuffledMbSgdRiskProblem:
         max_gradients = d.pop("max_gradients", UNSET)
 
         communication_budget = d.pop("communication_budget", UNSET)
+
+        within = d.pop("within", UNSET)
 
         noise_constant = d.pop("noise_constant", UNSET)
 
@@ -327,7 +336,6 @@ class ShuffledMbSgdRiskProblem:
             lipschitz=lipschitz,
             diameter=diameter,
             noise_std=noise_std,
-            step_size=step_size,
             gradient_std=gradient_std,
             trust=trust,
             problem=problem,
@@ -335,6 +343,7 @@ class ShuffledMbSgdRiskProblem:
             round_epsilon=round_epsilon,
             round_delta=round_delta,
             radius=radius,
+            step_size=step_size,
             delta=delta,
             log10_delta=log10_delta,
             participants=participants,
@@ -345,6 +354,7 @@ class ShuffledMbSgdRiskProblem:
             initial_distance=initial_distance,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
+            within=within,
             noise_constant=noise_constant,
             relation=relation,
             unit=unit,

@@ -59,6 +59,9 @@ class ShuffledMbSgdSweepProblem:
     """ gradient evaluations one client may spend, batch_size times rounds """
     communication_budget: int | Unset = UNSET
     """ bits all clients together may send over the run """
+    within: float | Unset = UNSET
+    """ where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one
+    within the budgets, as a share of it; the smallest run that is no further is chosen """
     noise_constant: float | Unset = UNSET
     """ the constant of Theorem 4.1's noise, which the paper does not give """
     relation: Relation | Unset = UNSET
@@ -101,6 +104,8 @@ class ShuffledMbSgdSweepProblem:
         max_gradients = self.max_gradients
 
         communication_budget = self.communication_budget
+
+        within = self.within
 
         noise_constant = self.noise_constant
 
@@ -162,6 +167,8 @@ class ShuffledMbSgdSweepProblem:
             field_dict["max_gradients"] = max_gradients
         if communication_budget is not UNSET:
             field_dict["communication_budget"] = communication_budget
+        if within is not UNSET:
+            field_dict["within"] = within
         if noise_constant is not UNSET:
             field_dict["noise_constant"] = noise_constant
         if relation is not UNSET:
@@ -214,6 +221,8 @@ class ShuffledMbSgdSweepProblem:
 
         communication_budget = d.pop("communication_budget", UNSET)
 
+        within = d.pop("within", UNSET)
+
         noise_constant = d.pop("noise_constant", UNSET)
 
         _relation = d.pop("relation", UNSET)
@@ -264,6 +273,7 @@ class ShuffledMbSgdSweepProblem:
             initial_distance=initial_distance,
             max_gradients=max_gradients,
             communication_budget=communication_budget,
+            within=within,
             noise_constant=noise_constant,
             relation=relation,
             unit=unit,

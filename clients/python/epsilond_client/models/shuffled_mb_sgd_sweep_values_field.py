@@ -22,6 +22,7 @@ ShuffledMbSgdSweepValuesField = Literal[
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 ]
 
 SHUFFLED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[ShuffledMbSgdSweepValuesField] = {
@@ -46,6 +47,7 @@ SHUFFLED_MB_SGD_SWEEP_VALUES_FIELD_VALUES: set[ShuffledMbSgdSweepValuesField] = 
     "smoothness",
     "strong_convexity",
     "unit",
+    "within",
 }
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
@@ -15,12 +15,17 @@ from ..models.smooth_inputs_variant import (
 )
 from ..types import UNSET, Unset
 
+if TYPE_CHECKING:
+    from ..models.client_group_request import ClientGroupRequest
+    from ..models.participation_count import ParticipationCount
+
+
 T = TypeVar("T", bound="SmoothInputs")
 
 
 @_attrs_define
 class SmoothInputs:
-    """Equal clients, M of N in each round. Absent: rounds are as prescribed. Give one of delta and log10_delta."""
+    """A smooth loss. Absent: rounds are as prescribed, participants all clients. Give one of delta and log10_delta."""
 
     epsilon: float
     """ privacy loss bound ε of (ε, δ), natural logs """
@@ -28,8 +33,6 @@ class SmoothInputs:
     """ records of one client """
     clients: int
     """ clients in the federation """
-    participants: int
-    """ clients that report in one round """
     dimension: int
     """ coordinates of the model """
     lipschitz: float
@@ -50,6 +53,12 @@ class SmoothInputs:
     rounds: int | Unset = UNSET
     """ communication rounds """
     sampling: SmoothInputsSampling | Unset = UNSET
+    participants: int | Unset = UNSET
+    """ clients that report in one round """
+    client_groups: list[ClientGroupRequest] | Unset = UNSET
+    """ clients that are alike, as counts; what a group leaves out is as for all """
+    participation: list[ParticipationCount] | Unset = UNSET
+    """ law of the number of clients that report in one round """
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon
@@ -57,8 +66,6 @@ class SmoothInputs:
         samples_per_client = self.samples_per_client
 
         clients = self.clients
-
-        participants = self.participants
 
         dimension = self.dimension
 
@@ -86,6 +93,22 @@ class SmoothInputs:
         if not isinstance(self.sampling, Unset):
             sampling = self.sampling
 
+        participants = self.participants
+
+        client_groups: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.client_groups, Unset):
+            client_groups = []
+            for client_groups_item_data in self.client_groups:
+                client_groups_item = client_groups_item_data.to_dict()
+                client_groups.append(client_groups_item)
+
+        participation: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.participation, Unset):
+            participation = []
+            for participation_item_data in self.participation:
+                participation_item = participation_item_data.to_dict()
+                participation.append(participation_item)
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -93,7 +116,6 @@ class SmoothInputs:
                 "epsilon": epsilon,
                 "samples_per_client": samples_per_client,
                 "clients": clients,
-                "participants": participants,
                 "dimension": dimension,
                 "lipschitz": lipschitz,
                 "diameter": diameter,
@@ -113,19 +135,26 @@ class SmoothInputs:
             field_dict["rounds"] = rounds
         if sampling is not UNSET:
             field_dict["sampling"] = sampling
+        if participants is not UNSET:
+            field_dict["participants"] = participants
+        if client_groups is not UNSET:
+            field_dict["client_groups"] = client_groups
+        if participation is not UNSET:
+            field_dict["participation"] = participation
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.client_group_request import ClientGroupRequest
+        from ..models.participation_count import ParticipationCount
+
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         samples_per_client = d.pop("samples_per_client")
 
         clients = d.pop("clients")
-
-        participants = d.pop("participants")
 
         dimension = d.pop("dimension")
 
@@ -159,11 +188,30 @@ class SmoothInputs:
         else:
             sampling = check_smooth_inputs_sampling(_sampling)
 
+        participants = d.pop("participants", UNSET)
+
+        _client_groups = d.pop("client_groups", UNSET)
+        client_groups: list[ClientGroupRequest] | Unset = UNSET
+        if _client_groups is not UNSET:
+            client_groups = []
+            for client_groups_item_data in _client_groups:
+                client_groups_item = ClientGroupRequest.from_dict(client_groups_item_data)
+
+                client_groups.append(client_groups_item)
+
+        _participation = d.pop("participation", UNSET)
+        participation: list[ParticipationCount] | Unset = UNSET
+        if _participation is not UNSET:
+            participation = []
+            for participation_item_data in _participation:
+                participation_item = ParticipationCount.from_dict(participation_item_data)
+
+                participation.append(participation_item)
+
         smooth_inputs = cls(
             epsilon=epsilon,
             samples_per_client=samples_per_client,
             clients=clients,
-            participants=participants,
             dimension=dimension,
             lipschitz=lipschitz,
             diameter=diameter,
@@ -175,6 +223,9 @@ class SmoothInputs:
             variant=variant,
             rounds=rounds,
             sampling=sampling,
+            participants=participants,
+            client_groups=client_groups,
+            participation=participation,
         )
 
         return smooth_inputs

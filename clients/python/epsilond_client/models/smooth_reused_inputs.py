@@ -28,8 +28,6 @@ class SmoothReusedInputs:
     """ records of one client """
     clients: int
     """ clients in the federation """
-    participants: int
-    """ clients that report in one round """
     dimension: int
     """ coordinates of the model """
     lipschitz: float
@@ -38,6 +36,8 @@ class SmoothReusedInputs:
     """ diameter of the domain """
     batch_size: int
     """ records of one client per round """
+    participants: int
+    """ clients that report in one round """
     smoothness: float
     """ Lipschitz constant of the gradient """
     delta: float | Unset = UNSET
@@ -64,8 +64,6 @@ class SmoothReusedInputs:
 
         clients = self.clients
 
-        participants = self.participants
-
         dimension = self.dimension
 
         lipschitz = self.lipschitz
@@ -73,6 +71,8 @@ class SmoothReusedInputs:
         diameter = self.diameter
 
         batch_size = self.batch_size
+
+        participants = self.participants
 
         smoothness = self.smoothness
 
@@ -105,11 +105,11 @@ class SmoothReusedInputs:
                 "epsilon": epsilon,
                 "samples_per_client": samples_per_client,
                 "clients": clients,
-                "participants": participants,
                 "dimension": dimension,
                 "lipschitz": lipschitz,
                 "diameter": diameter,
                 "batch_size": batch_size,
+                "participants": participants,
                 "smoothness": smoothness,
             }
         )
@@ -143,8 +143,6 @@ class SmoothReusedInputs:
 
         clients = d.pop("clients")
 
-        participants = d.pop("participants")
-
         dimension = d.pop("dimension")
 
         lipschitz = d.pop("lipschitz")
@@ -152,6 +150,8 @@ class SmoothReusedInputs:
         diameter = d.pop("diameter")
 
         batch_size = d.pop("batch_size")
+
+        participants = d.pop("participants")
 
         smoothness = d.pop("smoothness")
 
@@ -187,11 +187,11 @@ class SmoothReusedInputs:
             epsilon=epsilon,
             samples_per_client=samples_per_client,
             clients=clients,
-            participants=participants,
             dimension=dimension,
             lipschitz=lipschitz,
             diameter=diameter,
             batch_size=batch_size,
+            participants=participants,
             smoothness=smoothness,
             delta=delta,
             log10_delta=log10_delta,

@@ -40,8 +40,14 @@ class Subsampled:
     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
     is drawn. `full`: every record, no amplification.
 
-    `level` says what is drawn. Absent, it is the unit that is protected; where `mechanism` draws again it stays open,
-    and the answer covers both readings: a batch of a batch, and clients who then draw among their own records
+    Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
+    batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs them
+    declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+
+    `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
+    draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
+    clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
+    one of the client's records. Where no bound covers both readings the spec is refused: say `records` or `clients`
     (docs/decisions/0004-two-level-sampling.md).
 
     """
@@ -63,11 +69,11 @@ class Subsampled:
         | TruncatedDiscreteLaplace
     )
     rate: float | Unset = UNSET
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
     batch_size: int | Unset = UNSET
-    """ records of one client per round """
+    """ how many records, or clients where clients are drawn, are in a batch """
     population: int | Unset = UNSET
-    """ records a batch is drawn from """
+    """ how many records, or clients where clients are drawn, a batch is drawn from """
     level: SubsampledLevel | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class SubsampledInputs:
     delta: float
     """ failure probability δ of (ε, δ) """
     rate: float
-    """ probability that a given record is in a batch """
+    """ probability that a given record, or client where clients are drawn, is in a batch """
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon

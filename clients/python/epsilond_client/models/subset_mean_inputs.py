@@ -13,7 +13,7 @@ class SubsetMeanInputs:
     """m of N vectors of mean zero, drawn without replacement."""
 
     population: int
-    """ records a batch is drawn from """
+    """ how many records, or clients where clients are drawn, a batch is drawn from """
     batch_size: int
     """ records of one client per round """
     mean_square: float

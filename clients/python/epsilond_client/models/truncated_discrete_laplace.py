@@ -23,6 +23,8 @@ class TruncatedDiscreteLaplace:
     The sensitivities bound the distance of the integers, in grid steps, on any two neighbours in the request's
     relation; a real bound means its floor. Outputs that only one of two neighbours can give are infinite losses.
 
+    Admits: integers that depend on the data in any way within those distances, as `DiscreteLaplace` does.
+
     """
 
     kind: Literal["truncated_discrete_laplace"]

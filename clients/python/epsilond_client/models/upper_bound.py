@@ -38,7 +38,9 @@ class UpperBound:
     value: float | Unset | UpperBoundValueType0Type1 | UpperBoundValueType1 = UNSET
     """ the bound; absent where a constant is hidden """
     scale: float | Unset = UNSET
-    """ the order; absent where every constant is given """
+    """ the order; absent where every constant is given, or where the statement gives none """
+    vacuous: bool | Unset = UNSET
+    """ whether the bound is no better than the baseline, and so says nothing """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +67,8 @@ class UpperBound:
 
         scale = self.scale
 
+        vacuous = self.vacuous
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -80,6 +84,8 @@ class UpperBound:
             field_dict["value"] = value
         if scale is not UNSET:
             field_dict["scale"] = scale
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
 
         return field_dict
 
@@ -129,6 +135,8 @@ class UpperBound:
 
         scale = d.pop("scale", UNSET)
 
+        vacuous = d.pop("vacuous", UNSET)
+
         upper_bound = cls(
             theorem=theorem,
             reading=reading,
@@ -137,6 +145,7 @@ class UpperBound:
             conditions=conditions,
             value=value,
             scale=scale,
+            vacuous=vacuous,
         )
 
         upper_bound.additional_properties = d

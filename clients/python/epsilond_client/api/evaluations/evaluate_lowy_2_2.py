@@ -114,9 +114,9 @@ def sync_detailed(
 
      Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of
     Theorem 2.1 is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D
-    ν/√M~ at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
-    batches drawn without replacement, M~ = M, 272.5 for 545, and the average of w_1, …, w_R, for which
-    174.5 will do
+    ν/√M at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
+    batches drawn without replacement, 272.5 L D ν/√M~ with M~ = M, and the average of w_1, …, w_R, for
+    which 174.5 will do
 
     Args:
         body (EvaluateLowy22): Evaluate the formula of lowy.2.2.
@@ -149,9 +149,9 @@ def sync(
 
      Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of
     Theorem 2.1 is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D
-    ν/√M~ at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
-    batches drawn without replacement, M~ = M, 272.5 for 545, and the average of w_1, …, w_R, for which
-    174.5 will do
+    ν/√M at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
+    batches drawn without replacement, 272.5 L D ν/√M~ with M~ = M, and the average of w_1, …, w_R, for
+    which 174.5 will do
 
     Args:
         body (EvaluateLowy22): Evaluate the formula of lowy.2.2.
@@ -179,9 +179,9 @@ async def asyncio_detailed(
 
      Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of
     Theorem 2.1 is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D
-    ν/√M~ at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
-    batches drawn without replacement, M~ = M, 272.5 for 545, and the average of w_1, …, w_R, for which
-    174.5 will do
+    ν/√M at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
+    batches drawn without replacement, 272.5 L D ν/√M~ with M~ = M, and the average of w_1, …, w_R, for
+    which 174.5 will do
 
     Args:
         body (EvaluateLowy22): Evaluate the formula of lowy.2.2.
@@ -212,9 +212,9 @@ async def asyncio(
 
      Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of
     Theorem 2.1 is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D
-    ν/√M~ at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
-    batches drawn without replacement, M~ = M, 272.5 for 545, and the average of w_1, …, w_R, for which
-    174.5 will do
+    ν/√M at R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here:
+    batches drawn without replacement, 272.5 L D ν/√M~ with M~ = M, and the average of w_1, …, w_R, for
+    which 174.5 will do
 
     Args:
         body (EvaluateLowy22): Evaluate the formula of lowy.2.2.

@@ -114,8 +114,8 @@ def sync_detailed(
 ) -> Response[EvaluationAnswer | Problem]:
     """Algorithms accounted for by advanced composition are 1-compositional
 
-     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + drift, then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed:
-    below 1/3)
+     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2}
+    (printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum
 
     Args:
         body (EvaluateLowyDefinition4AdvancedComposition): Evaluate the formula of
@@ -147,8 +147,8 @@ def sync(
 ) -> EvaluationAnswer | Problem | None:
     """Algorithms accounted for by advanced composition are 1-compositional
 
-     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + drift, then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed:
-    below 1/3)
+     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2}
+    (printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum
 
     Args:
         body (EvaluateLowyDefinition4AdvancedComposition): Evaluate the formula of
@@ -175,8 +175,8 @@ async def asyncio_detailed(
 ) -> Response[EvaluationAnswer | Problem]:
     """Algorithms accounted for by advanced composition are 1-compositional
 
-     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + drift, then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed:
-    below 1/3)
+     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2}
+    (printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum
 
     Args:
         body (EvaluateLowyDefinition4AdvancedComposition): Evaluate the formula of
@@ -206,8 +206,8 @@ async def asyncio(
 ) -> EvaluationAnswer | Problem | None:
     """Algorithms accounted for by advanced composition are 1-compositional
 
-     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + drift, then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} (printed:
-    below 1/3)
+     if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2}
+    (printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum
 
     Args:
         body (EvaluateLowyDefinition4AdvancedComposition): Evaluate the formula of

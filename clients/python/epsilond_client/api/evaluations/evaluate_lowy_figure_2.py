@@ -113,9 +113,9 @@ def sync_detailed(
     """The rates of Figure 2
 
      with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5}
-    and 1/(nN) + √κ r² from above, 1/√(nN) + r and 1/(nN) + r²/κ from below; on the data at hand r and
-    r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ
-    r²
+    and 1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one
+    pass; on the data at hand r and r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed
+    figure has √(κd)/(ε₀²n²N) for √κ r²
 
     Args:
         body (EvaluateLowyFigure2): Evaluate the formula of lowy.figure-2.
@@ -147,9 +147,9 @@ def sync(
     """The rates of Figure 2
 
      with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5}
-    and 1/(nN) + √κ r² from above, 1/√(nN) + r and 1/(nN) + r²/κ from below; on the data at hand r and
-    r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ
-    r²
+    and 1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one
+    pass; on the data at hand r and r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed
+    figure has √(κd)/(ε₀²n²N) for √κ r²
 
     Args:
         body (EvaluateLowyFigure2): Evaluate the formula of lowy.figure-2.
@@ -176,9 +176,9 @@ async def asyncio_detailed(
     """The rates of Figure 2
 
      with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5}
-    and 1/(nN) + √κ r² from above, 1/√(nN) + r and 1/(nN) + r²/κ from below; on the data at hand r and
-    r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ
-    r²
+    and 1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one
+    pass; on the data at hand r and r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed
+    figure has √(κd)/(ε₀²n²N) for √κ r²
 
     Args:
         body (EvaluateLowyFigure2): Evaluate the formula of lowy.figure-2.
@@ -208,9 +208,9 @@ async def asyncio(
     """The rates of Figure 2
 
      with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5}
-    and 1/(nN) + √κ r² from above, 1/√(nN) + r and 1/(nN) + r²/κ from below; on the data at hand r and
-    r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ
-    r²
+    and 1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one
+    pass; on the data at hand r and r²; shuffled 1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed
+    figure has √(κd)/(ε₀²n²N) for √κ r²
 
     Args:
         body (EvaluateLowyFigure2): Evaluate the formula of lowy.figure-2.
