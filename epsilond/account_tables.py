@@ -13,7 +13,7 @@ from epsilond.tables import bullets, new_table, outward, pairs
 
 
 def account(answer: AccountAnswer) -> RenderableType:
-    """The curve where it was asked, the verdict on the claim, what it means, what was tried, what is assumed, and warnings."""
+    """The curve where it was asked, the verdict on the claim, its meaning, what was tried and assumed, and warnings."""
     guarantee = answer.guarantee
     table = new_table("Guaranteed", "ε", "δ", "log10 δ")
     for point in answer.points or (guarantee,):

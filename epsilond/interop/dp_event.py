@@ -26,8 +26,8 @@ def spec_from_dp_event(event: Any, *, relation: Relation = "add-or-remove-one") 
     `zero-out-one`. It matters for a discrete Laplace event, whose sensitivity bounds one value, and ours the distance
     of neighbours: twice that for `replace-one`. Randomised response and batches of fixed size have guarantees for
     `replace-one` and `zero-out-one` alone; `account` says so of another relation. A zeroed record's randomised response
-    is a uniform one for dp-accounting, any one here, so that ours is the larger ε. So it is of a Poisson batch of discrete
-    Laplace events for `zero-out-one`, and of any batch of randomised responses: they may show who is in it.
+    is a uniform one for dp-accounting, any one here, so that ours is the larger ε. So it is of a Poisson batch of
+    discrete Laplace events for `zero-out-one`, and of any batch of randomised responses: they may show who is in it.
 
     Args:
         event: a GaussianDpEvent, LaplaceDpEvent, DiscreteLaplaceDpEvent or RandomizedResponseDpEvent;
