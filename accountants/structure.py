@@ -80,8 +80,11 @@ def tells_places(spec: Any) -> bool:
 
 
 def may_tell_places(spec: Any) -> bool:
-    """Whether a kind in it could show an order of the batch unless that is ruled out."""
-    return not kinds(spec) <= NORM_BOUNDED | {"shuffled", "projected_sgd"}
+    """Whether a kind in it could show an order of the batch unless that is ruled out.
+
+    Sums cannot; an order of batches that is secret, projected SGD declares itself.
+    """
+    return not kinds(spec) <= NORM_BOUNDED | {"projected_sgd"}
 
 
 def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:

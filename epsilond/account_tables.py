@@ -16,7 +16,7 @@ from witness.reports.meanings import ADVANTAGE, true_positives
 
 
 def account(answer: AccountAnswer) -> RenderableType:
-    """The curve where it was asked, the verdict on the claim, what it means, what was tried, assumed and warned of."""
+    """The curve where it was asked, the verdict on the claim, its meaning, what was tried and assumed, and warnings."""
     guarantee = answer.guarantee
     table = new_table("Guaranteed", "ε", "δ", "log10 δ")
     for point in answer.points or (guarantee,):
