@@ -178,6 +178,13 @@ def before() -> dict[str, Interval | None]:
     return {label: from_stored(ends) for label, ends in stored["ends"].items()}
 
 
+def wide() -> tuple[Case, ...]:
+    """The cases whose ends were more than 1 % apart."""
+    recorded = before()
+    found = [(case, recorded[case.label]) for case in cases()]
+    return tuple(case for case, ends in found if ends is not None and not ends.upper * 0.99 <= ends.lower < math.inf)
+
+
 def gap(interval: Interval | None) -> str:
     """1 − lower/upper, in per cent."""
     if interval is None:

@@ -31,6 +31,7 @@ from accountants.theorems.shuffling_clones import ClonesBound
 from accountants.theorems.shuffling_finite import response_instance
 from accountants.theorems.shuffling_table import scaled_pair
 from accountants.theorems.shuffling_theorems import response_bound
+from benchmarks import gaps
 from calibrators.problem import Target
 from calibrators.search import smallest_noise
 
@@ -195,12 +196,22 @@ def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
     yield f"{printed / clones:.3g}"
 
 
+def ends_known(case: gaps.Case) -> Iterator[str]:
+    """A row of the fifth table: both ends as they were recorded, and as they are."""
+    was, now = gaps.before()[case.label], gaps.known(case)
+    yield from (case.name, case.relation)
+    for found in (was, now):
+        yield from ("refused" if found is None else bracket(found), gaps.gap(found))
+
+
 def bracket(interval: Interval) -> str:
     """Both ends to four digits, rounded outward."""
     return f"[{_rounded(interval.lower, ROUND_FLOOR)}, {_rounded(interval.upper, ROUND_CEILING)}]"
 
 
 def _rounded(value: float, direction: str) -> str:
+    if math.isinf(value):
+        return "unbounded"
     return f"{float(Context(prec=4, rounding=direction).create_decimal(value)):.4g}"
 
 
@@ -254,6 +265,14 @@ TABLES = (
         ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
         SHUFFLED,
         shuffled,
+    ),
+    Table(
+        "What is known of ε: both ends, before and now",
+        "At δ = 1e-6 where nothing else is said; the gap is 1 − lower/upper. Before: measured by `benchmarks.gaps` at the "
+        "commit that `benchmarks/gaps_before.json` names. Cases whose ends were within 1 % of each other are left out.",
+        ("run", "relation", "ε before", "gap before", "ε now", "gap now"),
+        gaps.wide(),
+        ends_known,
     ),
 )
 

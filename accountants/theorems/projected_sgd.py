@@ -35,6 +35,7 @@ from accountants.theorems.contraction_asoodeh import (
 )
 from accountants.theorems.minimum import Bound, bound_pair
 from accountants.theorems.projected_sgd_bounds import Contracted, EveryModel, Interpolated
+from accountants.theorems.projected_sgd_instances import pulled
 from accountants.theorems.projected_sgd_run import Run
 from accountants.theorems.shifted_interpolation import FIXED_ORDER, HIDDEN, INTERPOLATION
 from accountants.theorems.shifted_interpolation_bound import EqualSteps
@@ -139,7 +140,8 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     if fixed_batches(COMPOSED, spec) is None:
         bound = EveryModel(run)
         pair: Bound | Pair = gaussian_pair(bound.worst_mu) if run.known_order else bound
-        return guaranteed(case, COMPOSED, run, pair)
+        found = guaranteed(case, COMPOSED, run, pair)
+        return replace(found, curve=Curve(found.curve.upper, pulled(spec, case.setting.relation)))
     noises, counts = np.asarray([spec.noise_schedule.constant or 0.0]), np.asarray([spec.steps])
     if spec.noise_schedule.constant is None:
         noises, counts = np.unique(spec.noise_schedule.at(1, spec.steps), return_counts=True)
@@ -152,7 +154,8 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     inner = case.account(Composed(mechanisms=steps), case.setting)
     step = COMPOSED.because(inner.derivation, steps=spec.steps)
     declared = (*inner.declared, LIPSCHITZ_LOSSES, FRESH_NOISE)
-    return Guarantee(setting=case.setting, curve=Curve(inner.curve.upper), derivation=step, declared=declared)
+    curve = Curve(inner.curve.upper, pulled(spec, case.setting.relation))
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
