@@ -76,7 +76,7 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
 CASES = [(one, {}) for one in CALIBRATORS] + [(one, each) for one in CALIBRATORS for each in CHANGES.get(one.name, [])]
 each_case = pytest.mark.parametrize(("calibrator", "changes"), CASES, ids=lambda one: getattr(one, "name", None))
 
-ALIASES = {"noise_std": ("base_std", "noise_stds")}
+ALIASES = {"noise_std": ("base_std", "noise_stds"), "certified_excess_risk": ("excess_risk_at_step_size",)}
 OURS: dict[str, set[str]] = {
     "das.1": {"noise_std", "bits_per_coordinate", "extra_bits_per_coordinate"},
     "das.2": {"noise_std", "bits_per_coordinate"},
@@ -86,8 +86,8 @@ OURS: dict[str, set[str]] = {
     "reshef.f.2": {"true_gaussian_dp_mu"},
 }
 """What stands beside a statement and is no part of it: the law of its noise, the truth, a batch it does not speak of."""
-IF_NOT_THERE = {"group", "noise_multiplier", "image_diameter", "contraction"}
-"""Which group is shown; σ in the unit of our own mechanisms; and of projected-sgd the largest of all steps."""
+IF_NOT_THERE = {"group", "noise_multiplier", "image_diameter", "contraction", "steps"}
+"""Which group is shown; σ in the unit of our own mechanisms; of projected-sgd the steps, and the largest of them all."""
 PER_READING = {"informal": "informal", "complete": "complete", "proof": "complete", "corrected": "complete"}
 
 
