@@ -164,7 +164,7 @@ def test_calibrated_noise_is_what_is_certified_and_steps_agree_with_the_calibrat
     assert steps.local == pytest.approx(answer.parameters.local_step_size, rel=1e-12)
     assert steps.server == pytest.approx(answer.parameters.server_step_size, rel=1e-4)
     mean, _ = norm_fedavg.bounds(problem, noisy)
-    assert mean.value == pytest.approx(answer.parameters.convergence.gradient_norm, rel=1e-6)
+    assert mean.value == pytest.approx(answer.parameters.convergence.mean_gradient_norm, rel=1e-6)
 
 
 def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_targets(calibrated):
