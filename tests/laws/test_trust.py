@@ -139,17 +139,23 @@ def test_a_batch_that_leaves_nobody_out_is_no_draw() -> None:
     assert draws_of(twice, "record") == (Draw("with-replacement", "records"),)
 
 
+QUICK = ("gaussian", "mb-sgd", "mu2-sgd", "ppsgd", "one-pass-accelerated-mb-sgd")
 ASKED = [
-    (calibrator, observer, unit)
+    pytest.param(
+        calibrator,
+        observer,
+        unit,
+        marks=() if calibrator.name in QUICK else pytest.mark.slow,
+        id=f"{calibrator.name}-{observer}-{unit}",
+    )
     for calibrator in CALIBRATORS
     for observer in ALL_OBSERVERS
     for unit in UNITS
     if {"observer", "unit"} <= {field.name for field in fields(calibrator.problem)}
-    and calibrator.name in ("gaussian", "mb-sgd", "mu2-sgd", "ppsgd", "one-pass-accelerated-mb-sgd")
 ]
 
 
-@pytest.mark.parametrize(("calibrator", "observer", "unit"), ASKED, ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(("calibrator", "observer", "unit"), ASKED)
 def test_every_answer_says_so_and_never_against_whom_it_trusts(calibrator: Any, observer: Observer, unit: Unit) -> None:
     given = {**calibrator.example, "observer": observer, "unit": unit}
     try:
