@@ -12,16 +12,19 @@ above the truth, so that a run is rather certified in vain than passed over.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from accountants.errors import InvalidInput
+from accountants.errors import EpsilondError, InvalidInput
 from calibrators.answer import FrontierRun
 from calibrators.mb_sgd_problem import Run, Traffic
 
 ROUNDS_RATIO, BATCH_RATIO = 1.1, 2.0
 """Of neighbouring values of the lattice that is searched."""
+MOST_ROUNDS = 10**9
+"""Longer runs are answered where they are asked for, and never chosen."""
 BEST_TRIALS = 3
 MOST_TRIALS = 12
 THRIFTY_TRIALS = 3
@@ -86,7 +89,7 @@ def runs_within(
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    all_rounds = lattice(most_rounds(batch_size or 1), ROUNDS_RATIO) if rounds is None else (rounds,)
+    all_rounds = lattice(min(most_rounds(batch_size or 1), MOST_ROUNDS), ROUNDS_RATIO) if rounds is None else (rounds,)
     runs = []
     for count in all_rounds:
         if batch_size is None:
@@ -141,7 +144,8 @@ class _Survey:
         self._seen: dict[Run, tuple[float, float]] = {}
         self._answer: Run | None = None
         if outlook.reference is not None:
-            self._correct(outlook.reference, outlook.certified_noise(outlook.reference))
+            with contextlib.suppress(EpsilondError):  # it may need more noise than is offered, and the answer not
+                self._correct(outlook.reference, outlook.certified_noise(outlook.reference))
 
     def choose(self, within: float) -> Run:
         """The rule, as the module has it."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from accountants.errors import InvalidInput
+from accountants.errors import Infeasible, InvalidInput
 from calibrators.answer import FrontierRun
 from calibrators.frontier import HAIR, MOST_TRIALS, Outlook, lattice, runs_within, smallest_likely_run, smallest_run
 from calibrators.mb_sgd_problem import Run, Traffic
@@ -163,8 +163,22 @@ def test_the_runs_fit_the_budget_use_all_of_it_and_keep_what_is_given() -> None:
     assert {run.rounds for run in lattice_of(30, 100, rounds=7)} == {7}
     assert {run.batch_size for run in lattice_of(30, 100, batch_size=9)} == {9}
     assert max(run.rounds for run in lattice_of(30, 100, batch_size=9)) == 11
+    assert max(run.rounds for run in lattice_of(10**12, 10**15)) == 10**9
     with pytest.raises(InvalidInput, match="does not pay"):
         lattice_of(30, 100, rounds=101)
+
+
+def test_a_reference_that_cannot_be_certified_is_done_without() -> None:
+    look = outlook(n=50, curvature=1.0, sampling=1.0, noise=0.01, error=0.1)
+
+    def certified(run: Run) -> float:
+        if run == look.reference:
+            raise Infeasible("no noise that is offered meets the target")
+        return look.certified_noise(run)
+
+    runs = [run for run in lattice_of(50, 1500) if run != look.reference]
+    found = smallest_run(runs, replace(look, certified_noise=certified), within=0.1, traffic=TRAFFIC)
+    assert certain(look, found.run) <= 1.1 * (1 + HAIR) * min(certain(look, run) for run in runs)
 
 
 def test_where_one_run_is_possible_there_is_nothing_to_choose() -> None:
