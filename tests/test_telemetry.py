@@ -49,7 +49,7 @@ settings = Settings(port=0, workers=1, spare_workers=0, store_path=":memory:")
 server = serve.server(create_app(settings=settings), settings)
 thread = threading.Thread(target=server.run)
 thread.start()
-while not server.started:
+while not server.started and thread.is_alive():
     time.sleep(0.01)
 port = server.servers[0].sockets[0].getsockname()[1]
 for path in ("/healthz", "/docs", "/openapi.json", "/v1/algorithms", "/metrics"):

@@ -11,8 +11,9 @@ import pytest
 from app.records import TABLE
 from app.settings import Settings
 from app.store import Store, StoreUnavailable
-from tests.app.conftest import problem, sample_of, wait_until
+from tests.app.conftest import PATIENCE, problem, sample_of, wait_until
 from tests.app.test_keys import SIMULATIONS, bearer, locked  # noqa: F401 (a fixture)
+from tests.app.toys import may_end
 
 BUSY = "/v1/calibrations/busy"
 DICE = {"kind": "dice", "blocks": 1}
@@ -78,18 +79,21 @@ def test_a_key_has_so_many_simulations_at_one_time(locked: httpx.Client) -> None
     assert posted(locked, "one", DICE | {"seed": 10}).status_code == 200
 
 
-def test_a_key_has_so_many_computations_at_one_time(locked: httpx.Client) -> None:  # noqa: F811
-    def busy(name: str, seconds: float) -> httpx.Response:
-        return locked.post(BUSY, json={"seconds": seconds}, headers=bearer(name))
+def test_a_key_has_so_many_computations_at_one_time(locked: httpx.Client, tmp_path: Path) -> None:  # noqa: F811
+    diary = tmp_path / "diary"
+
+    def busy(name: str, seconds: float, **more: str) -> httpx.Response:
+        return locked.post(BUSY, json={"seconds": seconds, **more}, headers=bearer(name))
 
     under_way = "epsilond_computations_under_way"
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(busy, "one", 1.5)
-        metrics = httpx.Client(base_url=locked.base_url, headers=bearer("ada"))
+        first = pool.submit(busy, "one", 100.0, diary=str(diary))
+        metrics = httpx.Client(base_url=locked.base_url, headers=bearer("ada"), timeout=PATIENCE)
         with metrics:
             wait_until(lambda: sample_of(metrics, under_way) == 1)
         problem(busy("one", 0.01), 429, "rate-limited")
         assert busy("bob", 0.01).status_code == 200
+        may_end(diary).touch()
         assert first.result().status_code == 200
     assert busy("one", 0.02).status_code == 200
 

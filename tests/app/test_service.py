@@ -112,9 +112,10 @@ def test_sigterm_drains_and_the_logs_tell_no_values(server: tuple[subprocess.Pop
         body = {"seconds": 1.0, "diary": str(diary)}
         answers.append(httpx.post(f"{url}/v1/calibrations/busy", json=body, headers=headers, timeout=PATIENCE))
 
-    httpx.get(f"{url}/v1/theorems?paper=secret-31337")
-    httpx.post(f"{url}/v1/calibrations/toy", json={"epsilon": 1, "clients": 1, "secret-31337": 1})
-    httpx.post(f"{url}/v1/calibrations/toy", json={"epsilon": 500, "clients": 1})
+    with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+        client.get("/v1/theorems?paper=secret-31337")
+        client.post("/v1/calibrations/toy", json={"epsilon": 1, "clients": 1, "secret-31337": 1})
+        client.post("/v1/calibrations/toy", json={"epsilon": 500, "clients": 1})
     asking = threading.Thread(target=ask)
     asking.start()
     wait_until(diary.exists)
