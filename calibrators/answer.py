@@ -329,6 +329,7 @@ class FrontierRun:
     rounds: int
     batch_size: int
     risk: Annotated[Number, Served("explicit upper bound on the excess risk at noise_std", may_be_unbounded=True)]
+    vacuous: Annotated[bool | None, VACUOUS] = None
     noise_std: Annotated[
         float,
         Served(

@@ -102,8 +102,9 @@ def measured(answer: Calibration, start: Start | None) -> Calibration:
         return answer
     risk = None if answer.risk is None else _measured_risk(answer.risk, start)
     printed = tuple(_measured_reading(reading, start) for reading in answer.as_printed)
+    frontier = tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in answer.frontier or ()) or None
     warnings = (*(() if risk is None else _of_the_risk(risk, start)), *_of_the_readings(printed, start))
-    return replace(answer, risk=risk, as_printed=printed, warnings=(*answer.warnings, *warnings))
+    return replace(answer, risk=risk, frontier=frontier, as_printed=printed, warnings=(*answer.warnings, *warnings))
 
 
 def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:

@@ -238,7 +238,7 @@ def frontier(runs: Sequence[FrontierRun]) -> RenderableType:
             risk if run.certified else f"about {risk}",
             _rounded(run.bits_per_client, ROUND_CEILING),
             _rounded(run.total_bits, ROUND_CEILING),
-            "the answer" if run.chosen else "",
+            ", ".join(("the answer",) * run.chosen + ("no better than the start",) * bool(run.vacuous)),
         )
     return table
 

@@ -33,5 +33,5 @@ const row = (run) => [
   bits(run.bits_per_client),
   bits(run.total_bits),
   `${run.certified ? "" : "about "}${number(run.noise_std)}`,
-  [run.chosen ? "the answer" : "", run.certified ? "certified" : "estimated"].filter(Boolean).join(", "),
+  [run.chosen ? "the answer" : "", run.certified ? "certified" : "estimated", run.vacuous ? "no better than the start" : ""].filter(Boolean).join(", "),
 ];

@@ -78,6 +78,10 @@ def hold(answer: Calibration) -> None:
         if risk.as_prescribed is not None:
             prescribed = risk.as_prescribed.certified_noise >= risk.baseline.value
             assert risk.as_prescribed.vacuous == prescribed
+    for run in answer.frontier or ():
+        assert risk is not None
+        assert risk.baseline is not None
+        assert run.vacuous == (run.risk >= risk.baseline.value)
     assert told(answer, VACUOUS_RISK) == vacuous
     assert told(answer, VACUOUS_PRESCRIBED_RISK) == prescribed
     empty = 0
@@ -107,6 +111,15 @@ def test_a_bound_that_says_nothing_is_marked_and_warned_of(name: str) -> None:
     assert answer.risk is not None
     assert answer.risk.upper is not None
     assert answer.risk.upper.vacuous
+
+
+def test_runs_of_the_frontier_that_say_nothing_are_marked() -> None:
+    answer = epsilond.calibrate(
+        "one-pass-accelerated-mb-sgd", epsilon=1.0, delta=1e-6, samples_per_client=1000, clients=50, dimension=10,
+        lipschitz=1.0, diameter=2.0, smoothness=1.0,
+    )  # fmt: skip
+    hold(answer)
+    assert {run.vacuous for run in answer.frontier or ()} == {True, False}
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0 - 1e-15, 1.0, 1.0 + 1e-15, 2.0, math.inf])
