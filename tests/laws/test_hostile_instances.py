@@ -223,7 +223,7 @@ def outputs(
     choices = [tuple(KINDS[leaf.kind](leaf, relation)) for leaf in leaves(spec)]
     for turn in range(max(map(len, choices))):
         chosen = [instances[turn % len(instances)] for instances in choices]
-        if any(instance.against in declared for instance in chosen if instance.against):
+        if any(instance.against & declared for instance in chosen):
             continue
         run = Run(dict(zip(leaves(spec), (one.law for one in chosen), strict=True)), unit, observer, number)
         for here, there, reading in _outputs(run, spec, setting):

@@ -1,7 +1,7 @@
 """For each kind of spec a few concrete finite mechanisms that its words admit, the worst that come to mind.
 
 A mechanism maps the units of a batch, (name, value) in the order of the data, to the law of what is put out. `against`
-names the declared condition that rules a mechanism out; it counts wherever an answer does not declare that condition.
+names declared conditions that rule a mechanism out; it counts wherever an answer declares none of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import mpmath as mp
 from tests.oracles.finite import black_box, response
 from tests.oracles.hostile_runs import Batch, Law, Mechanism, independent
 
-ORDERED = "batch-has-no-order"
+NAMED = frozenset({"same-randomizer"})
+"""A report that names its sender is no report of the mechanism that every client runs."""
+ORDERED = NAMED | {"batch-has-no-order"}
 ODDS = Fraction(3)
 """e^ε of every finite kind: ε = log 3 in the specs."""
 _APART = 7
@@ -32,7 +34,7 @@ class Instance:
 
     name: str
     law: Mechanism
-    against: str = ""
+    against: frozenset[str] = frozenset()
 
 
 def plus(batch: Batch) -> int:
@@ -146,7 +148,7 @@ def reports(spec: Any, _: str) -> Iterator[Instance]:
             law[place] = law.get(place, Fraction(0)) + weight
         return law
 
-    yield Instance("by name", revealing(told, named))
+    yield Instance("by name", revealing(told, named), NAMED)
     yield Instance("in order", told)
     yield Instance("counted", counted)
 
