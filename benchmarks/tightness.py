@@ -269,8 +269,7 @@ TABLES = (
     Table(
         "What is known of ε: both ends, before and now",
         "At δ = 1e-6 where nothing else is said; the gap is 1 − lower/upper. Before: measured by `benchmarks.gaps` at "
-        "the commit that `benchmarks/gaps_before.json` names. Cases whose ends were within 1 % of each other are left "
-        "out.",
+        "the commit that `benchmarks/gaps_before.json` names. Cases whose ends were within 1 % are left out.",
         ("run", "relation", "ε before", "gap before", "ε now", "gap now"),
         gaps.wide(),
         ends_known,

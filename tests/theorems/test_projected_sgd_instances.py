@@ -32,7 +32,8 @@ def run(**changes: Any) -> ProjectedSgd:
 
 def model(spec: ProjectedSgd, pulls: list[float]) -> np.ndarray:
     """Distribution function of the last model on a dense grid of the ball, the record pulling by `pulls`, step by step."""
-    grid = np.linspace(-spec.radius, spec.radius, DENSE)
+    reach = min(spec.radius, 6.0)  # beyond it the model does not come
+    grid = np.linspace(-reach, reach, DENSE)
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
     assert step is not None
     assert noise is not None
