@@ -12,7 +12,7 @@ UNITS: Mapping[str, str] = {
     "record": "every single record",
     "client": "everything that any one client holds",
 }
-OBSERVERS: Mapping[str, str] = trust.OBSERVERS
+OBSERVERS: Mapping[Any, str] = trust.OBSERVERS
 RELATIONS: Mapping[str, str] = {
     "replace-one": "two data sets are neighbours if one {unit} of them has another value, their sizes being the same",
     "add-or-remove-one": "two data sets are neighbours if one has one {unit} more than the other",
