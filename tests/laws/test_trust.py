@@ -24,6 +24,7 @@ from accountants.trust import (
     loses_amplification,
 )
 from calibrators import CALIBRATORS
+from epsilond.reading import read
 
 DEFINITIONS, ALL_OBSERVERS = get_args(Definition), get_args(Observer)
 UNITS, SAMPLINGS, RELATIONS = get_args(Unit), get_args(Sampling), get_args(Relation)
@@ -159,7 +160,7 @@ ASKED = [
 def test_every_answer_says_so_and_never_against_whom_it_trusts(calibrator: Any, observer: Observer, unit: Unit) -> None:
     given = {**calibrator.example, "observer": observer, "unit": unit}
     try:
-        guarantee = calibrator.solve(calibrator.problem(**given)).guarantee
+        guarantee = calibrator.solve(read(calibrator.problem, given)).guarantee
     except (InvalidInput, NoCertificate):
         assert observer != calibrator.example.get("observer", "?")
         return
