@@ -107,7 +107,9 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
             repeated=REPEATED_SECONDS,
             loads=_loads(rows),
             accountants=tables.as_markdown(("accountant", "version", "what it computes"), _accountants(rows)),
-            pending=f"**{pending} questions are not measured yet.**\n" if pending else "",
+            pending=f"**{pending} questions are not measured yet; means and aims are of those that are.**\n"
+            if pending
+            else "",
         ),
         "### Aims\n",
         tables.as_markdown(targets.HEAD, targets.lines(rows)),
