@@ -9902,6 +9902,11 @@ export interface components {
              */
             risk: (number | ("unbounded" | "-unbounded")) | ("unbounded" | "-unbounded");
             /**
+             * Vacuous
+             * @description whether the bound is no better than the baseline, and so says nothing
+             */
+            vacuous?: boolean;
+            /**
              * Noise Std
              * @description σ per coordinate, root mean square over clients; an estimate unless certified, and then not to be run with: calibrate at these rounds and this batch_size
              */

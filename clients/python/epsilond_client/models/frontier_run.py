@@ -14,6 +14,7 @@ from ..models.frontier_run_risk_type_1 import (
     FrontierRunRiskType1,
     check_frontier_run_risk_type_1,
 )
+from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="FrontierRun")
 
@@ -37,6 +38,8 @@ class FrontierRun:
     """ of a client that reports in every round """
     total_bits: int
     """ of all clients, at most """
+    vacuous: bool | Unset = UNSET
+    """ whether the bound is no better than the baseline, and so says nothing """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,6 +63,8 @@ class FrontierRun:
 
         total_bits = self.total_bits
 
+        vacuous = self.vacuous
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -74,6 +79,8 @@ class FrontierRun:
                 "total_bits": total_bits,
             }
         )
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
 
         return field_dict
 
@@ -115,6 +122,8 @@ class FrontierRun:
 
         total_bits = d.pop("total_bits")
 
+        vacuous = d.pop("vacuous", UNSET)
+
         frontier_run = cls(
             rounds=rounds,
             batch_size=batch_size,
@@ -124,6 +133,7 @@ class FrontierRun:
             chosen=chosen,
             bits_per_client=bits_per_client,
             total_bits=total_bits,
+            vacuous=vacuous,
         )
 
         frontier_run.additional_properties = d
