@@ -49,6 +49,7 @@ class _Accountant:
     """Walks a spec once; equal inner specs are accounted for once."""
 
     effort: Effort
+    whole: Any
     considered: list[Considered] = field(default_factory=list)
     known: dict[tuple[Any, Setting], Guarantee] = field(default_factory=dict)
 
@@ -60,7 +61,7 @@ class _Accountant:
 
     def _proved(self, spec: Any, setting: Setting) -> Guarantee:
         """The first bound, as rules of a kind stand best first or exclude one another; the least of those that join."""
-        case = Case(setting, self.effort, self.account)
+        case = Case(setting, self.effort, self.account, self.whole)
         refused, found = [], []
         for rule in RULES:
             if rule.kind != spec.kind:
@@ -103,7 +104,7 @@ def account(
             and `nearest` is another observer or relation of which one does.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    accountant = _Accountant(effort)
+    accountant = _Accountant(effort, spec)
     setting = Setting(relation=relation, unit=unit, observer=observer)
     try:
         guarantee = accountant.account(spec, setting)
@@ -118,7 +119,7 @@ def _with_nearest(refused: ConditionViolated, spec: Any, setting: Setting) -> Co
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:
         try:
-            _Accountant("coarse").account(spec, replace(setting, **change))
+            _Accountant("coarse", spec).account(spec, replace(setting, **change))
         except NoCertificate:
             continue
         ((name, value),) = change.items()

@@ -16,11 +16,15 @@ Effort = Literal["coarse", "default", "fine"]
 
 @dataclass(frozen=True)
 class Case:
-    """What is asked of a rule: the setting, the effort, and how to account for an inner spec in some setting."""
+    """What is asked of a rule: the setting, the effort, and how to account for an inner spec in some setting.
+
+    `whole` is the spec that was asked about, of which the one that the rule reads is a part.
+    """
 
     setting: Setting
     effort: Effort
     account: Callable[[Any, Setting], Guarantee]
+    whole: Any
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from accountants.specs import Composed, Repeated, Subsampled
+from accountants.specs import Composed, Repeated, Shuffled, Subsampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +123,21 @@ def of_records(spec: Any) -> Any:
         known = replace(spec, mechanism=of_records(spec.mechanism))
         return replace(known, level="records") if known.level is None and known.may_be_of_records else known
     return replace(spec, mechanism=of_records(spec.mechanism)) if inner(spec) else spec
+
+
+def pools_records(spec: Any) -> bool:
+    """Whether a fixed number of records is drawn in it from those of all clients together.
+
+    Below a draw of clients, and in a shuffled report, a client draws among its own records.
+    """
+    if isinstance(spec, Shuffled):
+        return False
+    if isinstance(spec, Subsampled) and spec.sampling != "full":
+        if spec.level != "records":
+            return False
+        if spec.sampling != "poisson":
+            return True
+    return any(map(pools_records, inner(spec)))
 
 
 def of_the_batch(spec: Any) -> Iterator[Any]:

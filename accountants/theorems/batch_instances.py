@@ -19,7 +19,6 @@ from accountants.law import SampledGaussianLaw
 from accountants.profiles import GaussianMixture, mixture_pair
 from accountants.special import UNIT_ROUNDOFF
 from accountants.structure import NORM_BOUNDED, SUMS, draws, kinds
-from accountants.theorems.shuffling_finite import response_instance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,13 +63,8 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 
     All other records equal to the replacing one: the batch without the record is then the same whichever it holds, and
     the laws are (1 − q) Q + q P against Q. For contributions of bounded norm also opposite ones, all others at zero.
-    For reports out of k categories: all other records in the category that the record changes to, reports counted.
     """
     mechanism = spec.mechanism
-    if mechanism.kind == "randomized_response":
-        if spec.batch_size is None:
-            return ()
-        return (drawn_or_not(response_instance(spec.batch_size, mechanism.epsilon, mechanism.categories), share)[1],)
     if draws(mechanism) or not inner.curve.tight or not kinds(mechanism) <= SUMS:
         return ()
     return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(mechanism, share, inner))

@@ -87,6 +87,8 @@ def pulled(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
     """The instance for the last model of equal steps; none where it is not worked out."""
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
     pull = spec.lipschitz - spec.strong_convexity * spec.radius
+    if relation == "zero-out-one" and spec.strong_convexity > 0.0:
+        return ()  # a zeroed record loses its part of the strong convexity too: the two laws contract unlike
     if spec.release != "last" or step is None or noise is None or not pull > 0.0 or spec.steps > MOST_STEPS:
         return ()
     root = math.sqrt(spec.participants)

@@ -12,7 +12,7 @@ from accountants.amplification import thinned
 from accountants.curve import Curve
 from accountants.guarantee import Guarantee, Refusal
 from accountants.rule import Case, Rule
-from accountants.structure import drawn_level, left_out_is_the_same, of_records, open_level
+from accountants.structure import drawn_level, left_out_is_the_same, of_records, open_level, pools_records
 from accountants.theorem import Condition, Source, Status, Theorem
 from accountants.theorems.subsampling import drawn_mechanism, not_covered, observes_draw
 
@@ -105,6 +105,11 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """The client's guarantee unchanged, as an upper end: what it draws may be less than the worst it could send."""
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
+    if case.setting.relation == "add-or-remove-one" and pools_records(case.whole):
+        return Refusal(
+            RECORDS_OF_A_CLIENT,
+            "a fixed number of records is drawn from those of all clients: without the client others are drawn",
+        )
     inner = case.account(of_records(spec.mechanism), case.setting)
     step = RECORDS_OF_A_CLIENT.because(inner.derivation, sampling=spec.sampling)
     return Guarantee(setting=case.setting, curve=Curve(inner.curve.upper), derivation=step, declared=inner.declared)

@@ -27,7 +27,7 @@ from accountants.specs import (
 )
 from accountants.theorems.shuffling_counts import two_counts
 from tests.oracles.enclosure import log_of
-from tests.oracles.finite import Law, mixture, response
+from tests.oracles.finite import Law, response
 from tests.oracles.finite import hockey_stick as finite_hockey_stick
 from tests.oracles.hockey_stick import sign_changes
 
@@ -176,28 +176,6 @@ def test_shuffled_responses_are_known_nearly_exactly() -> None:
         curve = account(spec, relation="replace-one", observer="shuffled-server").guarantee.curve
         found = curve.epsilon(math.log(delta))
         assert found.upper * (1 - width) <= found.lower <= found.upper
-
-
-def test_reports_of_a_batch_without_their_order() -> None:
-    """Two of three records in categories (0, 1, 1) or (1, 1, 1): all batches and reports enumerated."""
-    spec = Subsampled(
-        sampling="without-replacement",
-        batch_size=2,
-        population=3,
-        mechanism=RandomizedResponse(epsilon=math.log(3), categories=2),
-    )
-    curve = account(spec, relation="replace-one").guarantee.curve
-
-    def released(held: Sequence[int]) -> Law:
-        batches = [[held[i] for i in batch] for batch in itertools.combinations(range(3), 2)]
-        return mixture([Fraction(1, 3)] * 3, [reports(batch, 2, Fraction(3)) for batch in batches])
-
-    p, q = released((0, 1, 1)), released((1, 1, 1))
-    for epsilon in (0.0, 0.3, 0.6):
-        gamma = Fraction(math.exp(epsilon))
-        exact = [log_of(finite_hockey_stick(*order, gamma)) for order in ((p, q), (q, p))]
-        assert lower_ends(curve.witnesses[0], epsilon) == pytest.approx(exact, abs=1e-9)
-        assert curve.log_delta(epsilon).lower <= max(exact) + 1e-12
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])

@@ -193,7 +193,11 @@ def test_a_contracted_guarantee_composes() -> None:
 def test_the_derivation_names_the_lemma_and_its_premises() -> None:
     contracted = contract(inner("gaussian"), diameter=4.0, noise_std=1.0)
     assert contracted.theorems() == ("asoodeh.lemma-2", "balle-wang-2018.8")
-    assert {condition.id for condition in contracted.declared} == {"common-kernel", "bounded-input"}
+    assert {condition.id for condition in contracted.declared} == {
+        "common-kernel",
+        "bounded-input",
+        "sum-of-contributions",
+    }
 
 
 @pytest.mark.parametrize(

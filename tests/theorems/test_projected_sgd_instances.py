@@ -116,3 +116,10 @@ def test_where_it_is_not_worked_out_there_is_none() -> None:
     assert pulled(run(strong_convexity=1.0), "replace-one") == ()
     assert pulled(run(release="random-stop"), "replace-one") == ()
     assert pulled(run(rounds=6), "replace-one") == ()
+
+
+def test_a_zeroed_gradient_that_changes_the_contraction_too_has_no_instance() -> None:
+    """A zeroed record loses its part of the strong convexity, so that its world's steps contract less."""
+    assert pulled(run(strong_convexity=0.5), "replace-one")
+    assert pulled(run(strong_convexity=0.5), "zero-out-one") == ()
+    assert pulled(run(), "zero-out-one")

@@ -221,3 +221,21 @@ def test_a_full_batch_hides_no_contradiction(inner: Any, pointer: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         drawn(10, 20, full(inner), level="records")
     assert caught.value.faults[0].pointer == pointer
+
+
+@pytest.mark.parametrize("sampling", ["without-replacement", "with-replacement"])
+def test_a_fixed_number_of_everyones_records_is_refused_where_a_client_may_be_absent(sampling) -> None:
+    """One of two records, +C of client A and −C of B: with A half N(C) and half N(−C), without it N(−C) alone.
+
+    At σ = C and δ = 1e-3 that costs ε = 6.45, twice what the client's own contribution does.
+    """
+    pooled = Subsampled(
+        sampling=sampling, batch_size=1, population=2, level="records", mechanism=Gaussian(noise_multiplier=1.0)
+    )
+    for spec in (pooled, Repeated(times=3, mechanism=pooled), Composed(mechanisms=(pooled,))):
+        with pytest.raises(ConditionViolated):
+            account(spec, relation="add-or-remove-one", unit="client", observer="released-models")
+        account(spec, relation="replace-one", unit="client", observer="released-models")
+    # Below a draw of clients, each draws among its own records: what it contributes is bounded all the same.
+    own = Subsampled(sampling="poisson", rate=0.1, level="clients", mechanism=pooled)
+    account(own, relation="add-or-remove-one", unit="client", observer="released-models")
