@@ -10,7 +10,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+import numpy as np
+
 from accountants.curve import Curve, Interval
+from accountants.errors import InvalidInput
 from accountants.quantities import DELTA, EPSILON, LOG10_DELTA, natural_log_delta, request
 
 ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
@@ -55,7 +58,7 @@ class PrivacyCurve:
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
-        asked = _AtDelta(delta=_plain(delta), log10_delta=_plain(log10_delta))
+        asked = _AtDelta(delta=_plain(delta, "delta"), log10_delta=_plain(log10_delta, "log10_delta"))
         return self.known.epsilon(natural_log_delta(asked.delta, asked.log10_delta))
 
     def delta(self, *, epsilon: float) -> Interval:
@@ -64,7 +67,7 @@ class PrivacyCurve:
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or no number.
         """
-        return delta_ends(self.known.log_delta(_AtEpsilon(epsilon=_plain(epsilon)).epsilon))
+        return delta_ends(self.known.log_delta(_AtEpsilon(epsilon=_plain(epsilon, "epsilon")).epsilon))
 
     def log10_delta(self, *, epsilon: float) -> Interval:
         """log10 δ at an ε ≥ 0 [nat]; −math.inf is a δ of zero, as a lower end also one of which nothing is known.
@@ -72,12 +75,14 @@ class PrivacyCurve:
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or no number.
         """
-        return log10_ends(self.known.log_delta(_AtEpsilon(epsilon=_plain(epsilon)).epsilon))
+        return log10_ends(self.known.log_delta(_AtEpsilon(epsilon=_plain(epsilon, "epsilon")).epsilon))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, name: str) -> Any:
     """A number of numpy as Python's own."""
-    return value.item() if hasattr(value, "item") else value
+    if isinstance(value, np.ndarray):
+        raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def delta_ends(log_delta: Interval) -> Interval:

@@ -6,9 +6,10 @@ of it can say what another denies. Pages, reports and the command line print it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from accountants.admitted import FRESH_DRAW, SECRET_DRAW
 from accountants.errors import InvalidInput
 from accountants.quantities import Level, Observer, Relation, Sampling, Unit
 from accountants.specs import ProjectedSgd, Shuffled, Subsampled
@@ -16,6 +17,7 @@ from accountants.structure import drawn_level, inner
 
 if TYPE_CHECKING:
     from accountants.specs import Spec
+    from accountants.theorem import Condition
 
 Definition = Literal["local", "shuffle", "central", "joint"]
 DRAW_UNSEEN: Observer = "released-models"
@@ -110,9 +112,17 @@ def _draws(spec: Any, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
 
 
 def in_words(
-    *, definition: Definition, observer: Observer, unit: Unit, relation: Relation, draws: Sequence[Draw] = ()
+    *,
+    definition: Definition,
+    observer: Observer,
+    unit: Unit,
+    relation: Relation,
+    draws: Sequence[Draw] = (),
+    declared: Collection[Condition] = (),
 ) -> str:
     """What is protected, against whom, who is trusted for it and what the draws hide, as one sentence.
+
+    `declared` are the conditions of the guarantee: a draw that was counted as one that may be seen is told as such.
 
     Raises:
         InvalidInput: a guarantee of that definition cannot be against that observer, whom it trusts.
@@ -120,7 +130,8 @@ def in_words(
     if observer not in POSSIBLE[definition]:
         allowed = ", ".join(POSSIBLE[definition])
         raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
-    drawn = [_drawn(draw, observer, unit) for draw in draws if draw.sampling != "full"]
+    open_to_all = FRESH_DRAW in declared and SECRET_DRAW not in declared
+    drawn = [_drawn(draw, observer, unit, open_to_all) for draw in draws if draw.sampling != "full"]
     promise = f"{UNITS[unit]}, {RELATIONS[relation]}, is protected against {OBSERVERS[observer]}"
     sentence = f"{promise}: {TRUSTED[definition]}; {'; '.join(drawn or [NOT_COUNTED])}."
     return sentence[0].upper() + sentence[1:]
@@ -142,7 +153,7 @@ def own_level(unit: Unit) -> Level:
     return "clients" if unit == "client" else "records"
 
 
-def _drawn(draw: Draw, observer: Observer, unit: Unit) -> str:
+def _drawn(draw: Draw, observer: Observer, unit: Unit, open_to_all: bool) -> str:
     """How something is drawn, and whether that counts."""
     how = SAMPLINGS[draw.sampling].format(level=draw.level)
     if draw.level != own_level(unit) and not draw.shuffled:
@@ -150,4 +161,6 @@ def _drawn(draw: Draw, observer: Observer, unit: Unit) -> str:
         return f"{how}, which {worth}"
     if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):
         return f"{how} in sight of this observer, which makes a loss rarer but no smaller"
+    if open_to_all:
+        return f"{how}, which makes a loss rarer but no smaller, so that it may be seen which ones"
     return f"{how}, and which ones must stay hidden from this observer"

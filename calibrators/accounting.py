@@ -234,7 +234,7 @@ def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounte
     """
     found = _accounted(question, effort)
     guarantee = StatedGuarantee(
-        in_words=_sentence(question),
+        in_words=_sentence(question, found),
         unit=question.unit,
         relation=question.relation,
         observer=question.observer,
@@ -260,7 +260,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
     sense = meaning(_accounted(problem, "coarse").guarantee.curve, points=FEW_POINTS if many else POINTS)
     return AccountAnswer(
         guarantee=AccountGuarantee(
-            in_words=_sentence(problem),
+            in_words=_sentence(problem, found),
             unit=problem.unit,
             relation=problem.relation,
             observer=problem.observer,
@@ -291,7 +291,7 @@ def _accounted(question: AccountQuestion, effort: Effort) -> Account:
     )
 
 
-def _sentence(question: AccountQuestion) -> str:
+def _sentence(question: AccountQuestion, found: Account) -> str:
     """What the guarantee is about. Nothing is known of who adds the noise but that nobody who looks is trusted."""
     return in_words(
         definition=definition_against(question.observer),
@@ -299,6 +299,7 @@ def _sentence(question: AccountQuestion) -> str:
         unit=question.unit,
         relation=question.relation,
         draws=draws_of(question.spec, question.unit),
+        declared=found.guarantee.declared,
     )
 
 

@@ -66,6 +66,7 @@ def guarantee_answer(
             unit=setting.unit,
             relation=setting.relation,
             draws=drawn,
+            declared=guarantee.declared,
         ),
         unit=setting.unit,
         relation=setting.relation,

@@ -93,3 +93,11 @@ def test_a_calibration_remembers_its_curve_and_goes_to_other_processes_without_i
     assert curve is not None
     assert curve.epsilon(delta=1e-5).upper == pytest.approx(CALIBRATED.parameters.epsilon, rel=1e-9)
     assert pickle.loads(pickle.dumps(CALIBRATED)).guarantee.curve is None
+
+
+def test_an_array_is_not_one_number() -> None:
+    curve = epsilond.account(epsilond.Gaussian(noise_multiplier=1.0), relation="replace-one").guarantee.curve
+    for array in (np.array([1e-5]), np.array([1e-5, 1e-6])):
+        with pytest.raises(epsilond.InvalidInput, match="/delta: is one number"):
+            curve.epsilon(delta=array)
+    assert curve.epsilon(delta=np.float64(1e-5)) == curve.epsilon(delta=1e-5)

@@ -8,10 +8,22 @@ from typing import Any, get_args
 
 import pytest
 
+import epsilond
 from accountants.account import account
 from accountants.errors import InvalidInput, NoCertificate
 from accountants.quantities import Observer, Relation, Sampling, Unit
-from accountants.specs import Gaussian, Repeated, Shuffled, Spec, Subsampled
+from accountants.specs import (
+    Approximate,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    RandomizedResponse,
+    Repeated,
+    Shuffled,
+    Spec,
+    Subsampled,
+    TruncatedDiscreteLaplace,
+)
 from accountants.trust import (
     NOT_COUNTED,
     OBSERVERS,
@@ -30,6 +42,14 @@ DEFINITIONS, ALL_OBSERVERS = get_args(Definition), get_args(Observer)
 UNITS, SAMPLINGS, RELATIONS = get_args(Unit), get_args(Sampling), get_args(Relation)
 COMBINATIONS = list(itertools.product(DEFINITIONS, ALL_OBSERVERS, UNITS, SAMPLINGS, ("records", "clients")))
 NOISE = Gaussian(noise_multiplier=4.0)
+EVERY_KIND: list[Spec] = [
+    NOISE,
+    Laplace(scale_multiplier=4.0),
+    DiscreteLaplace(decay_rate=0.5, sensitivity=1),
+    TruncatedDiscreteLaplace(noise_levels=9, decay_rate=0.5, dimension=1, l1_sensitivity=1.0, linf_sensitivity=1.0),
+    RandomizedResponse(epsilon=1.0, categories=3),
+    Approximate(epsilon=1.0, delta=1e-6),
+]
 AMPLIFYING = {"balle-barthe-gaboardi-2018.8", "balle-barthe-gaboardi-2018.9", "epsilond.poisson-replace-one"}
 
 
@@ -167,3 +187,21 @@ def test_every_answer_says_so_and_never_against_whom_it_trusts(calibrator: Any, 
     assert guarantee.observer in POSSIBLE[guarantee.definition]
     assert guarantee.in_words.count("trusted") == 1
     assert OBSERVERS[guarantee.observer] in guarantee.in_words
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("sampling", ["poisson", "without-replacement"])
+@pytest.mark.parametrize("mechanism", EVERY_KIND, ids=lambda spec: spec.kind)
+def test_the_sentence_agrees_with_what_is_declared_of_the_draw(
+    mechanism: Spec, sampling: Sampling, relation: Relation
+) -> None:
+    """What the conditions let be seen, the sentence never demands to be hidden, and the other way round."""
+    batch = {"rate": 0.1} if sampling == "poisson" else {"batch_size": 10, "population": 100}
+    spec = Subsampled(sampling=sampling, mechanism=mechanism, **batch)
+    try:
+        answer = epsilond.account(spec, relation=relation)
+    except NoCertificate:
+        return
+    declared = {condition.id for condition in answer.declared_conditions}
+    assert ("must stay hidden" in answer.guarantee.in_words) == ("secret-draw" in declared)
+    assert ("may be seen" in answer.guarantee.in_words) == ("fresh-draw" in declared)
