@@ -57,7 +57,7 @@ def verification(found: Verification) -> RenderableType:
     rows = {
         "outcome": found.outcome,
         "that is": found.reason,
-        "about": " ".join(part for part in (found.kind, found.name) if part),
+        "about": " ".join(dict.fromkeys(part for part in (found.kind, found.name) if part)),
         "date": f"{found.date} (as given; not checked)" if found.date else "none",
         "made by engine": found.report_engine or "unknown",
         "today's engine": found.engine_version,

@@ -44,10 +44,11 @@ class Verification:
     `exactly`: today's engine answers the same to the last digit, and the page is, byte for byte, the one it writes of
     that answer. `within-the-certificate`: so is the page, and every figure is near today's (witness/reports/compare.py
     says how near), as on another processor, where the last digits of logarithms and sums differ.
-    `another-engine`: the report names another engine's version. Today's confirms its figures, but cannot say how that
-    version would have written the page: read `recomputed` instead. `not-confirmed`: likewise of another engine, and at
-    `differences` the report says more than today's engine proves. `contradicts`: the figures differ at `differences`,
-    JSON pointers into the data. `refused`: the request has no answer. `broken`: the page is not as it was made.
+    `another-engine`: the report names another engine's version. Today's confirms its figures and writes the same page
+    of its data, but cannot say whether that version gave them: read `recomputed` instead. A page of another version
+    that today's would write otherwise is `broken`: only that version can check it. `not-confirmed`: likewise of another
+    engine, and at `differences` the report says more than today's engine proves. `contradicts`: the figures differ at
+    `differences`, JSON pointers into the data. `refused`: the request has no answer. `broken`: the page is not as it was made.
 
     `recomputed` is what today's engine answers to the report's request (parameters, guarantee, points, claim and
     meaning, as in the answers of the service), in words too (`headline`), with the conditions that only the caller can
@@ -85,8 +86,8 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str,
 
     Example:
         >>> import epsilond
-        >>> asked = {"epsilon": 1.0, "delta": 1e-6, "solve_for": "noise_multiplier", "relation": "replace-one"}
-        >>> page = epsilond.report("calibration", "gaussian", request=asked, date="2026-01-31")
+        >>> asked = {"spec": {"kind": "gaussian", "noise_multiplier": 2.0}, "relation": "replace-one"}
+        >>> page = epsilond.report("account", request={**asked, "query": {"delta": 1e-5}}, date="2026-01-31")
         >>> epsilond.verify(page).outcome
         'exactly'
 
@@ -172,6 +173,11 @@ def _confirmed(found: Mapping[str, Any], page: str) -> Verification:
     }
     written_alike = _written_alike(found, page)
     if found["engine_version"] != ENGINE_VERSION:
+        if not written_alike:
+            raise Broken(
+                "another version of the engine made the report, and the visible page is not what this one writes of "
+                "its data: it was altered, or can be checked by that version alone"
+            )
         outcome = "another-engine" if outcome in AGREES else outcome
         known["explained_otherwise"] = explained_otherwise(found, computed)
     elif outcome in AGREES:
@@ -212,9 +218,10 @@ def _written_alike(found: Mapping[str, Any], page: str) -> bool:
 _REASONS: Mapping[Outcome, str] = {
     "exactly": "today's engine gives the same answer, to the last digit, and writes the same page of it",
     "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library"
-    f" does: every figure is within {SAME_ENGINE:g} of the report's, relatively; the page is the one of the report's",
-    "another-engine": "another version of the engine made the page, which this one cannot confirm; the figures in its"
-    " data are confirmed by those below: read these, or verify it with that version",
+    f" does: every figure is within {SAME_ENGINE:g} of the report's, relatively, δ by its logarithm; the page is the"
+    " one of the report's",
+    "another-engine": "another version of the engine made the report; the page is what this one writes of its data, and"
+    " the figures in them are confirmed by those below: read these, or verify it with that version",
     "not-confirmed": "another version of the engine made the report, and today's does not prove as much",
     "contradicts": "today's engine gives another answer",
 }

@@ -18,7 +18,7 @@ MEANINGS = {
     NOT_CERTIFIED: "nothing can be certified: the condition that fails and what is near are shown",
     BROKEN: "verify: the report was altered or is incomplete",
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
-    ANOTHER_ENGINE: "verify: another version of the engine made the report; its figures are confirmed, its page is not",
+    ANOTHER_ENGINE: "verify: another version of the engine made the report; today's proves its figures",
 }
 """THE list of exit codes."""
 ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": "", "spec": "SPEC", "report": "REPORT"}

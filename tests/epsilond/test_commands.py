@@ -227,15 +227,18 @@ def test_another_engines_report_exits_with_6_and_shows_todays_figures(tmp_path):
     record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
     record["engine_version"] = record["answer"]["engine_version"] = "0.0.9"
     file = tmp_path / "report.html"
-    file.write_text(
-        sealed(record, lambda *given: report_page.render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8"
-    )
+    file.write_text(sealed(record, report_page.render), encoding="utf-8")
     shown = run("verify", file)
     assert shown.exit_code == 6
     assert "0.9999998" in shown.stdout
-    assert "0.0000001" not in shown.stdout
     body = json.loads(run("verify", file, "--json").stdout)
     assert (body["agrees"], body["outcome"], body["report_engine"]) == (False, "another-engine", "0.0.9")
+    file.write_text(
+        sealed(record, lambda *given: report_page.render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8"
+    )
+    forged = run("verify", file)
+    assert forged.exit_code == 4
+    assert "0.0000001" not in forged.stdout
 
 
 def test_a_huge_file_exits_with_2(tmp_path):

@@ -5,9 +5,13 @@ import doctest
 import pytest
 
 from accountants import privacy_curve
-from epsilond import ask
+from epsilond import ask, reporting
 
-EXAMPLES = [each for module in (ask, privacy_curve) for each in doctest.DocTestFinder(exclude_empty=True).find(module)]
+EXAMPLES = [
+    each
+    for module in (ask, privacy_curve, reporting)
+    for each in doctest.DocTestFinder(exclude_empty=True).find(module)
+]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
