@@ -273,13 +273,14 @@ class PrescribedRisk:
     """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
 
     theorem: str
+    reading: Annotated[TheoremReading, Served("of the theorem; as_printed has the printed one")]
     batch_size: int
     rounds: int
     step_size: float
     envelope_smoothness: Annotated[float | None, Served("of the envelope it runs on")] = None
     within_budget: Annotated[bool, Served("whether the request's budgets pay for its rounds")]
     certified_noise: Annotated[float, Served("bound at its certified noise", may_be_unbounded=True)]
-    printed_noise: Annotated[float, Served("bound at the printed noise", may_be_unbounded=True)]
+    printed_noise: Annotated[float, Served("bound at the noise that the reading prescribes", may_be_unbounded=True)]
     ratio: Annotated[float, Served("bound at its certified noise over the answer's bound", may_be_unbounded=True)]
     vacuous: Annotated[
         bool | None, Served("whether the bound at its certified noise is no better than the baseline")
@@ -294,7 +295,10 @@ class Risk:
     baseline: Annotated[Baseline | None, BASELINE] = None
     upper: Annotated[RiskBound | None, Served("upper bound")] = None
     lower: Annotated[RiskBound | None, Served("lower bound")] = None
-    as_prescribed: Annotated[PrescribedRisk | None, Served("the printed prescription, where a run was chosen")] = None
+    as_prescribed: Annotated[
+        PrescribedRisk | None,
+        Served("our bound at the run that the theorem's corrected reading prescribes, where a run was chosen"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

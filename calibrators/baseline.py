@@ -151,7 +151,7 @@ def _of_the_risk(risk: Risk, start: Start) -> Iterator[Warning_]:
     if risk.upper is not None and risk.upper.vacuous:
         yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
     if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
-        what = f"the bound at the run that {risk.as_prescribed.theorem} prescribes"
+        what = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
         yield start.warning(VACUOUS_PRESCRIBED_RISK, what, risk.as_prescribed.certified_noise)
 
 

@@ -39,7 +39,7 @@ READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
 SHOWN = ("step_size", "envelope_smoothness", "excess_risk_scale")
 CLAIMED = ("excess_risk_at_effective_participants",)
 """Beside the claimed risk of a statement."""
-OPEN_COMPOSITION = "the printed composition of the rounds does not close at these numbers (E-01)"
+PROOF_FAILS = "the printed proof asks for what does not hold at these numbers"
 IDENTICAL = ConditionResult(
     "identical-clients",
     "all records are identically distributed, over all clients (for the risk, not for the privacy)",
@@ -183,8 +183,9 @@ def _reading(problem: MbSgdProblem, run: Run, reading: Reading, truth: Truth) ->
     worst = _worst(map(at, members, stds))
     conditions = _conditions(problem, asked, reading, members, rounds)
     reason = REASONS.get(problem.sampling)
-    if reading == "proof" and reason is None and any(one.holds is not True for one in conditions):
-        reason = OPEN_COMPOSITION
+    failing = [one.id for one in conditions if one.holds is not True]
+    if reading == "proof" and reason is None and failing:
+        reason = f"{PROOF_FAILS}: {', '.join(failing)}"
     shown = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
     return PrintedReading(
         theorem=theorem.id,

@@ -197,6 +197,7 @@ def _prescribed_risk(
     certified = at(noise_std_of(prescribed))
     return PrescribedRisk(
         theorem=theorem_of(problem),
+        reading="corrected",
         batch_size=prescribed.batch_size,
         rounds=prescribed.rounds,
         step_size=found.step_size,

@@ -28,7 +28,14 @@ def warnings_of(
         *(warning for reading in printed for warning in of_a_reading(reading, noise_stds)),
         *_of_the_sampling(problem),
         *_of_assumptions(problem),
+        *_of_what_is_not_used(problem),
     )
+
+
+def _of_what_is_not_used(problem: MiniBatchProblem) -> Iterator[Warning_]:
+    given = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
+    if given and problem.within != type(problem).within:
+        yield Warning_(code="field-not-used", message="within chooses nothing where rounds and batch_size are given")
 
 
 def _of_the_groups(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Warning_]:

@@ -82,9 +82,9 @@ def check_run(asked: Any) -> None:
         InvalidInput: batch_size or rounds are absent beside noise_std, gradient_std exceeds lipschitz, or a scale is
             out of the range that squares survive.
     """
-    check_scales(
-        noise_std=asked.noise_std, step_size=asked.step_size, gradient_std=asked.gradient_std, radius=asked.radius
-    )
+    check_scales(noise_std=asked.noise_std, gradient_std=asked.gradient_std, radius=asked.radius)
+    if isinstance(asked, SteppedRiskFields):
+        check_scales(step_size=asked.step_size)
     if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
         raise InvalidInput(Fault("/noise_std", "needs batch_size and rounds: it is the noise of one run"))
     if asked.gradient_std is not None and asked.gradient_std > asked.lipschitz:

@@ -211,7 +211,8 @@ def _risk(risk: Risk) -> RenderableType:
         {
             **({} if risk.objective is None else {"of": risk.objective}),
             **{
-                side: f"{_rounded(bound.value, ROUND_CEILING if side == 'at most' else ROUND_FLOOR)}"
+                side if bound.constant == "explicit" else f"{side} the order of": ""
+                f"{_rounded(bound.value, ROUND_CEILING if side == 'at most' else ROUND_FLOOR)}"
                 f" ({bound.constant} constant, {bound.theorem}){_mark(bound.vacuous, risk.baseline)}"
                 for side, bound in sides.items()
                 if bound is not None

@@ -24,7 +24,7 @@ export function brief({ parameters, guarantee, risk: expected }, body) {
   const name = primary({ parameters }, body);
   const symbol = { noise_std: "σ", noise_multiplier: "z" }[name] ?? (name && title(name).toLowerCase());
   const parts = [name ? `${symbol}\u00a0${number(parameters[name])}` : "σ\u00a0by\u00a0group", `ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`];
-  if (expected?.upper) parts.push(`risk\u00a0≤\u00a0${number(expected.upper.value, 3, "up")}${expected.upper.vacuous ? ", which says nothing" : ""}`);
+  if (expected?.upper) parts.push(`risk\u00a0${expected.upper.constant === "explicit" ? "≤" : "of the order of"}\u00a0${number(expected.upper.value, 3, "up")}${expected.upper.vacuous ? ", which says nothing" : ""}`);
   return parts.join(" · ");
 }
 
@@ -36,7 +36,7 @@ export function spoken(answer, body) {
     name ? `${title(name)} ${number(answer.parameters[name])}.` : "Noise differs by group.",
     `Epsilon is at most ${number(guarantee.epsilon.upper, 4, "up")} at delta ${number(guarantee.target.delta)}.`,
     sent ? `${bits(sent.bits_per_round_per_client)} per client and round.` : "",
-    expected?.upper ? `Excess risk at most ${number(expected.upper.value, 3, "up")}${expected.upper.vacuous ? `, ${noBetter(expected.baseline)}` : ""}.` : "",
+    expected?.upper ? `Excess risk ${expected.upper.constant === "explicit" ? "at most" : "of the order of"} ${number(expected.upper.value, 3, "up")}${expected.upper.vacuous ? `, ${noBetter(expected.baseline)}` : ""}.` : "",
     answer.warnings.length ? `${answer.warnings.length} warnings.` : "",
   ].join(" ");
 }

@@ -19,6 +19,7 @@ from calibrators.risk_bounds import RISK_BOUNDS
 from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
 from calibrators.risk_bounds_mb_sgd import RISK_BOUND as MB_SGD
 from calibrators.risk_bounds_shuffled_mb_sgd import RISK_BOUND as SHUFFLED
+from epsilond.reading import read
 
 each_bounder = pytest.mark.parametrize("bounder", RISK_BOUNDS, ids=lambda one: one.name)
 
@@ -252,8 +253,8 @@ def test_stages_are_bounded_explicitly_beside_the_printed_orders(name: str, theo
     assert solved.risk is not None
     assert solved.risk.upper is not None
     assert again.upper[0].value == solved.risk.upper.value
-    with pytest.raises(InvalidInput):
-        bounded(bounder, step_size=0.1)
+    with pytest.raises(InvalidInput, match="step_size"):
+        read(bounder.problem, {**bounder.example, "step_size": 0.1})
 
 
 def test_the_bound_of_re_used_records_is_of_the_data_at_hand() -> None:
