@@ -14,12 +14,12 @@ from epsilond.reading import read
 QUESTION = Question("epsilon", [], 1.0, 1e-6)
 
 
-def ask(accountant):
-    return isolated(accountant, QUESTION, seconds=2, megabytes=4000)
+def ask(accountant, seconds=2):
+    return isolated(accountant, QUESTION, seconds=seconds, megabytes=4000)
 
 
 def test_a_value_comes_with_its_cost():
-    said = ask(lambda question: Answer(question.delta, 0.0, math.inf))
+    said = ask(lambda question: Answer(question.delta, 0.0, math.inf), seconds=60)
     assert (said["value"], said["lower"], said["upper"]) == (1e-6, 0.0, math.inf)
     assert 0 < said["cpu"] < 1
     assert said["calls"] > 1
@@ -27,7 +27,7 @@ def test_a_value_comes_with_its_cost():
 
 
 def test_an_interval_may_come_afterwards():
-    assert ask(lambda _: Answer(1.0, afterwards=lambda: (0.5, 1.5)))["lower"] == 0.5
+    assert ask(lambda _: Answer(1.0, afterwards=lambda: (0.5, 1.5)), seconds=60)["lower"] == 0.5
 
 
 def raises(error):

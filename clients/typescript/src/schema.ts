@@ -15500,6 +15500,8 @@ export interface components {
         PrescribedRisk: {
             /** Theorem */
             theorem: string;
+            /** @description of the theorem; as_printed has the printed one */
+            reading: components["schemas"]["Reading"];
             /** Batch Size */
             batch_size: number;
             /** Rounds */
@@ -15523,7 +15525,7 @@ export interface components {
             certified_noise: number | ("unbounded" | "-unbounded");
             /**
              * Printed Noise
-             * @description bound at the printed noise
+             * @description bound at the noise that the reading prescribes
              */
             printed_noise: number | ("unbounded" | "-unbounded");
             /**
@@ -17440,7 +17442,7 @@ export interface components {
             upper?: components["schemas"]["RiskBound"];
             /** @description lower bound */
             lower?: components["schemas"]["RiskBound"];
-            /** @description the printed prescription, where a run was chosen */
+            /** @description our bound at the run that the theorem's corrected reading prescribes, where a run was chosen */
             as_prescribed?: components["schemas"]["PrescribedRisk"];
         };
         /**

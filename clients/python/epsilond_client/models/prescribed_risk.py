@@ -18,6 +18,7 @@ from ..models.prescribed_risk_ratio_type_1 import (
     PrescribedRiskRatioType1,
     check_prescribed_risk_ratio_type_1,
 )
+from ..models.reading import Reading, check_reading
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="PrescribedRisk")
@@ -28,6 +29,7 @@ class PrescribedRisk:
     """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
 
     theorem: str
+    reading: Reading
     batch_size: int
     rounds: int
     step_size: float
@@ -36,7 +38,7 @@ class PrescribedRisk:
     certified_noise: float | PrescribedRiskCertifiedNoiseType1
     """ bound at its certified noise """
     printed_noise: float | PrescribedRiskPrintedNoiseType1
-    """ bound at the printed noise """
+    """ bound at the noise that the reading prescribes """
     ratio: float | PrescribedRiskRatioType1
     """ bound at its certified noise over the answer's bound """
     envelope_smoothness: float | Unset = UNSET
@@ -47,6 +49,8 @@ class PrescribedRisk:
 
     def to_dict(self) -> dict[str, Any]:
         theorem = self.theorem
+
+        reading: str = self.reading
 
         batch_size = self.batch_size
 
@@ -83,6 +87,7 @@ class PrescribedRisk:
         field_dict.update(
             {
                 "theorem": theorem,
+                "reading": reading,
                 "batch_size": batch_size,
                 "rounds": rounds,
                 "step_size": step_size,
@@ -103,6 +108,8 @@ class PrescribedRisk:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         theorem = d.pop("theorem")
+
+        reading = check_reading(d.pop("reading"))
 
         batch_size = d.pop("batch_size")
 
@@ -157,6 +164,7 @@ class PrescribedRisk:
 
         prescribed_risk = cls(
             theorem=theorem,
+            reading=reading,
             batch_size=batch_size,
             rounds=rounds,
             step_size=step_size,
