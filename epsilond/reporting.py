@@ -48,8 +48,8 @@ class Verification:
     of its data, but cannot say whether that version gave them: read `recomputed` instead. A page of another version
     that today's would write otherwise is `broken`: only that version can check it. `not-confirmed`: likewise of another
     engine, and at `differences` the report says more than today's engine proves. `contradicts`: the figures differ at
-    `differences`, JSON pointers into the data. `refused`: the request has no answer. `broken`: the page is not as it was
-    made.
+    `differences`, JSON pointers into the data. `refused`: the request has no answer. `broken`: the page is not as it
+    was made.
 
     `recomputed` is what today's engine answers to the report's request (parameters, guarantee, points, claim and
     meaning, as in the answers of the service), in words too (`headline`), with the conditions that only the caller can
