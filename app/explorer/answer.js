@@ -111,7 +111,7 @@ function risk({ risk: expected }) {
     "Excess risk",
     "F(w) − F*",
     `${upper.constant === "explicit" ? "at most" : "of the order of"} ${number(upper.value, 3, "up")}`,
-    upper.vacuous ? el("p", { class: "small mark" }, el("strong", {}, "Says nothing: "), `${noBetter(baseline)}.`) : share(upper),
+    upper.vacuous ? el("p", { class: "small silent" }, el("strong", {}, "Says nothing: "), `${noBetter(baseline)}.`) : share(upper),
     objective ? small(`On ${OBJECTIVES[objective] ?? objective}.`, !upper.vacuous && baseline ? ` Without training it is at most ${number(baseline.value, 3, "up")} (${baseline.formula}).` : "") : null,
     lower ? small(`No method can do better than the order of ${number(lower.value, 3, "down")}${lower.constant === "hidden" ? " (its constant is not known)" : ""}.`) : null,
   );

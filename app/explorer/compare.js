@@ -88,7 +88,7 @@ export class Compare {
       const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
       return [
         row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
-        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value), row.vacuous ? el("span", { class: "small mark" }, ` ${noBetter(row.baseline)}`) : null],
+        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value), row.vacuous && this.measure === "risk" ? el("span", { class: "small silent" }, ` ${noBetter(row.baseline)}`) : null],
         row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
         row.guarantee ? `one ${row.guarantee.unit}` : "",
         OBJECTIVES[row.objective] ?? "",
