@@ -125,19 +125,22 @@ def of_records(spec: Any) -> Any:
     return replace(spec, mechanism=of_records(spec.mechanism)) if inner(spec) else spec
 
 
-def pools_records(spec: Any) -> bool:
-    """Whether a fixed number of records is drawn in it from those of all clients together.
+def pools_records(spec: Any, relation: Relation, *, pooled: bool = False) -> bool:
+    """Whether records are drawn in it from those of all clients together, so that a client's absence shows in others'.
 
-    Below a draw of clients, and in a shuffled report, a client draws among its own records.
+    So it is for a fixed number of them where a client may be absent, and with replacement, where a record may count
+    several times. Below a draw of clients, and in a shuffled report, a client draws among its own records; below a
+    draw from the pool, from what that drew.
     """
     if isinstance(spec, Shuffled):
         return False
     if isinstance(spec, Subsampled) and spec.sampling != "full":
-        if spec.level != "records":
+        if not pooled and spec.level != "records":
             return False
-        if spec.sampling != "poisson":
+        if not left_out_is_the_same(spec.sampling, relation):
             return True
-    return any(map(pools_records, inner(spec)))
+        pooled = True
+    return any(pools_records(part, relation, pooled=pooled) for part in inner(spec))
 
 
 def of_the_batch(spec: Any) -> Iterator[Any]:

@@ -105,10 +105,10 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """The client's guarantee unchanged, as an upper end: what it draws may be less than the worst it could send."""
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
-    if case.setting.relation == "add-or-remove-one" and pools_records(case.whole):
+    if pools_records(case.whole, case.setting.relation):
         return Refusal(
             RECORDS_OF_A_CLIENT,
-            "a fixed number of records is drawn from those of all clients: without the client others are drawn",
+            "records of all clients are drawn together: without the client others are drawn, or one counts repeatedly",
         )
     inner = case.account(of_records(spec.mechanism), case.setting)
     step = RECORDS_OF_A_CLIENT.because(inner.derivation, sampling=spec.sampling)

@@ -368,6 +368,8 @@ UNDECIDED = (
     (full(fixed(1, 2, LEAVES["gaussian"])), "add-or-remove-one", "client", "released-models"),
     (fixed(2, 2, LEAVES["gaussian"]), "add-or-remove-one", "record", "server"),
     (poisson(often(2, 2, LEAVES["gaussian"]), level="clients"), "zero-out-one", "client", "released-models"),
+    # A fixed number of everyone's records, for a client that may be absent.
+    (fixed(1, 2, LEAVES["gaussian"], level="records"), "add-or-remove-one", "client", "released-models"),
     # What needs a fixed number cannot be run on a batch of random size.
     (poisson(LEAVES["projected sgd"]), "zero-out-one", "record", "final-model"),
     (poisson(fixed(1, 2, LEAVES["gaussian"]), level="records"), "zero-out-one", "record", "server"),

@@ -55,13 +55,21 @@ Levels = tuple[Any, ...]
 
 
 def readings(spec: Any, unit: str, above: str = "nothing") -> Iterator[Levels]:
-    """All that `level` can mean where it is absent. Below a draw of records only records can be drawn."""
+    """All that `level` can mean where it is absent. Below a draw of records only records can be drawn.
+
+    For a client, records that no draw of clients stands above are its own, or everyone's in one pool.
+    """
     if spec.kind != "subsampled":
         below = "records" if spec.kind == "shuffled" else above
         yield from ((None, *rest) for rest in product(*(tuple(readings(part, unit, below)) for part in inner(spec))))
         return
-    if spec.level is not None:
-        levels: tuple[str, ...] = (spec.level,)
+    levels: tuple[str, ...]
+    if above == "pool":
+        levels = ("pool",) if spec.level != "clients" else ()
+    elif spec.level == "records" and unit == "client" and above == "nothing":
+        levels = ("records", "pool")
+    elif spec.level is not None:
+        levels = (spec.level,)
     elif unit == "client":
         levels = ("clients",) if above == "nothing" else ("clients", "records")
     else:
@@ -143,7 +151,7 @@ class Run:
         level, rest = levels
         if level == "records" and self.unit == "client":
             return self.law(spec.mechanism, rest, data, grouped, slack)  # as many equal records as one likes
-        own_data = level == "records" or not grouped
+        own_data = level in ("records", "pool") or not grouped
         below = slack if spec.sampling == "full" or not own_data else 0
         if level == "records" and grouped:
             own = [
