@@ -54,7 +54,6 @@ class Verification:
     `recomputed` is what today's engine answers to the report's request (parameters, guarantee, points, claim and
     meaning, as in the answers of the service), in words too (`headline`), with the conditions that only the caller can
     vouch for (`declared_conditions`). Nobody checks the date, nor who made the report: a hash is no signature.
-    `written_alike` says whether today's engine writes the same page of the report's data, whatever these are.
     `explained_otherwise` points to what another engine's report tells in other words or steps than today's.
     """
 
@@ -67,7 +66,6 @@ class Verification:
     report_engine: str | None = None
     engine_version: str = ENGINE_VERSION
     differences: tuple[str, ...] = ()
-    written_alike: bool = False
     explained_otherwise: tuple[str, ...] = ()
     headline: tuple[str, ...] = ()
     recomputed: Mapping[str, Any] = field(default_factory=dict)
@@ -186,7 +184,6 @@ def _confirmed(found: Mapping[str, Any], page: str) -> Verification:
             raise Broken("the request is not in the form in which a report carries it")
         if not written_alike:
             raise Broken("the visible page was altered: it is not the page of its data")
-    known["written_alike"] = written_alike
     return Verification(outcome=outcome, reason=_REASONS[outcome], **known)
 
 

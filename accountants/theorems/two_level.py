@@ -47,7 +47,10 @@ VISIBLE_SELECTION = Theorem(
 RECORDS_OF_A_CLIENT = Theorem(
     id="epsilond.records-of-a-client",
     title="Drawing among a client's own records does not protect the client",
-    statement="A client's guarantee bounds whatever it contributes, so which of its records it draws changes nothing",
+    statement=(
+        "A client's guarantee bounds whatever it contributes, so which of its records it draws changes nothing, and "
+        "neither does a draw from all clients' records that leaves the others' as they were"
+    ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
 )

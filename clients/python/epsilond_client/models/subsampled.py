@@ -47,7 +47,8 @@ class Subsampled:
     `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
     draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
     clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
-    one of the client's records. Where no bound covers both readings the spec is refused: say `records` or `clients`
+    one of the client's records. For a client, records that no draw of clients stands above may be its own or drawn from
+    all clients' together. Where no bound covers both readings the spec is refused: say `records` or `clients`
     (docs/decisions/0004-two-level-sampling.md).
 
     """
