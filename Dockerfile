@@ -4,7 +4,7 @@ WORKDIR /src
 COPY requirements-build.lock requirements-runtime.lock ./
 COPY pyproject.toml README.md CHANGELOG.md LICENSE ./
 COPY scripts/image-install scripts/image-install
-COPY epsilond epsilond
+COPY src src
 COPY app app
 COPY accountants accountants
 COPY calibrators calibrators

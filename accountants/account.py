@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from accountants.errors import ConditionViolated, NoCertificate
-from accountants.guarantee import Guarantee, Refusal, Setting
-from accountants.quantities import Observer, Relation
-from accountants.rule import Case, Effort
-from accountants.theorems import RULES
-from accountants.theorems.joined import least
+from epsilond.accountants.errors import ConditionViolated, NoCertificate
+from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.quantities import Observer, Relation
+from epsilond.accountants.rule import Case, Effort
+from epsilond.accountants.theorems import RULES
+from epsilond.accountants.theorems.composition.joined import least
 
 if TYPE_CHECKING:
-    from accountants.curve import Curve
-    from accountants.quantities import Unit
+    from epsilond.accountants.curve import Curve
+    from epsilond.accountants.quantities import Unit
 
 LIKELY_OBSERVERS: tuple[Observer, ...] = (
     "released-models",

@@ -6,7 +6,7 @@ them, it checks on the spec, or does not apply.
 
 from __future__ import annotations
 
-from accountants.theorem import Condition
+from epsilond.accountants.theorem import Condition
 
 ONE_SUM = Condition(
     "sum-of-contributions",

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from accountants.special import LEAST_LOG
+from epsilond.accountants.numerics.special import LEAST_LOG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from accountants.law import Law
-    from accountants.special import FloatArray
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.law import Law
 
 LARGEST_EPSILON = 1e15
 """Search range of ε(δ): a loss beyond this is answered as unbounded."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from accountants.account import Considered
-    from accountants.theorem import ConditionResult
+    from epsilond.accountants.account import Considered
+    from epsilond.accountants.theorem import ConditionResult
 
 
 class EpsilondError(Exception):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from accountants.errors import InvalidInput
-from accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Observer, Relation, Unit
 
 if TYPE_CHECKING:
-    from accountants.curve import Curve
-    from accountants.theorem import Condition, Step, Theorem
+    from epsilond.accountants.curve import Curve
+    from epsilond.accountants.theorem import Condition, Step, Theorem
 
 Tightness = Literal["proved", "witnessed", "unknown"]
 

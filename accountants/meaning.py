@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from accountants.curve import Enclosure, Interval
+from epsilond.accountants.curve import Enclosure, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from accountants.curve import Curve, Pair
-    from accountants.special import FloatArray
+    from epsilond.accountants.curve import Curve, Pair
+    from epsilond.accountants.numerics.special import FloatArray
 
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
 POINTS, FEW_POINTS = 25, 9

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from accountants.curve import Curve, Interval
-from accountants.errors import InvalidInput
-from accountants.quantities import DELTA, EPSILON, LOG10_DELTA, natural_log_delta, request
+from epsilond.accountants.curve import Curve, Interval
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import DELTA, EPSILON, LOG10_DELTA, natural_log_delta, request
 
 ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
 """Of a question: δ(0) is the largest advantage of an attacker."""

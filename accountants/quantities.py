@@ -10,9 +10,9 @@ import math
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from accountants.asked import LogDelta
-from accountants.errors import InvalidInput
-from accountants.quantity import (
+from epsilond.accountants.asked import LogDelta
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantity import (
     LARGEST_COUNT,
     Quantity,
     Tagged,

@@ -14,7 +14,7 @@ from functools import cache
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from accountants.guarantee import Guarantee, Refusal, Setting
-    from accountants.theorem import Theorem
+    from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+    from epsilond.accountants.theorem import Theorem
 
 Effort = Literal["coarse", "default", "fine"]
 """How much work a composition may take, as fixed numbers of cells; certified at every effort, narrower with more."""

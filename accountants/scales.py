@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 
 SQUARES = (1e-100, 1e100)
 """A bound whose square underflowed would be 0, which is no bound."""

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from typing_extensions import TypeAliasType
 
-from accountants.errors import InvalidInput
-from accountants.quantities import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.special import FloatArray
+from epsilond.accountants.quantities import (
     SCHEDULE_SCALE,
     SCHEDULE_VALUE,
     SCHEDULE_VALUES,
@@ -20,7 +21,6 @@ from accountants.quantities import (
     Tagged,
     request,
 )
-from accountants.special import FloatArray
 
 KIND = Quantity(description="which schedule this is")
 MOST_LISTED = 10**6

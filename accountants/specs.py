@@ -21,8 +21,8 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypeAliasType
 
-from accountants.errors import Fault, InvalidInput
-from accountants.quantities import (
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
     BATCHES,
     CONVEX,
     DRAWN,
@@ -63,9 +63,9 @@ from accountants.quantities import (
     Times,
     request,
 )
-from accountants.scales import RATIOS, check_scales
-from accountants.schedules import Schedule as Schedule  # noqa: PLC0414  simulators read it from here
-from accountants.schedules import demand_length
+from epsilond.accountants.scales import RATIOS, check_scales
+from epsilond.accountants.schedules import Schedule as Schedule  # noqa: PLC0414  simulators read it from here
+from epsilond.accountants.schedules import demand_length
 
 KIND = Quantity(description="which mechanism this is")
 MECHANISMS = Quantity(description="the mechanisms, run one after another, each free to depend on what came before")

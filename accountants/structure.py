@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from accountants.specs import Composed, Repeated, Shuffled, Subsampled
+from epsilond.accountants.specs import Composed, Repeated, Shuffled, Subsampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from accountants.quantities import Level, Relation, Sampling, Unit
+    from epsilond.accountants.quantities import Level, Relation, Sampling, Unit
 
 NORM_BOUNDED = frozenset({"gaussian", "laplace"})
 """Noise on a sum of contributions of bounded norm: the relation fixes the sensitivity, and zero is a contribution."""

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput
 
 Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from accountants.admitted import FRESH_DRAW, SECRET_DRAW
-from accountants.errors import InvalidInput
-from accountants.quantities import Level, Observer, Relation, Sampling, Unit
-from accountants.specs import ProjectedSgd, Shuffled, Subsampled
-from accountants.structure import drawn_level, inner
+from epsilond.accountants.admitted import FRESH_DRAW, SECRET_DRAW
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Level, Observer, Relation, Sampling, Unit
+from epsilond.accountants.specs import ProjectedSgd, Shuffled, Subsampled
+from epsilond.accountants.structure import drawn_level, inner
 
 if TYPE_CHECKING:
-    from accountants.specs import Spec
-    from accountants.theorem import Condition
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Condition
 
 Definition = Literal["local", "shuffle", "central", "joint"]
 DRAW_UNSEEN: Observer = "released-models"

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import TypeAdapter
 
-from accountants.theorem import Condition, Erratum, Reading, Source, Status, Theorem
-from app.problems import FieldError, Problem
-from calibrators.answer import Served
-from calibrators.problem import Calibrator
+from epsilond.accountants.theorem import Condition, Erratum, Reading, Source, Status, Theorem
+from epsilond.app.http.problems import FieldError, Problem
+from epsilond.calibrators.answer import Served
+from epsilond.calibrators.problem import Calibrator
 
 LONGEST_COMPARED = 64
 

@@ -8,29 +8,29 @@ from functools import partial
 
 from fastapi import FastAPI
 
-from accountants import ENGINE_VERSION
-from accountants.theorem import Theorem
-from accountants.theorems import THEOREMS
-from app import routes
-from app.authenticate import Authenticate
-from app.body import StrictRoute
-from app.compute import Compute
-from app.handlers import answer_problem
-from app.jobs import Jobs
-from app.keys import Keys
-from app.metrics import Metrics
-from app.observe import Observe
-from app.openapi import document
-from app.problems import TABLE
-from app.routes import simulations
-from app.settings import Settings
-from app.streams import Streams
-from calibrators import CALIBRATORS
-from calibrators.plan_ways import Planner
-from calibrators.plans import PLANNERS
-from calibrators.problem import Calibrator
-from witness import KINDS
-from witness.simulation import Kind
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.app import routes
+from epsilond.app.answers.compute import Compute
+from epsilond.app.http.authenticate import Authenticate
+from epsilond.app.http.body import StrictRoute
+from epsilond.app.http.handlers import answer_problem
+from epsilond.app.http.keys import Keys
+from epsilond.app.http.observe import Observe
+from epsilond.app.http.problems import TABLE
+from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.streams import Streams
+from epsilond.app.metrics import Metrics
+from epsilond.app.openapi import document
+from epsilond.app.routes import simulations
+from epsilond.app.settings import Settings
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.planning.adapter import Planner
+from epsilond.calibrators.planning.planners import PLANNERS
+from epsilond.calibrators.problem import Calibrator
+from epsilond.witness import KINDS
+from epsilond.witness.simulation import Kind
 
 DESCRIPTION = (
     "Privacy accounting and calibration for federated learning, with certified answers: every privacy figure is a"
@@ -44,9 +44,9 @@ def create_app(
     planners: tuple[Planner, ...] = PLANNERS,
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
-    theorem_home: str = "accountants.theorems",
+    theorem_home: str = "epsilond.accountants.theorems",
     kinds: tuple[Kind, ...] = KINDS,
-    figures: str = "witness.figures",
+    figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
     """The service over its lists, the project's own unless others are given.
 

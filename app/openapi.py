@@ -1,7 +1,7 @@
 """The OpenAPI document and the examples, generated from the lists.
 
-python -m app.openapi            write openapi/openapi.json and openapi/examples/*.json
-python -m app.openapi --check    compare; where they differ, print the difference and exit with 1
+python -m epsilond.app.openapi            write openapi/openapi.json and openapi/examples/*.json
+python -m epsilond.app.openapi --check    compare; where they differ, print the difference and exit with 1
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app.schemas import tidy
+from epsilond.app.http.schemas import tidy
 
 HERE = Path(__file__).resolve().parent.parent / "openapi"
 
@@ -71,9 +71,11 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write or check; answers the exit code."""
-    from app.main import create_app  # noqa: PLC0415 (the application reads this module for its document)
+    from epsilond.app.main import create_app  # noqa: PLC0415 (the application reads this module for its document)
 
-    parser = argparse.ArgumentParser(prog="python -m app.openapi", description="Generate the OpenAPI document.")
+    parser = argparse.ArgumentParser(
+        prog="python -m epsilond.app.openapi", description="Generate the OpenAPI document."
+    )
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
     chosen = parser.parse_args(arguments)
     wanted = texts(create_app())
@@ -82,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     found = differences(wanted, HERE)
     if found:
-        sys.stdout.write("\n".join([*found, "", "Run python -m app.openapi and commit the result.", ""]))
+        sys.stdout.write("\n".join([*found, "", "Run python -m epsilond.app.openapi and commit the result.", ""]))
     return 1 if found else 0
 
 

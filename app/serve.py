@@ -8,16 +8,16 @@ import sys
 import uvicorn
 from fastapi import FastAPI
 
-from accountants.theorem import Theorem
-from accountants.theorems import THEOREMS
-from app import logs
-from app.connections import connection
-from app.main import create_app
-from app.settings import Settings
-from calibrators import CALIBRATORS
-from calibrators.problem import Calibrator
-from witness import KINDS
-from witness.simulation import Kind
+from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.app import logs
+from epsilond.app.http.connections import connection
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.problem import Calibrator
+from epsilond.witness import KINDS
+from epsilond.witness.simulation import Kind
 
 
 def serve(
@@ -27,9 +27,9 @@ def serve(
     settings: Settings | None = None,
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
     theorems: tuple[Theorem, ...] = THEOREMS,
-    theorem_home: str = "accountants.theorems",
+    theorem_home: str = "epsilond.accountants.theorems",
     kinds: tuple[Kind, ...] = KINDS,
-    figures: str = "witness.figures",
+    figures: str = "epsilond.witness.figures",
 ) -> None:
     """Serve until SIGTERM or SIGINT; then refuse new connections, answer what is under way, and end.
 

@@ -48,10 +48,10 @@ ENDED = ("done", "failed", "cancelled", "interrupted")
 
 def serve_home(home: str) -> None:
     """The service over the kinds of simulation of a module, as the environment says."""
-    from app.serve import serve
+    from epsilond.app.serve import serve
 
     module = import_module(home)
-    figures = home if hasattr(module, "draw") else "witness.figures"
+    figures = home if hasattr(module, "draw") else "epsilond.witness.figures"
     serve(calibrators=(), theorems=(), kinds=module.KINDS, figures=figures)
 
 

@@ -6,9 +6,9 @@ import platform
 import re
 from pathlib import Path
 
-from accountants import ENGINE_VERSION
-from app.settings import cores
 from benchmarks.environments import ROOT
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.app.settings import cores
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 SECTIONS = {"peers": "python -m benchmarks.peers", "service": "python -m benchmarks.service"}

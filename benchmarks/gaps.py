@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from accountants.account import account
-from accountants.curve import Interval
-from accountants.errors import NoCertificate
-from accountants.quantities import Observer, Relation, Sampling, natural_log_delta
-from accountants.schedules import Constant
-from accountants.specs import (
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.quantities import Observer, Relation, Sampling, natural_log_delta
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import (
     Approximate,
     DiscreteLaplace,
     Gaussian,

@@ -26,7 +26,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import load, service, tables
-from calibrators import shuffled_mb_sgd
+from epsilond.calibrators.shuffled_mb_sgd import calibrator as shuffled_mb_sgd
 
 TARGET_SECONDS = 0.020
 """What 99 of 100 cheap requests are to be answered within."""

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from benchmarks import document, load, tables, targets
 from benchmarks.environments import ROOT
-from calibrators import mb_sgd
+from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 
 PATH = f"/v1/calibrations/{mb_sgd.CALIBRATOR.name}"
 CACHED: dict[str, Any] = dict(mb_sgd.CALIBRATOR.example)

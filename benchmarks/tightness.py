@@ -15,25 +15,28 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import NamedTuple
 
-from accountants import ENGINE_VERSION
-from accountants.account import account
-from accountants.curve import Interval
-from accountants.guarantee import Guarantee
-from accountants.profiles import gaussian_pair
-from accountants.quantities import Sampling
-from accountants.rule import Effort
-from accountants.specs import Gaussian, Repeated, Spec, Subsampled
-from accountants.theorems import classical
-from accountants.theorems.lowy_appendix_h import experimental_batch_size, experimental_noise_std
-from accountants.theorems.lowy_noise import minimal_batch_size, noise_std
-from accountants.theorems.lowy_shuffling import Round
-from accountants.theorems.shuffling_clones import ClonesBound
-from accountants.theorems.shuffling_finite import response_instance
-from accountants.theorems.shuffling_table import scaled_pair
-from accountants.theorems.shuffling_theorems import response_bound
 from benchmarks import gaps
-from calibrators.problem import Target
-from calibrators.search import smallest_noise
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import Sampling
+from epsilond.accountants.rule import Effort
+from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
+from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiment_noise import (
+    experimental_batch_size,
+    experimental_noise_std,
+)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import minimal_batch_size, noise_std
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import Round
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.finite import response_instance
+from epsilond.accountants.theorems.shuffling.statements import response_bound
+from epsilond.accountants.theorems.shuffling.tails import scaled_pair
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.search import smallest_noise
 
 WRITTEN = Path(__file__).resolve().parent.parent / "docs" / "tightness.md"
 SHORT = 2

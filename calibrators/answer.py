@@ -12,12 +12,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from accountants.curve import Curve, Interval
-from accountants.guarantee import Tightness
-from accountants.privacy_curve import PrivacyCurve, delta_ends, log10_ends
-from accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
-from accountants.theorem import Reading as TheoremReading
-from accountants.theorem import Status, Step, Verdict
+from epsilond.accountants.curve import Curve, Interval
+from epsilond.accountants.guarantee import Tightness
+from epsilond.accountants.privacy_curve import PrivacyCurve, delta_ends, log10_ends
+from epsilond.accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
+from epsilond.accountants.theorem import Reading as TheoremReading
+from epsilond.accountants.theorem import Status, Step, Verdict
 
 UNBOUNDED = "unbounded"
 LARGEST_EXACT = 2**53

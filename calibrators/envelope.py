@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from accountants.trust import Draw, in_words, own_level
-from calibrators.answer import (
+from epsilond.accountants.trust import Draw, in_words, own_level
+from epsilond.calibrators.answer import (
     Claims,
     ConditionAnswer,
     DeclaredCondition,
@@ -20,12 +20,12 @@ from calibrators.answer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from accountants.guarantee import Guarantee
-    from accountants.quantities import Sampling
-    from accountants.theorem import Condition, ConditionResult
-    from accountants.trust import Definition
-    from calibrators.problem import Target
-    from calibrators.search import Certified
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.theorem import Condition, ConditionResult
+    from epsilond.accountants.trust import Definition
+    from epsilond.calibrators.problem import Target
+    from epsilond.calibrators.search import Certified
 
 
 def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:

@@ -17,9 +17,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from accountants.errors import EpsilondError, InvalidInput
-from calibrators.answer import FrontierRun
-from calibrators.mb_sgd_problem import Run, Traffic
+from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.calibrators.answer import FrontierRun
+from epsilond.calibrators.mb_sgd.problem import Run, Traffic
 
 ROUNDS_RATIO, BATCH_RATIO = 1.1, 2.0
 """Of neighbouring values of the lattice that is searched."""

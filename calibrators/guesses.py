@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from calibrators.problem import Target
+    from epsilond.calibrators.problem import Target
 
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from accountants.theorem import ConditionResult, Outputs, Theorem
-from accountants.theorem import Reading as TheoremReading
-from calibrators.answer import EvaluationAsked
+from epsilond.accountants.theorem import ConditionResult, Outputs, Theorem
+from epsilond.accountants.theorem import Reading as TheoremReading
+from epsilond.calibrators.answer import EvaluationAsked
 
 POISSON_BATCHES = ConditionResult(
     "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", False

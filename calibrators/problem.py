@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from accountants.quantities import natural_log_delta
+from epsilond.accountants.quantities import natural_log_delta
 
 CostClass = Literal["closed-form", "search"]
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from accountants.errors import BeyondBudget, Infeasible
-from accountants.rule import Effort
-from accountants.theorem import ConditionResult
+from epsilond.accountants.errors import BeyondBudget, Infeasible
+from epsilond.accountants.rule import Effort
+from epsilond.accountants.theorem import ConditionResult
 
 if TYPE_CHECKING:
-    from accountants.guarantee import Guarantee
-    from calibrators.problem import Target
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.calibrators.problem import Target
 
 LEAST, MOST = 1e-2, 1e12
 LEAST_RATE = 1e-12

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 
 DEEPEST = 16
 LONGEST_INTEGER = 308

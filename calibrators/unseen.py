@@ -6,11 +6,11 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING
 
-from accountants.trust import DRAW_UNSEEN
-from calibrators.answer import UNBOUNDED, Warning_
+from epsilond.accountants.trust import DRAW_UNSEEN
+from epsilond.calibrators.answer import UNBOUNDED, Warning_
 
 if TYPE_CHECKING:
-    from accountants.quantities import Observer
+    from epsilond.accountants.quantities import Observer
 
 DIGITS = 4
 

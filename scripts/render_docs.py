@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import epsilond
-from accountants.theorem import Status
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
+from epsilond.accountants.theorem import Status
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
 from scripts.pages import peers
 from scripts.pages.markdown import cited, of_text
 from scripts.pages.theorems import by_work

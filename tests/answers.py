@@ -3,8 +3,8 @@
 from functools import cache
 
 import epsilond
-from calibrators import CALIBRATORS
-from calibrators.answer import Calibration
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import Calibration
 
 BY_NAME = {each.name: each for each in CALIBRATORS}
 

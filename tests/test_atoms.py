@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from accountants.atoms import AtomicProfile, log_one_minus_exp
+from epsilond.accountants.profiles.atoms import AtomicProfile, log_one_minus_exp
 from tests.oracles.enclosure import encloses, log_of
 
 

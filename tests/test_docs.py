@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.main import create_app
+from epsilond.app.main import create_app
 from scripts.site_hook import PARTS, PLACE, pages, sections
 from tests import documents
 from tests.app.conftest import PATIENCE, PATIENT, serving

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import epsilond
-from accountants import ENGINE_VERSION
+from epsilond.accountants import ENGINE_VERSION
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("epsilond", "app", "witness", "accountants", "calibrators", "simulators")

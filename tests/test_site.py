@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from accountants.theorem import Status
-from accountants.theorems import THEOREMS
-from app.problem_kinds import KINDS
-from calibrators import CALIBRATORS
+from epsilond.accountants.theorem import Status
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.app.http.problem_kinds import KINDS
+from epsilond.calibrators import CALIBRATORS
 from scripts.pages.markdown import plain
 from tests.documents import ROOT
 

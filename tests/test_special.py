@@ -9,7 +9,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from accountants.special import LOG_ACCURACY, log1m_exp, log_difference, log_theta, log_theta_complement
+from epsilond.accountants.numerics.special import (
+    LOG_ACCURACY,
+    log1m_exp,
+    log_difference,
+    log_theta,
+    log_theta_complement,
+)
 from tests.oracles.hockey_stick import theta
 
 SHIFTS = (1e-290, 1e-12, 1e-5, 0.3, 0.4999, 0.5001, 1.0, 2.0, 7.3, 40.0, 293.04119671117854)

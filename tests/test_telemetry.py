@@ -42,9 +42,9 @@ for command in (["--help"], ["theorems"], ["calibrate", "gaussian", "--help"], [
 """
 SERVICE = """
 import threading, time, urllib.request
-from app import serve
-from app.main import create_app
-from app.settings import Settings
+from epsilond.app import serve
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
 settings = Settings(port=0, workers=1, spare_workers=0, store_path=":memory:")
 server = serve.server(create_app(settings=settings), settings)
 thread = threading.Thread(target=server.run)

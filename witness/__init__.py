@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from witness.audit import AUDIT
-from witness.presets import PRESET
-from witness.risk import RISK
-from witness.simulation import Kind
+from epsilond.witness.audits.audit import AUDIT
+from epsilond.witness.presets import PRESET
+from epsilond.witness.risks.measurement import RISK
+from epsilond.witness.simulation import Kind
 
 KINDS: tuple[Kind, ...] = (RISK, AUDIT, PRESET)
 """THE list of kinds of simulation."""

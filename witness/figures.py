@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
-from accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from witness.drawings.style import Format
+    from epsilond.witness.drawings.style import Format
 
 MEDIA_TYPES: Mapping[str, str] = {"png": "image/png", "svg": "image/svg+xml"}
 """The formats, and what each is served as."""
@@ -25,7 +25,7 @@ def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
         InvalidInput: the answer is of no kind that has a figure, or the format is another.
     """
     # matplotlib takes most of a second to import, and only figures need it.
-    from witness.drawings import style  # noqa: PLC0415
+    from epsilond.witness.drawings import style  # noqa: PLC0415
 
     kinds = _kinds()
     if answer.get("kind") not in kinds:
@@ -37,8 +37,8 @@ def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
 
 
 def _kinds() -> Mapping[str, Callable[[Mapping[str, Any]], Figure]]:
-    from witness.drawings.audit import audit  # noqa: PLC0415
-    from witness.drawings.grid import grid  # noqa: PLC0415
-    from witness.drawings.risk import risk  # noqa: PLC0415
+    from epsilond.witness.drawings.audit import audit  # noqa: PLC0415
+    from epsilond.witness.drawings.grid import grid  # noqa: PLC0415
+    from epsilond.witness.drawings.risk import risk  # noqa: PLC0415
 
     return {"risk": risk, "audit": audit, "preset": grid}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from accountants.theorem import ConditionResult, Status
-from calibrators.problem import Target
+from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.calibrators.problem import Target
 
 Holds = Literal["true", "false", "undecidable"]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
-from accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 
 OWN = ("run", "problem", "epsilon", "delta", "log10_delta")
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal
 
-from accountants import ENGINE_VERSION
-from accountants.quantities import Quantity, request
-from calibrators.answer import Ends, GuaranteeAnswer, Number, Served, Warning_
-from witness.audit_answer import AuditAnswer, ClaimChecked
-from witness.experiment import Axis, Cell, Place, Preset
-from witness.experiments import (
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Number, Served, Warning_
+from epsilond.witness.audits.answer import AuditAnswer, ClaimChecked
+from epsilond.witness.experiment import Axis, Cell, Place, Preset
+from epsilond.witness.experiments import (
     mb_sgd_bound,
     mu2_against_noisy_sgd,
     ppsgd_synthetic,
     qtdl_against_printed,
     tdl_as_printed_audit,
 )
-from witness.risk import KIND, REPETITIONS, SEED
-from witness.risk_answer import BoundAnswer, Measured, RiskAnswer
-from witness.simulation import Kind, Plan, Prepared, kind_of
+from epsilond.witness.risks.answer import BoundAnswer, Measured, RiskAnswer
+from epsilond.witness.risks.measurement import KIND, REPETITIONS, SEED
+from epsilond.witness.simulation import Kind, Plan, Prepared, kind_of
 
 PRESETS: tuple[Preset, ...] = (
     mb_sgd_bound.PRESET,

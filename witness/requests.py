@@ -6,10 +6,10 @@ from typing import Annotated
 
 from typing_extensions import TypeAliasType
 
-from accountants.quantities import Tagged
-from witness.audit_request import AuditSimulation
-from witness.presets import PresetSimulation
-from witness.risk import RiskSimulation
+from epsilond.accountants.quantities import Tagged
+from epsilond.witness.audits.request import AuditSimulation
+from epsilond.witness.presets import PresetSimulation
+from epsilond.witness.risks.measurement import RiskSimulation
 
 SimulationRequest = TypeAliasType(
     "SimulationRequest", Annotated[RiskSimulation | AuditSimulation | PresetSimulation, Tagged("kind")]

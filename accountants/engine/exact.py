@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accountants.curve import Enclosure, Interval, Pair, Tails
-from accountants.engine import contour
-from accountants.engine.refusal import Refused
-from accountants.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
-from accountants.profiles import gaussian_pair
-from accountants.special import UNIT_ROUNDOFF
+from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.refusal import Refused
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
 
 if TYPE_CHECKING:
-    from accountants.curve import Profile
-    from accountants.law import Law
-    from accountants.special import FloatArray
+    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.law import Law
 
 Laws = tuple[tuple["Law", int], ...]
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from accountants.theorem import Theorem
-from app.routes import accounts, calibrations, docs, explorer, health, plans, problems, reports, risk_bounds, theorems
-from calibrators.plan_ways import Planner
-from calibrators.problem import Calibrator
+from epsilond.accountants.theorem import Theorem
+from epsilond.app.routes import (
+    accounts,
+    calibrations,
+    docs,
+    explorer,
+    health,
+    plans,
+    problems,
+    reports,
+    risk_bounds,
+    theorems,
+)
+from epsilond.calibrators.planning.adapter import Planner
+from epsilond.calibrators.problem import Calibrator
 
 
 def add(

@@ -10,10 +10,10 @@ from fastapi.openapi.models import Example
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.answering import answered
-from app.compute import Job
-from app.work import calibrate
-from calibrators.accounting import EXAMPLES, AccountAnswer, AccountProblem, answer
+from epsilond.app.answers.answering import answered
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.work import calibrate
+from epsilond.calibrators.accounts import EXAMPLES, AccountAnswer, AccountProblem, answer
 
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 

@@ -12,10 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.answering import answered
-from app.catalogue import unknown
-from app.compute import Job
-from calibrators.risk_bounds_answer import RiskBounder
+from epsilond.app.answers.answering import answered
+from epsilond.app.answers.compute import Job
+from epsilond.app.catalogue import unknown
+from epsilond.calibrators.risk.answer import RiskBounder
 
 Endpoint = Callable[..., Awaitable[Response]]
 

@@ -13,15 +13,15 @@ from pydantic import Discriminator, Tag
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.answering import answered, json_response
-from app.catalogue import Algorithm, AlgorithmList, pascal, slug
-from app.compute import Job
-from app.handlers import NOTHING
-from app.routes.by_algorithm import Endpoint, nothing_but
-from app.sweeps import SweepTypes, swept, types_of
-from app.work import calibrate
-from calibrators.answer import Calibration
-from calibrators.problem import Calibrator
+from epsilond.app.answers.answering import answered, json_response
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.sweeps import SweepTypes, swept, types_of
+from epsilond.app.answers.work import calibrate
+from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug
+from epsilond.app.http.handlers import NOTHING
+from epsilond.app.routes.by_algorithm import Endpoint, nothing_but
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.problem import Calibrator
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:

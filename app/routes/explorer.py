@@ -32,7 +32,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def add(app: FastAPI) -> None:
     """Add the page at / and each of its files, read and compressed once."""
-    for name, content in sorted(_walk(files("app.explorer"))):
+    for name, content in sorted(_walk(files("epsilond.app.explorer"))):
         app.add_api_route("/" if name == PAGE else f"/explorer/{name}", _file(name, content), include_in_schema=False)
 
 

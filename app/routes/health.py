@@ -9,7 +9,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from app.problems import Problem
+from epsilond.app.http.problems import Problem
 
 
 def add(app: FastAPI) -> None:

@@ -12,19 +12,19 @@ from fastapi.openapi.models import Example
 from starlette.requests import Request
 from starlette.responses import Response
 
-from accountants.errors import EpsilondError
-from app.answering import json_response
-from app.batch import Settled, answers
-from app.compute import Job
-from app.problems import Problem
-from app.routes.by_algorithm import Endpoint
-from app.work import calibrate, reach
-from calibrators.plan import Outcome, Undecided, answer_of, drafts, found_of
-from calibrators.plan_answer import PlanAnswer, Reached
-from calibrators.plan_examples import EXAMPLES
-from calibrators.plan_problem import PlanProblem
-from calibrators.plan_reach import Found
-from calibrators.plan_ways import Draft, Planner
+from epsilond.accountants.errors import EpsilondError
+from epsilond.app.answers.answering import json_response
+from epsilond.app.answers.batch import Settled, answers
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.work import calibrate, reach
+from epsilond.app.http.problems import Problem
+from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.calibrators.planning.adapter import Draft, Planner
+from epsilond.calibrators.planning.answer import PlanAnswer, Reached
+from epsilond.calibrators.planning.examples import EXAMPLES
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.planning.rankings import Outcome, Undecided, answer_of, drafts, found_of
+from epsilond.calibrators.planning.reach import Found
 
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 

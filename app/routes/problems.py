@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 from starlette.responses import Response
 
-from app.answering import json_response
-from app.catalogue import unknown
-from app.problem_kinds import KINDS, Kind
+from epsilond.app.answers.answering import json_response
+from epsilond.app.catalogue import unknown
+from epsilond.app.http.problem_kinds import KINDS, Kind
 
 
 @dataclass(frozen=True, kw_only=True)

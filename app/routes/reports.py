@@ -13,16 +13,16 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from accountants.errors import Fault, InvalidInput
-from accountants.quantities import Quantity, request
-from app.compute import Job
-from app.faults import faults_of
-from app.observe import seen
-from app.work import report
-from calibrators import CALIBRATORS
-from calibrators.accounting import EXAMPLES
-from witness.reports.make import dated
-from witness.reports.questions import question
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.work import report
+from epsilond.app.http.faults import faults_of
+from epsilond.app.http.observe import seen
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.witness.reports.make import dated
+from epsilond.witness.reports.questions import question
 
 Algorithm: Any = getitem(Literal, tuple(each.name for each in CALIBRATORS))
 HEADERS = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from app.catalogue import slug
-from app.handlers import NOTHING
-from app.routes.by_algorithm import nothing_but, solving
-from app.work import bound_risk
-from calibrators.risk_bounds import RISK_BOUNDS
-from calibrators.risk_bounds_answer import RiskBoundsAnswer
+from epsilond.app.answers.work import bound_risk
+from epsilond.app.catalogue import slug
+from epsilond.app.http.handlers import NOTHING
+from epsilond.app.routes.by_algorithm import nothing_but, solving
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 
 
 def add(app: FastAPI, served: set[str]) -> None:

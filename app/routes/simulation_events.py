@@ -10,11 +10,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.keys import caller_of
-from app.live import State
-from app.render import render
-from app.simulation_documents import PATH, SimulationSummary
-from app.streams import Streams
+from epsilond.app.answers.render import render
+from epsilond.app.http.keys import caller_of
+from epsilond.app.jobs.documents import PATH, SimulationSummary
+from epsilond.app.jobs.running import State
+from epsilond.app.jobs.streams import Streams
 
 
 class NothingMore(Exception):

@@ -9,13 +9,13 @@ from fastapi import FastAPI, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.compute import Job
-from app.keys import caller_of
-from app.live import State
-from app.problems import Problem
-from app.routes.by_algorithm import Endpoint
-from app.simulation_documents import PATH
-from app.simulation_work import Format, drawn
+from epsilond.app.answers.compute import Job
+from epsilond.app.http.keys import caller_of
+from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.documents import PATH
+from epsilond.app.jobs.running import State
+from epsilond.app.jobs.work import Format, drawn
+from epsilond.app.routes.by_algorithm import Endpoint
 
 MEDIA_TYPES: dict[Format, str] = {"png": "image/png", "svg": "image/svg+xml"}
 HEADERS = {

@@ -11,14 +11,10 @@ from fastapi.openapi.models import Example
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.answering import json_response
-from app.keys import caller_of
-from app.live import State
-from app.prefer import wait_of
-from app.records import Status
-from app.routes import simulation_events, simulation_figures
-from app.routes.by_algorithm import Endpoint
-from app.simulation_documents import (
+from epsilond.app.answers.answering import json_response
+from epsilond.app.http.keys import caller_of
+from epsilond.app.http.prefer import wait_of
+from epsilond.app.jobs.documents import (
     PATH,
     SimulationList,
     SimulationSummary,
@@ -26,7 +22,11 @@ from app.simulation_documents import (
     document_type,
     request_type,
 )
-from witness.simulation import Kind
+from epsilond.app.jobs.records import Status
+from epsilond.app.jobs.running import State
+from epsilond.app.routes import simulation_events, simulation_figures
+from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.witness.simulation import Kind
 
 TAGS: list[str | Enum] = ["simulations"]
 Key = Annotated[

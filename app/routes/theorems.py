@@ -12,15 +12,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from accountants.errors import Fault, InvalidInput
-from accountants.theorem import Status, Theorem
-from app.answering import answered, json_response
-from app.catalogue import TheoremDetail, TheoremList, TheoremSummary, paper, slug, unknown
-from app.compute import Job
-from app.evaluation import EvaluationAnswer, body_type
-from app.handlers import NOTHING
-from app.problems import FieldError, Problem
-from app.work import evaluate
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.theorem import Status, Theorem
+from epsilond.app.answers.answering import answered, json_response
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.evaluation import EvaluationAnswer, body_type
+from epsilond.app.answers.work import evaluate
+from epsilond.app.catalogue import TheoremDetail, TheoremList, TheoremSummary, paper, slug, unknown
+from epsilond.app.http.handlers import NOTHING
+from epsilond.app.http.problems import FieldError, Problem
 
 EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 Endpoint = Callable[..., Awaitable[Response]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import epsilond
-from accountants.quantities import Relation
 from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve
 from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
+from epsilond.accountants.quantities import Relation
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 

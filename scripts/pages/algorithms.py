@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
-from calibrators.problem import Calibrator
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.problem import Calibrator
 from scripts.pages import schemas
 from scripts.pages.markdown import code, plain, table
 from scripts.pages.theorems import row

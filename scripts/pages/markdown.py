@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from accountants.bibliography import WORKS
-from accountants.theorem import Source
+from epsilond.accountants.bibliography import WORKS
+from epsilond.accountants.theorem import Source
 
 SPECIAL = re.compile(r"([\\*_\[\]<>|#`])")
 CODE = re.compile(r"(`[^`]+`)")

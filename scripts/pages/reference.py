@@ -9,10 +9,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from accountants import quantities
-from accountants.quantity import Quantity
-from app import settings
-from app.problem_kinds import KINDS
+from epsilond.accountants import quantities
+from epsilond.accountants.quantity import Quantity
+from epsilond.app import settings
+from epsilond.app.http.problem_kinds import KINDS
 from scripts.pages import schemas
 from scripts.pages.markdown import code, plain, table
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from accountants.bibliography import WORKS
-from accountants.theorem import Condition, Status, Theorem
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
+from epsilond.accountants.bibliography import WORKS
+from epsilond.accountants.theorem import Condition, Status, Theorem
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
 from scripts.pages import schemas
 from scripts.pages.markdown import cited, code, of_text, paper, plain, table
 

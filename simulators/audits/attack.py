@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
-from simulators.audits.rates import lower_rate, upper_rate
-from simulators.audits.worlds import Floats
+from epsilond.simulators.audits.rates import lower_rate, upper_rate
+from epsilond.simulators.audits.worlds import Floats
 
 RANKS = 200
 """Thresholds tried from each end of each sample."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountants.errors import InvalidInput
-from accountants.specs import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,
@@ -21,17 +21,17 @@ from accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
-from accountants.specs import Shuffled as ShuffledSpec
-from simulators.audits.descent import descent
-from simulators.audits.integer_draws import MOST_LEVELS
-from simulators.audits.noise import Added, IntegerNoise, Normal, TwoSided, additive, shifted
-from simulators.audits.outcomes import canonical, response
-from simulators.audits.participation import Participation
-from simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
-from simulators.audits.sequence import in_sequence
-from simulators.audits.shuffling import Shuffled, ShuffledResponses
-from simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRatio, Setting, Target
-from simulators.fast_mechanisms import MOST_NOISE_LEVELS
+from epsilond.accountants.specs import Shuffled as ShuffledSpec
+from epsilond.simulators.audits.descent import descent
+from epsilond.simulators.audits.integer_draws import MOST_LEVELS
+from epsilond.simulators.audits.noise import Added, IntegerNoise, Normal, TwoSided, additive, shifted
+from epsilond.simulators.audits.outcomes import canonical, response
+from epsilond.simulators.audits.participation import Participation
+from epsilond.simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
+from epsilond.simulators.audits.sequence import in_sequence
+from epsilond.simulators.audits.shuffling import Shuffled, ShuffledResponses
+from epsilond.simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRatio, Setting, Target
+from epsilond.simulators.mechanisms.fast import MOST_NOISE_LEVELS
 
 MOST_CANDIDATES = 4096
 """Sizes of a shift that are tried."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from accountants.errors import InvalidInput
-from accountants.specs import ProjectedSgd
-from simulators.audits.worlds import FIRST, Floats, Setting
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import ProjectedSgd
+from epsilond.simulators.audits.worlds import FIRST, Floats, Setting
 
 Bools = npt.NDArray[np.bool_]
 

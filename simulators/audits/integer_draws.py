@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from simulators.audits.worlds import Floats, Integers
-from simulators.fast_mechanisms import truncated_discrete_laplace
+from epsilond.simulators.audits.worlds import Floats, Integers
+from epsilond.simulators.mechanisms.fast import truncated_discrete_laplace
 
 MOST_LEVELS = 2**52
 """Integers beyond are no longer told apart by doubles."""

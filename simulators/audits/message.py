@@ -9,18 +9,12 @@ from typing import Annotated
 
 import numpy as np
 
-from accountants.errors import InvalidInput
-from accountants.quantities import (
-    DecayRate,
-    NoiseLevels,
-    Quantity,
-    QuantizationLevels,
-    request,
-)
-from simulators.audits.integer_draws import integer_draws
-from simulators.audits.noise import IntegerNoise
-from simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
-from simulators.fast_mechanisms import MOST_NOISE_LEVELS, quantized_messages
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import DecayRate, NoiseLevels, Quantity, QuantizationLevels, request
+from epsilond.simulators.audits.integer_draws import integer_draws
+from epsilond.simulators.audits.noise import IntegerNoise
+from epsilond.simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
+from epsilond.simulators.mechanisms.fast import MOST_NOISE_LEVELS, quantized_messages
 
 UPDATE = Quantity(description="an update of ℓ2 norm at most 1, as a list of its coordinates")
 MOST_COORDINATES = 1000

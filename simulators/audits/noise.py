@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from simulators.audits.integer_draws import exact_draws, integer_draws
-from simulators.audits.worlds import FIRST, SECOND, Floats, Integers
+from epsilond.simulators.audits.integer_draws import exact_draws, integer_draws
+from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
 
 class Noise(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulators.audits.worlds import Floats, Integers
+from epsilond.simulators.audits.worlds import Floats, Integers
 
 
 @dataclass(frozen=True)

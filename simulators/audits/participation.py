@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from simulators.batches import poisson_batches, without_replacement_batches
+from epsilond.simulators.algorithms.batches import poisson_batches, without_replacement_batches
 
 Bools = npt.NDArray[np.bool_]
 CELLS = 500_000

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import beta
 
-from simulators.audits.worlds import Floats, Integers
+from epsilond.simulators.audits.worlds import Floats, Integers
 
 
 def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from simulators.audits.noise import Added
-from simulators.audits.participation import Participation
-from simulators.audits.worlds import ABSENT, FIRST, SECOND, Attacked, Floats, Integers, mixed
+from epsilond.simulators.audits.noise import Added
+from epsilond.simulators.audits.participation import Participation
+from epsilond.simulators.audits.worlds import ABSENT, FIRST, SECOND, Attacked, Floats, Integers, mixed
 
 LEAST_WEIGHT = 1e-18
 """Multiplicities rarer than this are left out of the statistic (they are drawn all the same)."""

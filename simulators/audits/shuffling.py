@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulators.audits.sampling import mean_log
-from simulators.audits.worlds import FIRST, SECOND, Attacked, Floats, Integers
+from epsilond.simulators.audits.sampling import mean_log
+from epsilond.simulators.audits.worlds import FIRST, SECOND, Attacked, Floats, Integers
 
 CELLS = 500_000
 """Reports held at once."""

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, Relation, Unit
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -17,9 +17,9 @@ import pytest
 import structlog
 from fastapi import FastAPI
 
-from app import serve
-from app.main import create_app
-from app.settings import Settings
+from epsilond.app import serve
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
 from tests.app import toy_simulations, toys
 
 SERVERS: dict[str, serve.Server] = {}

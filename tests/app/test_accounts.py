@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import epsilond
-from accountants.errors import ConditionViolated
-from app.problems import problem_of, text_of
-from app.render import render
-from calibrators.accounting import EXAMPLES, AccountProblem, answer
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.app.answers.render import render
+from epsilond.app.http.problems import problem_of, text_of
+from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.reading import read
 
 SAMPLED = EXAMPLES["sampled-gaussian"]

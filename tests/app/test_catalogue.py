@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from app.problem_kinds import KINDS
+from epsilond.app.http.problem_kinds import KINDS
 from tests.app.conftest import problem
 from tests.app.toys import CALIBRATORS
 

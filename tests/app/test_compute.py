@@ -14,7 +14,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.settings import Settings
+from epsilond.app.settings import Settings
 from tests.app.conftest import PATIENCE, application, problem, sample_of, serving, wait_until
 from tests.app.toys import may_end
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from app.settings import Settings
+from epsilond.app.settings import Settings
 from tests.app.conftest import PATIENCE, connected, problem, sample_of, serving, wait_until
 
 SECONDS = 1.0

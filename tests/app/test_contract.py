@@ -20,8 +20,8 @@ from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi import checks
 
-from app.main import create_app
-from app.settings import Settings
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
 from tests.app.conftest import serving
 
 DOCUMENT = Path(__file__).parents[2] / "openapi" / "openapi.json"

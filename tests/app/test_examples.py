@@ -9,13 +9,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from accountants.theorems import THEOREMS
-from app import openapi
-from app.main import create_app
-from calibrators import CALIBRATORS
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.app import openapi
+from epsilond.app.main import create_app
+from epsilond.calibrators import CALIBRATORS
+from epsilond.witness.reports.record import opened
 from tests.app.conftest import PATIENT, serving
 from tests.app.documents import conforms, content
-from witness.reports.record import opened
 
 EXAMPLES = sorted((openapi.HERE / "examples").glob("*.json"))
 

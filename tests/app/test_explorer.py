@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.routes.explorer import accepts_gzip, is_known
+from epsilond.app.routes.explorer import accepts_gzip, is_known
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "app" / "explorer"

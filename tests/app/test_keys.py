@@ -14,10 +14,10 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from app import keys
-from app.main import create_app
-from app.settings import Settings
 from epsilond import cli
+from epsilond.app.http import keys
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
 from tests.app import toys
 from tests.app.conftest import PATIENT, problem, serving
 

@@ -13,7 +13,7 @@ from tests.app.test_service import ROOT
 
 LOG = """
 import logging, os, sys
-from app import logs
+from epsilond.app import logs
 import structlog
 
 logs.configure("info")

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app import openapi
-from app.main import create_app
-from app.settings import Settings
+from epsilond.app import openapi
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
 from tests.app import toys
 from tests.app.documents import conforms, content
 

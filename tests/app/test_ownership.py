@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.records import TABLE
-from app.settings import Settings
-from app.store import Store, StoreUnavailable
+from epsilond.app.jobs.records import TABLE
+from epsilond.app.jobs.store import Store, StoreUnavailable
+from epsilond.app.settings import Settings
 from tests.app.conftest import PATIENCE, problem, sample_of, wait_until
 from tests.app.test_keys import SIMULATIONS, bearer, locked  # noqa: F401 (a fixture)
 from tests.app.toys import may_end

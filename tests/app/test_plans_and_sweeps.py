@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.main import create_app
-from app.settings import Settings
-from calibrators.plan_ways import Planner, Way
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
+from epsilond.calibrators.planning.adapter import Planner, Way
 from tests.app import toys
 from tests.app.conftest import PATIENT, serving, wait_until
 

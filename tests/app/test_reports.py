@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 import epsilond
-from app.main import create_app
-from calibrators import CALIBRATORS
-from calibrators.accounting import EXAMPLES
+from epsilond.app.main import create_app
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.witness.reports.compare import agreement
+from epsilond.witness.reports.record import opened
 from tests.app.conftest import PATIENT, serving
-from witness.reports.compare import agreement
-from witness.reports.record import opened
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 BODY = {"kind": "calibration", "algorithm": "gaussian", "date": "2026-01-31", "request": GAUSSIAN}

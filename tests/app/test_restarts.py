@@ -17,16 +17,16 @@ from typing import Any
 import httpx
 import pytest
 
-from app.serve import serve
-from app.settings import Settings
-from app.store import Store
+from epsilond.app.jobs.store import Store
+from epsilond.app.serve import serve
+from epsilond.app.settings import Settings
 from tests.app.conftest import PATIENCE, PATIENT, ready, serving, wait_until
 from tests.app.test_service import ROOT
 from tests.app.test_simulations import LONG, PATH, WAIT, events, gone, process_of, running
 from tests.app.toy_simulations import KINDS
 
 SERVE = """
-from app.serve import serve
+from epsilond.app.serve import serve
 from tests.app import toy_simulations, toys
 
 if __name__ == "__main__":
@@ -153,7 +153,7 @@ def test_a_kill_loses_no_result_and_leaves_no_process(apart: Served, settings: S
 
 
 def test_a_file_that_is_taken_is_told_at_start(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.logs.configure", lambda _: None)
+    monkeypatch.setattr("epsilond.app.logs.configure", lambda _: None)
     taken = Store.open(settings)
     with pytest.raises(ValueError, match="EPSILOND_STORE_PATH: another service keeps its simulations in"):
         serve(settings=settings, kinds=KINDS)

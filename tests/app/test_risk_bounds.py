@@ -9,8 +9,8 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from app.main import create_app
-from calibrators.risk_bounds import RISK_BOUNDS
+from epsilond.app.main import create_app
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.cli import main
 from tests.app.conftest import PATIENT, serving
 from tests.app.documents import conforms, content

@@ -20,7 +20,7 @@ from tests.app.conftest import PATIENCE, ready, wait_until
 
 ROOT = Path(__file__).parents[2]
 SERVE = """
-from app.serve import serve
+from epsilond.app.serve import serve
 from tests.app import toys
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.settings import Settings
+from epsilond.app.settings import Settings
 
 
 def test_from_environment() -> None:

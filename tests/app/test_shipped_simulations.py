@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 import epsilond
-from app.main import create_app
+from epsilond.app.main import create_app
+from epsilond.witness import KINDS
 from tests.app.conftest import PATIENCE, PATIENT, serving
 from tests.app.documents import conforms
-from witness import KINDS
 
 PATH = "/v1/simulations"
 SMALL: dict[str, dict[str, Any]] = {

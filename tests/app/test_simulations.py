@@ -16,18 +16,18 @@ import anyio
 import httpx
 import pytest
 
-from accountants.errors import BeyondBudget
-from app.job_limits import require_within_limits
-from app.live import Live
-from app.main import create_app
-from app.records import Record
-from app.render import render
-from app.settings import Settings
+from epsilond.accountants.errors import BeyondBudget
+from epsilond.app.answers.render import render
+from epsilond.app.jobs.limits import require_within_limits
+from epsilond.app.jobs.records import Record
+from epsilond.app.jobs.running import Live
+from epsilond.app.main import create_app
+from epsilond.app.settings import Settings
 from epsilond.ask import simulation_request
+from epsilond.witness.risks.measurement import RISK
 from tests.app import toy_simulations as toys
 from tests.app.conftest import PATIENT, problem, sample_of, serving, wait_until
 from tests.app.documents import conforms, content
-from witness.risk import RISK
 
 PATH = "/v1/simulations"
 WAIT = {"prefer": "wait=600"}
@@ -311,7 +311,7 @@ def test_events_tell_every_step_and_the_end(client: httpx.Client) -> None:
 
 
 def test_a_long_block_counts_down(client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.job_course.TELL_SECONDS", 0.2)
+    monkeypatch.setattr("epsilond.app.jobs.runner.TELL_SECONDS", 0.2)
     location = running(client, LONG | {"blocks": 1}, tmp_path / "diary")
     with client.stream("GET", f"{location}/events") as stream:
         data = (json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line.startswith("data: "))
@@ -325,7 +325,7 @@ def test_a_long_block_counts_down(client: httpx.Client, tmp_path: Path, monkeypa
 
 def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("app.live.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("epsilond.app.jobs.running.time", SimpleNamespace(monotonic=lambda: now))
     request = toys.Dice(blocks=4, seconds=10.0)
     plan = toys.plan_dice(request)
     record = Record(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.records import End, Record
-from app.settings import Settings, state_file
-from app.store import Store, StoreUnavailable
+from epsilond.app.jobs.records import End, Record
+from epsilond.app.jobs.store import Store, StoreUnavailable
+from epsilond.app.settings import Settings, state_file
 
 
 @pytest.fixture

@@ -7,9 +7,16 @@ from copy import copy
 
 import pytest
 
-from accountants.errors import BeyondBudget, ConditionViolated, Fault, Infeasible, InvalidInput, NoCertificate
-from accountants.theorem import ConditionResult
-from app.work import Answered, Failed, Refused, WorkFailed, outcome_of
+from epsilond.accountants.errors import (
+    BeyondBudget,
+    ConditionViolated,
+    Fault,
+    Infeasible,
+    InvalidInput,
+    NoCertificate,
+)
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.app.answers.work import Answered, Failed, Refused, WorkFailed, outcome_of
 
 CONDITION = ConditionResult("a.b", "x ≤ y", False, 2.0, float("inf"))
 REFUSALS = [

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from accountants.errors import ConditionViolated, InvalidInput
-from accountants.quantities import Quantity, request
-from accountants.theorem import ConditionResult
-from witness.simulation import Kind, Plan
+from epsilond.accountants.errors import ConditionViolated, InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.witness.simulation import Kind, Plan
 
 KIND = Quantity(description="what is simulated")
 SEED = Annotated[int, Quantity(description="seed", ge=0)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from accountants import ENGINE_VERSION
-from accountants.errors import BeyondBudget, ConditionViolated, Fault, Infeasible, InvalidInput
-from accountants.quantities import (
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import BeyondBudget, ConditionViolated, Fault, Infeasible, InvalidInput
+from epsilond.accountants.quantities import (
     DELTA,
     LOG10_DELTA,
     RELATION,
@@ -20,8 +20,8 @@ from accountants.quantities import (
     Relation,
     request,
 )
-from accountants.specs import Spec
-from accountants.theorem import (
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.theorem import (
     Condition,
     ConditionResult,
     Erratum,
@@ -32,8 +32,8 @@ from accountants.theorem import (
     Status,
     Theorem,
 )
-from calibrators.answer import Calibration, Ends, GuaranteeAnswer, NumericalAnswer, TargetAnswer
-from calibrators.problem import Calibrator, CostClass
+from epsilond.calibrators.answer import Calibration, Ends, GuaranteeAnswer, NumericalAnswer, TargetAnswer
+from epsilond.calibrators.problem import Calibrator, CostClass
 
 SPEC = Quantity(description="what was run")
 SECONDS = Annotated[float, Quantity(description="how long to work", unit="s", ge=0, le=100)]

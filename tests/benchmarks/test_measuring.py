@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import load, service
 from benchmarks.runners.loop import Answer, NotOffered, Question, isolated
-from calibrators import mb_sgd
+from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.reading import read
 
 QUESTION = Question("epsilon", [], 1.0, 1e-6)

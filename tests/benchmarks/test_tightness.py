@@ -44,6 +44,6 @@ def test_the_document_is_written_where_it_belongs(monkeypatch: pytest.MonkeyPatc
 
 
 def test_brackets_are_rounded_outward() -> None:
-    from accountants.curve import Interval
+    from epsilond.accountants.curve import Interval
 
     assert tightness.bracket(Interval(0.123456, 0.123412)) == "[0.1234, 0.1235]"

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.theorems.lowy_2_4 import THEOREM_2_4
-from accountants.theorems.lowy_e_1 import THEOREM_E_1
-from calibrators import mb_sgd
-from calibrators.accelerated_mb_sgd import cost, solve
-from calibrators.accelerated_mb_sgd_schedule import likely_risk, risk_problem
-from calibrators.accelerated_problem import AcceleratedMbSgdProblem
-from calibrators.answer import Calibration
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import THEOREM_2_4
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import THEOREM_E_1
+from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.calibrator import cost, solve
+from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk, risk_problem
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
 from epsilond.reading import read
 
 BASE: dict[str, Any] = {

@@ -12,11 +12,11 @@ import pytest
 from pydantic import TypeAdapter
 from scipy.special import ndtr, ndtri
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.meaning import meaning
-from accountants.specs import Gaussian, Repeated, Spec
-from calibrators.accounting import EXAMPLES, AccountProblem, Claim, Query, answer
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.meaning import meaning
+from epsilond.accountants.specs import Gaussian, Repeated, Spec
+from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, Claim, Query, answer
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
 SPEC = TypeAdapter(Spec)

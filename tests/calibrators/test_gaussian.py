@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from accountants.errors import ConditionViolated, Infeasible, InvalidInput
-from calibrators.answer import Calibration
-from calibrators.gaussian import solve
-from calibrators.gaussian_problem import GaussianProblem
+from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.gaussian.calibrator import solve
+from epsilond.calibrators.gaussian.problem import GaussianProblem
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
 POISSON: dict[str, Any] = {"relation": "add-or-remove-one", "sampling": "poisson"}

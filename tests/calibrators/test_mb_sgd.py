@@ -9,16 +9,20 @@ from typing import Any
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import ConditionViolated, InvalidInput
-from accountants.specs import Gaussian, Repeated, Subsampled
-from accountants.theorems.lowy_2_2 import THEOREM_2_2, NonsmoothInputs
-from accountants.theorems.lowy_clients import ParticipationCount
-from accountants.theorems.lowy_federated_risk import FEDERATED_RISK, FederatedInputs, GroupRun
-from calibrators.answer import Calibration
-from calibrators.mb_sgd import run_spec, solve
-from calibrators.mb_sgd_members import contribution_norm, members_of
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import ConditionViolated, InvalidInput
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ParticipationCount
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import (
+    FEDERATED_RISK,
+    FederatedInputs,
+    GroupRun,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.mb_sgd.calibrator import run_spec, solve
+from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lowy.json"
 BASE: dict[str, Any] = {

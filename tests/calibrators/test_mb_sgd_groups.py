@@ -9,15 +9,19 @@ from typing import Any
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.theorems.lowy_2_1 import THEOREM_2_1, SmoothInputs
-from accountants.theorems.lowy_federated_risk import FEDERATED_RISK, FederatedInputs, GroupRun
-from calibrators.answer import Calibration, as_json
-from calibrators.mb_sgd import CALIBRATOR, run_spec, solve
-from calibrators.mb_sgd_members import members_of, release_of
-from calibrators.mb_sgd_problem import MbSgdProblem, Run
-from calibrators.problem import Target
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import (
+    FEDERATED_RISK,
+    FederatedInputs,
+    GroupRun,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
+from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR, run_spec, solve
+from epsilond.calibrators.mb_sgd.members import members_of, release_of
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
+from epsilond.calibrators.problem import Target
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "lowy.json").read_text(encoding="utf-8"))["cases"]
 BASE: dict[str, Any] = {

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.specs import Composed, Gaussian, Repeated
-from accountants.theorems.classical import gaussian_noise_std_ends
-from accountants.theorems.reshef_arithmetic import harmonic
-from accountants.theorems.reshef_bounds import certified_risk
-from calibrators.answer import Calibration, as_json
-from calibrators.mu2_sgd import CALIBRATOR, solve
-from calibrators.mu2_sgd_problem import Mu2SgdProblem
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Composed, Gaussian, Repeated
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import harmonic
+from epsilond.accountants.theorems.risk.reshef_levy.bounds import certified_risk
+from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR, solve
+from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 BASE: dict[str, Any] = {
     "epsilon": 4.0,

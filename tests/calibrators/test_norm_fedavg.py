@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
-from accountants.theorems.das_convergence import EQUATION_39, THEOREM_4, ConvergenceInputs, FedAvgInputs
-from calibrators.answer import Calibration
-from calibrators.norm_fedavg import CALIBRATOR, convergence_of, cost, solve
-from calibrators.norm_fedavg_problem import NormFedavgProblem
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
+from epsilond.accountants.theorems.risk.das.convergence import (
+    EQUATION_39,
+    THEOREM_4,
+    ConvergenceInputs,
+    FedAvgInputs,
+)
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR, convergence_of, cost, solve
+from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 
 BASE: dict[str, Any] = {
     **CALIBRATOR.example,

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.specs import Gaussian, Repeated
-from accountants.theorems.classical import gaussian_noise_std_ends
-from accountants.theorems.lowy_accelerated_bound import AcceleratedProblem, accelerated_risk
-from calibrators.answer import Calibration
-from calibrators.mb_sgd_problem import Run
-from calibrators.one_pass_accelerated_mb_sgd import CALIBRATOR, cost, run_spec, solve
-from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Gaussian, Repeated
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
+    AcceleratedProblem,
+    accelerated_risk,
+)
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR, cost, run_spec, solve
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
 BASE: dict[str, Any] = {**CALIBRATOR.example, "batch_size": 500}
 

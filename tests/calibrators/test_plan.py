@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import epsilond
-from accountants.errors import Infeasible, InvalidInput
-from calibrators import CALIBRATORS
-from calibrators.answer import as_json
-from calibrators.plan import Undecided, answer_of, drafts, found_of, name_of
-from calibrators.plan_answer import PlanAnswer, PlanEntry
-from calibrators.plan_problem import PlanProblem, RankBy, Reach
-from calibrators.plan_ways import Draft
-from calibrators.plans import PLANNERS
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import as_json
+from epsilond.calibrators.planning.adapter import Draft
+from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
+from epsilond.calibrators.planning.planners import PLANNERS
+from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Reach
+from epsilond.calibrators.planning.rankings import Undecided, answer_of, drafts, found_of, name_of
 
 COMMON: dict[str, Any] = {
     "delta": 1e-5,

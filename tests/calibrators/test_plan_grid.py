@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calibrators.plan_grid import Grid
+from epsilond.calibrators.planning.grid import Grid
 
 COUNTS, MILLIONTHS = Grid(least=1, most=10**6), Grid(least=1000, most=10**6, micro=True)
 

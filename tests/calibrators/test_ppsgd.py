@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import ConditionViolated, InvalidInput
-from accountants.specs import Gaussian, Repeated, Subsampled
-from accountants.theorems.bietti_bound import ANY_STEP, AnyStepInputs
-from accountants.theorems.bietti_noise import least_constant, least_noise_std
-from accountants.theorems.bietti_sampled_bound import PERSONALIZED_RISK, DrawnInputs
-from calibrators.answer import Calibration
-from calibrators.ppsgd import CALIBRATOR, cost, solve
-from calibrators.ppsgd_problem import PpsgdProblem
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import ConditionViolated, InvalidInput
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.theorems.papers.bietti.noise import least_constant, least_noise_std
+from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK, DrawnInputs
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR, cost, solve
+from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 FULL: dict[str, Any] = {
     "epsilon": 4.0, "delta": 1e-5, "clients": 100, "rounds": 300, "clipping_norm": 1.0, "shared_dimension": 50,

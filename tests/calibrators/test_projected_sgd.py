@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import BeyondBudget, ConditionViolated, Infeasible, InvalidInput
-from accountants.schedules import Constant, Explicit, InverseTime
-from accountants.specs import ProjectedSgd
-from calibrators.answer import Calibration, PrintedReading
-from calibrators.projected_sgd import solve
-from calibrators.projected_sgd_problem import ProjectedSgdProblem
-from calibrators.projected_sgd_search import Feasible
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import BeyondBudget, ConditionViolated, Infeasible, InvalidInput
+from epsilond.accountants.schedules import Constant, Explicit, InverseTime
+from epsilond.accountants.specs import ProjectedSgd
+from epsilond.calibrators.answer import Calibration, PrintedReading
+from epsilond.calibrators.projected_sgd.calibrator import solve
+from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
+from epsilond.calibrators.projected_sgd.search import Feasible
 from tests.oracles.contraction import theta
-from tests.theorems.test_projected_sgd import Instance
+from tests.theorems.hidden_states.test_projected_sgd import Instance
 
 GOLDEN = {
     case["id"]: case

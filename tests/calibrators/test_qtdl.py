@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from mpmath import exp, mp, mpf
 
-from accountants.errors import Infeasible, InvalidInput
-from accountants.truncated_law import variance
-from calibrators.answer import Calibration, as_json
-from calibrators.qtdl import CALIBRATOR, cost, solve
-from calibrators.qtdl_problem import QtdlProblem
-from tests.theorems.test_das_1 import enumerated
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.accountants.profiles.truncated_law import variance
+from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.qtdl.calibrator import CALIBRATOR, cost, solve
+from epsilond.calibrators.qtdl.problem import QtdlProblem
+from tests.theorems.papers.das.test_truncated_noise import enumerated
 
 SMALL: dict[str, Any] = {
     "epsilon": 0.8,

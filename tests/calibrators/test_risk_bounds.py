@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.theorems import THEOREMS
-from accountants.theorems.lowy_clients import Participation
-from accountants.theorems.lowy_noise import xi
-from calibrators import CALIBRATORS, mb_sgd
-from calibrators.answer import as_json
-from calibrators.risk_bounds import RISK_BOUNDS
-from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
-from calibrators.risk_bounds_mb_sgd import RISK_BOUND as MB_SGD
-from calibrators.risk_bounds_shuffled_mb_sgd import RISK_BOUND as SHUFFLED
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Participation
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import as_json
+from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
+from epsilond.calibrators.mb_sgd.risk import RISK_BOUND as MB_SGD
+from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.shuffled_mb_sgd.risk import RISK_BOUND as SHUFFLED
 from epsilond.reading import read
 
 each_bounder = pytest.mark.parametrize("bounder", RISK_BOUNDS, ids=lambda one: one.name)

@@ -7,20 +7,24 @@ from typing import Any
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import ConditionViolated, Infeasible, InvalidInput
-from accountants.theorem import Status
-from accountants.theorems.shuffling_batches import BOTH_DRAWS
-from calibrators.answer import Calibration
-from calibrators.frontier import Choice
-from calibrators.mb_sgd_problem import Run
-from calibrators.mb_sgd_schedule import paid_runs, risk_at
-from calibrators.problem import Target
-from calibrators.risk_bounds import RISK_BOUNDS
-from calibrators.shuffled_mb_sgd import CALIBRATOR, cost, run_spec, solve
-from calibrators.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
-from calibrators.shuffled_mb_sgd_schedule import choose_run, contribution_norm, likely_noise_multiplier
-from calibrators.shuffled_mb_sgd_search import smallest_noise_in_few_trials
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+from epsilond.accountants.theorem import Status
+from epsilond.accountants.theorems.shuffling.batches import BOTH_DRAWS
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.frontier import Choice
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR, cost, run_spec, solve
+from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
+from epsilond.calibrators.shuffled_mb_sgd.schedule import (
+    choose_run,
+    contribution_norm,
+    likely_noise_multiplier,
+)
+from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials
 from epsilond.reading import read
 
 

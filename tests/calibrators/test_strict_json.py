@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountants.errors import Fault, InvalidInput
-from calibrators.strict_json import Malformed, parse
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.calibrators.strict_json import Malformed, parse
 
 LEAVES = (
     st.none()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from accountants.curve import Enclosure, Pair, Tails
-from accountants.profiles import GaussianProfile
-from accountants.special import log1m_exp, log_difference, log_normal_tail
+from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.numerics.special import log1m_exp, log_difference, log_normal_tail
+from epsilond.accountants.profiles.gaussian import GaussianProfile
 
 
 def _log_minus(larger: np.ndarray, smaller: np.ndarray, slack: float) -> Enclosure:

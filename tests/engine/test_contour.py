@@ -8,11 +8,11 @@ import pickle
 import mpmath as mp
 import pytest
 
-from accountants.engine import contour
-from accountants.engine.refusal import Reason, Refused
-from accountants.engine.transform import NodeBudget
-from accountants.errors import InvalidInput
-from accountants.law import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import NodeBudget
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.profiles.law import GaussianLaw, SampledGaussianLaw
 from tests.oracles.contour import Step, one_step
 from tests.oracles.hockey_stick import theta
 

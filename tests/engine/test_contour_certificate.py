@@ -11,17 +11,22 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp
 
-from accountants.engine import contour
-from accountants.engine.alias import log_chernoff_factor
-from accountants.engine.attempts import _cut_at
-from accountants.engine.contour import _centred
-from accountants.engine.hard_cut import CutSampledGaussian
-from accountants.engine.parts import compiled
-from accountants.engine.sampled_gaussian import SampledGaussian
-from accountants.engine.sampled_gaussian_loss import EXPONENTS, SampledGaussianLoss, Tilts, clipped_response
-from accountants.engine.transform import Line, NodeBudget
-from accountants.engine.trapezoid import exact_step
-from accountants.law import SampledGaussianLaw
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.alias import log_chernoff_factor
+from epsilond.accountants.engine.contour.attempts import _cut_at
+from epsilond.accountants.engine.contour.composition import _centred
+from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussian
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import (
+    EXPONENTS,
+    SampledGaussianLoss,
+    Tilts,
+    clipped_response,
+)
+from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget
+from epsilond.accountants.engine.contour.transforms.trapezoid import exact_step
+from epsilond.accountants.profiles.law import SampledGaussianLaw
 from tests.oracles.contour import Step, by_contour, moment
 
 BUDGET = NodeBudget()

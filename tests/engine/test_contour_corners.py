@@ -10,16 +10,17 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from accountants.curve import Interval
-from accountants.engine import contour, saddle
-from accountants.engine.alias import ChernoffBounds, log_chernoff_factor
-from accountants.engine.attempts import GOOD_WIDTH
-from accountants.engine.contour_profile import ContourProfile
-from accountants.engine.parts import compiled
-from accountants.engine.refusal import Reason, Refused
-from accountants.engine.sampled_gaussian_grid import SampledGaussianGrid
-from accountants.engine.transform import Line, NodeBudget
-from accountants.law import SampledGaussianLaw
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour.alias import ChernoffBounds, log_chernoff_factor
+from epsilond.accountants.engine.contour.attempts import GOOD_WIDTH
+from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.profile import ContourProfile
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
+from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget
+from epsilond.accountants.profiles.law import SampledGaussianLaw
 from tests.oracles.contour import Step, by_contour, one_step
 
 

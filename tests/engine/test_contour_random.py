@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountants.curve import Interval
-from accountants.engine import contour
-from accountants.engine.refusal import Reason, Refused
-from accountants.law import SampledGaussianLaw
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.profiles.law import SampledGaussianLaw
 from tests.oracles.contour import Step, one_step
 
 DIRECTIONS = ("remove", "add", "replace")

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountants.amplification import AmplifiedProfile, with_and_without
-from accountants.atoms import AtomicProfile
-from accountants.curve import Curve, Pair
-from accountants.engine import contour
-from accountants.engine.lattice import Budget, compose
-from accountants.law import SampledGaussianLaw
-from accountants.profiles import GaussianProfile, gaussian_pair
+from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, with_and_without
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
+from epsilond.accountants.profiles.law import SampledGaussianLaw
 from tests.oracles.convolution import Law, delta
 
 

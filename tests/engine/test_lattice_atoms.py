@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountants.curve import Profile
-from accountants.engine.lattice import Budget, compose
+from epsilond.accountants.curve import Profile
+from epsilond.accountants.engine.lattice.composition import Budget, compose
 from tests.engine.pairs import atomic, randomized_response
 from tests.oracles.convolution import Law, delta, log_delta_float
 

@@ -12,15 +12,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from accountants.atoms import AtomicProfile
-from accountants.curve import Enclosure, Pair, Tails
-from accountants.engine.discretise import read_side
-from accountants.engine.lattice import Budget, compose
-from accountants.engine.lines import Lines
-from accountants.engine.spectrum import Kernel, Spectrum, scaled_steps
-from accountants.engine.survey import Part, Survey
-from accountants.engine.tilted import Place, Weighted
-from accountants.piecewise import tabulated
+from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.engine.lattice.cells.discretise import read_side
+from epsilond.accountants.engine.lattice.cells.lines import Lines
+from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.engine.lattice.spectra.spectrum import Kernel, Spectrum, scaled_steps
+from epsilond.accountants.engine.lattice.survey import Part, Survey
+from epsilond.accountants.engine.lattice.tilted import Place, Weighted
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.piecewise import tabulated
 from tests.engine.pairs import atomic, poisson
 
 pytestmark = pytest.mark.filterwarnings("error")

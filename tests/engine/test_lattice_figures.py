@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountants.curve import Enclosure, Pair, Profile, Tails
-from accountants.engine.lattice import Budget, compose
-from accountants.errors import BeyondBudget
-from accountants.profiles import GaussianMixture, ZeroProfile, gaussian_pair, mixture_pair
-from accountants.special import log_difference, log_theta
+from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails
+from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.special import log_difference, log_theta
+from epsilond.accountants.profiles.gaussian import GaussianMixture, ZeroProfile, gaussian_pair, mixture_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
 
 GOLDEN = {

@@ -7,20 +7,20 @@ import math
 import numpy as np
 import pytest
 
-from accountants.crossing import Crossing, Guess, crossing
-from accountants.curve import Pair
-from accountants.engine.chernoff import Chernoff
-from accountants.engine.discretise import LatticeLaw, read_side, upper_law
-from accountants.engine.discretised import _lower_atom, _upper_cut
-from accountants.engine.lattice_laws import LatticeLaws, joined_atoms
-from accountants.engine.lattice_plan import Limits, Plan, all_frequencies
-from accountants.engine.spectrum import Spectrum
-from accountants.engine.tangents import best_lower_law
-from accountants.engine.tilted import Place
-from accountants.engine.tilted_line import TiltedLine, finished
-from accountants.piecewise import tabulated
-from accountants.profiles import gaussian_pair
-from accountants.special import log_difference
+from epsilond.accountants.curve import Pair
+from epsilond.accountants.engine.lattice.cells.bands import _lower_atom, _upper_cut
+from epsilond.accountants.engine.lattice.cells.discretise import LatticeLaw, read_side, upper_law
+from epsilond.accountants.engine.lattice.cells.laws import LatticeLaws, joined_atoms
+from epsilond.accountants.engine.lattice.cells.tangents import best_lower_law
+from epsilond.accountants.engine.lattice.chernoff import Chernoff
+from epsilond.accountants.engine.lattice.plan import Limits, Plan, all_frequencies
+from epsilond.accountants.engine.lattice.spectra.spectrum import Spectrum
+from epsilond.accountants.engine.lattice.spectra.tilted_line import TiltedLine, finished
+from epsilond.accountants.engine.lattice.tilted import Place
+from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
+from epsilond.accountants.numerics.special import log_difference
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.piecewise import tabulated
 from tests.engine.pairs import atomic, poisson, randomized_response, without_replacement
 
 PAIRS = {

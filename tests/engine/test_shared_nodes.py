@@ -7,13 +7,14 @@ import random
 
 import pytest
 
-from accountants.account import account
-from accountants.engine import contour, saddle, shared_nodes
-from accountants.engine.attempts import GOOD_WIDTH
-from accountants.engine.exact import ExactProfile
-from accountants.engine.transform import Joined, Line
-from accountants.law import SampledGaussianLaw
-from accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.account import account
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour import saddle, shared_nodes
+from epsilond.accountants.engine.contour.attempts import GOOD_WIDTH
+from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
+from epsilond.accountants.engine.exact import ExactProfile
+from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 
 DIRECTIONS = ("remove", "add", "replace")
 

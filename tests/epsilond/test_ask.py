@@ -5,9 +5,9 @@ from typing import get_args
 import pytest
 
 import epsilond
-from accountants.specs import Spec
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
 from tests.answers import BY_NAME, example_answer
 
 FORMULAS = [(theorem, example) for theorem in THEOREMS if theorem.formula is not None for example in theorem.examples]

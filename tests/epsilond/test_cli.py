@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 import epsilond
-from accountants.errors import ConditionViolated
-from accountants.theorem import ConditionResult
-from accountants.theorems import THEOREMS
-from app.render import render
-from calibrators import CALIBRATORS
 from epsilond import ask
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.app.answers.render import render
+from epsilond.calibrators import CALIBRATORS
 from epsilond.cli import main
 from epsilond.options import option_name
 from tests.answers import example_answer
@@ -155,7 +155,7 @@ def test_version():
 
 def test_serve_passes_host_and_port_on(monkeypatch):
     calls = []
-    monkeypatch.setattr("app.serve.serve", lambda **options: calls.append(options))
+    monkeypatch.setattr("epsilond.app.serve.serve", lambda **options: calls.append(options))
     assert run("serve", "--host", "127.0.0.9", "--port", "8123").exit_code == 0
     assert calls == [{"host": "127.0.0.9", "port": 8123}]
 

@@ -8,19 +8,19 @@ import pytest
 from typer.testing import CliRunner
 
 import epsilond
-from accountants.theorems import THEOREMS
-from app.catalogue import Algorithm, TheoremDetail
-from app.main import create_app
-from app.openapi import document
-from app.render import render
-from app.settings import Settings
-from calibrators import CALIBRATORS
-from calibrators.accounting import EXAMPLES, AccountProblem, answer
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.app.answers.render import render
+from epsilond.app.catalogue import Algorithm, TheoremDetail
+from epsilond.app.main import create_app
+from epsilond.app.openapi import document
+from epsilond.app.settings import Settings
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.cli import main
 from epsilond.commands.exits import MEANINGS
 from epsilond.reading import read
-from witness.reports import page as report_page
-from witness.reports.record import LARGEST_PAGE, opened, sealed
+from epsilond.witness.reports import page as report_page
+from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 SPEC = '{"kind": "gaussian", "noise_multiplier": 2.0}'

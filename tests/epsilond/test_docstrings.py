@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-from accountants import privacy_curve
 from epsilond import ask, reporting
+from epsilond.accountants import privacy_curve
 
 EXAMPLES = [
     each

@@ -10,13 +10,22 @@ import re
 import pytest
 
 import epsilond
-from calibrators import CALIBRATORS
-from calibrators.accounting import EXAMPLES
 from epsilond import reporting
-from witness.reports.canonical import canonical, digest
-from witness.reports.inert import is_inert
-from witness.reports.page import render
-from witness.reports.record import _ESCAPES, CLOSING, NO_HASH, OPENING, opened, sealed, visible, without_data
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.witness.reports.canonical import canonical, digest
+from epsilond.witness.reports.inert import is_inert
+from epsilond.witness.reports.page import render
+from epsilond.witness.reports.record import (
+    _ESCAPES,
+    CLOSING,
+    NO_HASH,
+    OPENING,
+    opened,
+    sealed,
+    visible,
+    without_data,
+)
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 ACCOUNT = {

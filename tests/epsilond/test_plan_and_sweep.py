@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import epsilond
-from accountants.errors import Infeasible, InvalidInput
-from calibrators.answer import as_json
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.calibrators.answer import as_json
 from epsilond.cli import main
 
 GAUSSIAN: dict[str, Any] = {

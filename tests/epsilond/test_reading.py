@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.quantities import Clients, Quantity, Rate, request
-from accountants.specs import Composed, Gaussian, Repeated, Spec, Subsampled
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Clients, Quantity, Rate, request
+from epsilond.accountants.specs import Composed, Gaussian, Repeated, Spec, Subsampled
 from epsilond.reading import read, read_value
 
 MODE = Quantity(description="a mode")

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 import epsilond
-from accountants.errors import Infeasible, InvalidInput
-from calibrators import CALIBRATORS
 from epsilond import reporting
-from witness.reports import compare
-from witness.reports.page import render
-from witness.reports.record import LARGEST_PAGE, opened, sealed
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.calibrators import CALIBRATORS
+from epsilond.witness.reports import compare
+from epsilond.witness.reports.page import render
+from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 ACCOUNT = {

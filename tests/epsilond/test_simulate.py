@@ -15,11 +15,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import epsilond
-from accountants.errors import Infeasible, InvalidInput
 from epsilond import ask, parallel, simulation_tables
+from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.cli import main
-from witness.presets import PRESETS, PresetSimulation
-from witness.risk import RiskSimulation
+from epsilond.witness.presets import PRESETS, PresetSimulation
+from epsilond.witness.risks.measurement import RiskSimulation
 
 ROOT = Path(__file__).parents[2]
 REQUEST = {
@@ -61,13 +61,13 @@ def tiny(monkeypatch):
     import dataclasses
 
     first = dataclasses.replace(PRESETS[0], cells=fewer)
-    monkeypatch.setattr("witness.presets.PRESETS", (first, *PRESETS[1:]))
+    monkeypatch.setattr("epsilond.witness.presets.PRESETS", (first, *PRESETS[1:]))
     return first.name
 
 
 @pytest.mark.parametrize("request_", [REQUEST, AUDIT], ids=["risk", "audit"])
 def test_two_workers_give_the_same_bits_as_one(request_, monkeypatch):
-    monkeypatch.setattr("witness.risk.OPERATIONS_A_SECOND", 1.0)
+    monkeypatch.setattr("epsilond.witness.risks.measurement.OPERATIONS_A_SECOND", 1.0)
     assert ask.simulation.plan(ask.simulation_request(request_)).blocks > 2
     answers = [epsilond.as_json(epsilond.simulate(request_, workers=workers)) for workers in (1, 2)]
     assert answers[0] == answers[1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput
 from epsilond.strict_json import parse
 
 

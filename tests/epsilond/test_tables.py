@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import epsilond
-from calibrators.answer import Ends, FrontierRun
+from epsilond.calibrators.answer import Ends, FrontierRun
 from epsilond.tables import calibration, frontier, outward, risk_bounds
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from typing_extensions import TypeAliasType
 
-from accountants.quantities import LARGEST_COUNT, Quantity, Tagged, quantity_of
+from epsilond.accountants.quantities import LARGEST_COUNT, Quantity, Tagged, quantity_of
 
 ANYTHING = Quantity(description="", ge=-1e300, le=1e300)
 LEAST, LARGEST = 1e-300, 1e300

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from accountants.account import account
-from accountants.errors import ConditionViolated
-from accountants.guarantee import Guarantee
-from accountants.quantities import Observer, Relation
-from accountants.rule import Effort
-from accountants.schedules import Constant, InverseTime
-from accountants.specs import (
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.quantities import Observer, Relation
+from epsilond.accountants.rule import Effort
+from epsilond.accountants.schedules import Constant, InverseTime
+from epsilond.accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from accountants.account import account
-from accountants.special import log_difference
-from accountants.specs import Composed, Repeated
+from epsilond.accountants.account import account
+from epsilond.accountants.numerics.special import log_difference
+from epsilond.accountants.specs import Composed, Repeated
 from tests.laws.samples import SAMPLES, Sample
 
 EPSILONS = (0.0, 1e-3, 0.1, 0.7, 2.0, 6.0)
@@ -108,6 +108,6 @@ def test_epsilon_inverts_delta(sample: Sample) -> None:
 
 @each_sample
 def test_derivations_name_registered_theorems(sample: Sample) -> None:
-    from accountants.theorems import THEOREMS
+    from epsilond.accountants.theorems import THEOREMS
 
     assert set(sample.guarantee().theorems()) <= {theorem.id for theorem in THEOREMS}

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import epsilond
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.schedules import Constant
-from accountants.specs import Approximate, Gaussian, Laplace, ProjectedSgd, Repeated, Subsampled
-from calibrators.accounting import AccountProblem, answer
-from calibrators.answer import as_json
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import Approximate, Gaussian, Laplace, ProjectedSgd, Repeated, Subsampled
+from epsilond.calibrators.accounts import AccountProblem, answer
+from epsilond.calibrators.answer import as_json
 from epsilond.reading import read
 
 

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from accountants.errors import InvalidInput, NoCertificate
-from accountants.theorem import NEVER_INFINITE, Theorem
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
-from calibrators.answer import as_json
-from calibrators.risk_bounds import RISK_BOUNDS
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.theorem import NEVER_INFINITE, Theorem
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import as_json
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import read
 from tests.laws import domains
 from tests.laws.test_domains import examples_of, outcome

@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.quantities import Quantity, quantity_of
-from calibrators import CALIBRATORS
-from calibrators.risk_bounds import RISK_BOUNDS
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Quantity, quantity_of
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import read
 
 NUMBERS = (0.5, 1, 2, 1e-3, 1e-9, 10, 100, 1000, 10**6, 10**12)

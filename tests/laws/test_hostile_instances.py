@@ -18,13 +18,13 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from accountants.account import account
-from accountants.errors import InvalidInput, NoCertificate
-from accountants.guarantee import Guarantee
-from accountants.quantities import Observer, Relation, Unit
-from accountants.schedules import Constant
-from accountants.special import FloatArray
-from accountants.specs import (
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.special import FloatArray
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from calibrators import CALIBRATORS
-from calibrators.answer import Calibration
-from calibrators.frontier import BATCH_RATIO, HAIR, ROUNDS_RATIO, lattice
-from calibrators.risk_bounds import RISK_BOUNDS
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.frontier import BATCH_RATIO, HAIR, ROUNDS_RATIO, lattice
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import read
 
 CHOOSING = {one.name: one for one in CALIBRATORS if "within" in {field.name for field in fields(one.problem)}}

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import epsilond
-from calibrators import CALIBRATORS
-from calibrators.answer import Calibration, PrintedReading, as_json
-from calibrators.problem import Calibrator
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import Calibration, PrintedReading, as_json
+from epsilond.calibrators.problem import Calibrator
 from epsilond.reading import read
 
 MB_SGD: dict[str, Any] = {

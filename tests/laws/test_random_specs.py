@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from accountants.account import account
-from accountants.curve import Curve
-from accountants.errors import InvalidInput, NoCertificate
-from accountants.specs import Composed, RandomizedResponse, Repeated
-from calibrators.accounting import AccountProblem, answer
-from calibrators.answer import as_json
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Curve
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.specs import Composed, RandomizedResponse, Repeated
+from epsilond.calibrators.accounts import AccountProblem, answer
+from epsilond.calibrators.answer import as_json
 from epsilond.reading import read
 from tests.laws import plain_bounds, specs
 from tests.laws.specs import Body

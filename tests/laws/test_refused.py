@@ -9,11 +9,11 @@ from typing import Any, get_args
 import pytest
 
 import epsilond
-from accountants.account import account
-from accountants.errors import ConditionViolated
-from accountants.quantities import Observer, Relation, Unit
-from accountants.specs import Gaussian, Repeated, Shuffled, Subsampled
-from accountants.theorems import RULES
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.specs import Gaussian, Repeated, Shuffled, Subsampled
+from epsilond.accountants.theorems import RULES
 
 NOISE = Gaussian(noise_multiplier=4.0)
 POISSON = Repeated(times=2000, mechanism=Subsampled(sampling="poisson", rate=0.01, mechanism=NOISE))

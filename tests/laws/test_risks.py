@@ -11,23 +11,23 @@ from typing import Any
 import pytest
 
 import epsilond
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
-from calibrators.answer import Baseline, Calibration, as_json
-from calibrators.baseline import (
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import Baseline, Calibration, as_json
+from epsilond.calibrators.norm_fedavg.calibrator import VACUOUS_GRADIENT_NORM
+from epsilond.calibrators.planning.answer import PlanAnswer
+from epsilond.calibrators.planning.planners import PLANNERS
+from epsilond.calibrators.planning.rankings import name_of
+from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.baseline import (
     VACUOUS_PRESCRIBED_RISK,
     VACUOUS_PRINTED_RISK,
     VACUOUS_RISK,
     Start,
     measured,
 )
-from calibrators.norm_fedavg import VACUOUS_GRADIENT_NORM
-from calibrators.plan import name_of
-from calibrators.plan_answer import PlanAnswer
-from calibrators.plans import PLANNERS
-from calibrators.problem import Calibrator
-from calibrators.risk_bounds import RISK_BOUNDS
-from calibrators.risk_bounds_answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import read
 from tests.laws.test_calibrators import each_calibrator, solved
 

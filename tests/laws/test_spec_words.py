@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accountants.quantities import quantity_of
-from accountants.specs import Spec
+from epsilond.accountants.quantities import quantity_of
+from epsilond.accountants.specs import Spec
 from epsilond.reading import read_value
+from epsilond.witness.reports.numbers import full
+from epsilond.witness.reports.spec_words import _KINDS, described
 from tests.laws import specs
-from witness.reports.numbers import full
-from witness.reports.spec_words import _KINDS, described
 
 KINDS = {
     next(field.default for field in fields(each) if field.name == "kind"): each

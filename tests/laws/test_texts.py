@@ -9,10 +9,10 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter
 
-from accountants.quantities import Unit
-from calibrators import CALIBRATORS
-from calibrators.accounting import AccountAnswer, AccountProblem
-from calibrators.answer import Calibration
+from epsilond.accountants.quantities import Unit
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import AccountAnswer, AccountProblem
+from epsilond.calibrators.answer import Calibration
 
 CODE = re.compile(r"\bmath\.|\bNone\b|\bfloat\b|\bself\b")
 TYPES = [AccountProblem, AccountAnswer, Calibration]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from accountants.bibliography import WORKS
-from accountants.theorem import Theorem
-from accountants.theorems import RULES, THEOREMS
-from calibrators import CALIBRATORS
-from calibrators.answer import as_json
+from epsilond.accountants.bibliography import WORKS
+from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems import RULES, THEOREMS
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import as_json
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = re.compile(r"^[a-z-]+(-\d{4})?\.[a-z0-9.-]+$")

@@ -9,10 +9,10 @@ from typing import Any, get_args
 import pytest
 
 import epsilond
-from accountants.account import account
-from accountants.errors import InvalidInput, NoCertificate
-from accountants.quantities import Observer, Relation, Sampling, Unit
-from accountants.specs import (
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
+from epsilond.accountants.specs import (
     Approximate,
     DiscreteLaplace,
     Gaussian,
@@ -24,7 +24,7 @@ from accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
-from accountants.trust import (
+from epsilond.accountants.trust import (
     NOT_COUNTED,
     OBSERVERS,
     POSSIBLE,
@@ -35,7 +35,7 @@ from accountants.trust import (
     in_words,
     loses_amplification,
 )
-from calibrators import CALIBRATORS
+from epsilond.calibrators import CALIBRATORS
 from epsilond.reading import read
 
 DEFINITIONS, ALL_OBSERVERS = get_args(Definition), get_args(Observer)

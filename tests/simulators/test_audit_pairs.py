@@ -12,9 +12,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, laplace, multinomial, norm
 
-from accountants.errors import InvalidInput
-from accountants.schedules import Constant
-from accountants.specs import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,
@@ -27,11 +27,11 @@ from accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
-from simulators.audits import shuffling
-from simulators.audits.build import realised_shift, target
-from simulators.audits.message import Message, QuantizedMessage
-from simulators.audits.worlds import FIRST, SECOND, LogLikelihoodRatio, Setting
-from simulators.batches import poisson_batches, without_replacement_batches
+from epsilond.simulators.algorithms.batches import poisson_batches, without_replacement_batches
+from epsilond.simulators.audits import shuffling
+from epsilond.simulators.audits.build import realised_shift, target
+from epsilond.simulators.audits.message import Message, QuantizedMessage
+from epsilond.simulators.audits.worlds import FIRST, SECOND, LogLikelihoodRatio, Setting
 
 COUNT = 40_000
 Law = Mapping[float, tuple[float, float]]

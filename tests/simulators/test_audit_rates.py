@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from simulators.audits.rates import joint_confidence, lower_rate, upper_rate
+from epsilond.simulators.audits.rates import joint_confidence, lower_rate, upper_rate
 
 CASES = ((1, 10), (5, 10), (9, 10), (3, 1000), (500, 1000), (7, 500_000), (250_000, 500_000))
 

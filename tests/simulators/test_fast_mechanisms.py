@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from accountants.errors import InvalidInput
-from simulators import fast_mechanisms
-from simulators.fast_mechanisms import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.mechanisms import fast as fast_mechanisms
+from epsilond.simulators.mechanisms.fast import (
     _floor_and_share,
     noise_tables,
     quantized_messages,
     stochastic_rounding,
     truncated_discrete_laplace,
 )
-from simulators.jumps import Inversion, decay, jumps, powers, times
-from simulators.seeds import generators
+from epsilond.simulators.mechanisms.jumps import Inversion, decay, jumps, powers, times
+from epsilond.simulators.seeds import generators
 
 ONE = 1 << 64
 

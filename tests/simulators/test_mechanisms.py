@@ -10,8 +10,8 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from accountants.errors import InvalidInput
-from simulators.mechanisms import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.mechanisms.exact import (
     Bits,
     Source,
     exponential_flip,

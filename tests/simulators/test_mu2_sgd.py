@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from simulators import mu2_participation
-from simulators.mu2_participation import RunParticipation, chunk_size, draw
-from simulators.mu2_sgd import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.algorithms import mu2_participation
+from epsilond.simulators.algorithms.mu2_participation import RunParticipation, chunk_size, draw
+from epsilond.simulators.algorithms.mu2_sgd import (
     ALGORITHM,
     Mu2SgdRun,
     alternatives,
@@ -22,8 +22,13 @@ from simulators.mu2_sgd import (
     step_size,
     work_of,
 )
-from simulators.problems import HuberProblem, LeastSquaresProblem, LinearProblem, LogisticProblem
-from simulators.seeds import generators
+from epsilond.simulators.problems.kinds import (
+    HuberProblem,
+    LeastSquaresProblem,
+    LinearProblem,
+    LogisticProblem,
+)
+from epsilond.simulators.seeds import generators
 
 SPEC = {"clients": 6, "samples_per_client": 1, "dimension": 3, "own_share": 0.5, "population": 8}
 PROBLEM = LeastSquaresProblem(**SPEC).build()

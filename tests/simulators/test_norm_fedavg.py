@@ -10,14 +10,20 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from simulators import fedavg, norm_fedavg
-from simulators.batches import subsets
-from simulators.fedavg import FedavgRun
-from simulators.norm_fedavg import NormFedavgRun, compression, noise_variance, step_sizes, unit_vectors
-from simulators.problem import Records
-from simulators.problems import HuberProblem, LeastSquaresProblem, MeanEstimationProblem
-from simulators.seeds import generators
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.algorithms import fedavg, norm_fedavg
+from epsilond.simulators.algorithms.batches import subsets
+from epsilond.simulators.algorithms.fedavg import FedavgRun
+from epsilond.simulators.algorithms.norm_fedavg import (
+    NormFedavgRun,
+    compression,
+    noise_variance,
+    step_sizes,
+    unit_vectors,
+)
+from epsilond.simulators.problems.kinds import HuberProblem, LeastSquaresProblem, MeanEstimationProblem
+from epsilond.simulators.problems.problem import Records
+from epsilond.simulators.seeds import generators
 
 PROBLEMS = {
     "population": LeastSquaresProblem(clients=4, samples_per_client=3, dimension=3, own_share=0.4, target_noise=0.3),

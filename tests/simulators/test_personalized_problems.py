@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from simulators.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
-from simulators.problem import Records
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
+from epsilond.simulators.problems.problem import Records
 
 HUBER = PersonalizedHuber(
     clients=4, dimension=3, optimum_norm=1.3, optimum_spread=0.4, target_noise_std=0.3, threshold=0.7, feature_vectors=6

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from simulators import ppsgd_rounds
-from simulators.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
-from simulators.ppsgd import ALGORITHM, alternatives, rounds_of, simulate, work_of
-from simulators.ppsgd_rounds import chunk_size, draw
-from simulators.ppsgd_run import PpsgdRun, largest_message, steps_of
-from simulators.seeds import generators
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.algorithms import ppsgd_rounds
+from epsilond.simulators.algorithms.ppsgd import ALGORITHM, alternatives, rounds_of, simulate, work_of
+from epsilond.simulators.algorithms.ppsgd_rounds import chunk_size, draw
+from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, largest_message, steps_of
+from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
+from epsilond.simulators.seeds import generators
 
 PROBLEM = PersonalizedHuber(clients=5, dimension=3, optimum_spread=0.3, feature_vectors=8).build()
 RUN = PpsgdRun(rounds=23, personalization=0.3, step_size=0.4, noise_std=0.2)

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from accountants.errors import InvalidInput
-from simulators.data_sets import DataSetProblem
-from simulators.linear_model import LinearModelProblem
-from simulators.problem import Floats, Records
-from simulators.problems import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.problems.data_sets import DataSetProblem
+from epsilond.simulators.problems.kinds import (
     PROBLEMS,
     HuberProblem,
     LeastSquaresProblem,
@@ -18,7 +16,9 @@ from simulators.problems import (
     LogisticProblem,
     MeanEstimationProblem,
 )
-from simulators.synthetic import Synthetic
+from epsilond.simulators.problems.linear_model import LinearModelProblem
+from epsilond.simulators.problems.problem import Floats, Records
+from epsilond.simulators.problems.synthetic import Synthetic
 
 SHAPE = {"clients": 4, "samples_per_client": 20, "dimension": 3, "population": 12}
 SPECS = [

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.schedules import Constant, Explicit, InverseTime
-from simulators import projected_sgd
-from simulators.batches import subsets
-from simulators.problem import Records
-from simulators.problems import LeastSquaresProblem, LinearProblem, MeanEstimationProblem
-from simulators.projected_sgd import ProjectedSgdRun, stopping_steps
-from simulators.seeds import generators
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.schedules import Constant, Explicit, InverseTime
+from epsilond.simulators.algorithms import projected_sgd
+from epsilond.simulators.algorithms.batches import subsets
+from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun, stopping_steps
+from epsilond.simulators.problems.kinds import LeastSquaresProblem, LinearProblem, MeanEstimationProblem
+from epsilond.simulators.problems.problem import Records
+from epsilond.simulators.seeds import generators
 
 PROBLEM = LeastSquaresProblem(
     clients=11, samples_per_client=1, dimension=3, own_share=0.5, strong_convexity=0.2, diameter=0.8

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from simulators import populations
-from simulators.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
-from simulators.seeds import generators
+from epsilond.simulators.problems import populations
+from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
+from epsilond.simulators.seeds import generators
 
 
 def first_words(seed, count=1000):

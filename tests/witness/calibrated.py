@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from accountants.account import account
-from accountants.schedules import Constant
-from accountants.specs import (
+from epsilond.accountants.account import account
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,
@@ -24,8 +24,8 @@ from accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
-from calibrators import CALIBRATORS
-from witness.audit_request import AuditClaim, AuditSimulation
+from epsilond.calibrators import CALIBRATORS
+from epsilond.witness.audits.request import AuditClaim, AuditSimulation
 
 SOLVERS = {one.name: one for one in CALIBRATORS}
 

@@ -14,9 +14,9 @@ import pytest
 from pydantic import TypeAdapter
 from scipy.optimize import brentq
 
-from accountants.errors import InvalidInput, NoCertificate
-from accountants.schedules import Constant
-from accountants.specs import (
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import (
     Approximate,
     Composed,
     DiscreteLaplace,
@@ -29,13 +29,20 @@ from accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
-from calibrators.answer import as_json
-from simulators.audits.attack import Halves, best, delta_score, epsilon_score, gaussian_epsilon, mu_score
-from simulators.audits.message import QuantizedMessage
-from witness import simulation
-from witness.audit import AUDIT, assemble, block_sizes, plan, prepare, run, run_block
-from witness.audit_family import printed_truncated_discrete_laplace, run_family
-from witness.audit_request import AuditClaim, AuditSimulation
+from epsilond.calibrators.answer import as_json
+from epsilond.simulators.audits.attack import (
+    Halves,
+    best,
+    delta_score,
+    epsilon_score,
+    gaussian_epsilon,
+    mu_score,
+)
+from epsilond.simulators.audits.message import QuantizedMessage
+from epsilond.witness import simulation
+from epsilond.witness.audits.audit import AUDIT, assemble, block_sizes, plan, prepare, run, run_block
+from epsilond.witness.audits.family import printed_truncated_discrete_laplace, run_family
+from epsilond.witness.audits.request import AuditClaim, AuditSimulation
 
 GAUSSIAN = Gaussian(noise_multiplier=1.0)
 SAMPLED = Subsampled(sampling="poisson", rate=0.2, mechanism=GAUSSIAN)

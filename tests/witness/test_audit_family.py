@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from epsilond.witness.audits.family import FamilyAnswer, run_family
 from tests.witness.calibrated import mechanisms
-from witness.audit_family import FamilyAnswer, run_family
 
 CONFIDENCE = 0.999
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from accountants.errors import InvalidInput
-from calibrators.answer import as_json
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.answer import as_json
+from epsilond.witness import simulation
+from epsilond.witness.audits.request import AuditClaim, AuditSimulation
+from epsilond.witness.drawings import style
+from epsilond.witness.drawings.audit import audit as audit_figure
+from epsilond.witness.drawings.grid import grid
+from epsilond.witness.drawings.risk import risk
+from epsilond.witness.experiment import Axis, Cell, Preset
+from epsilond.witness.figures import draw
+from epsilond.witness.presets import PresetSimulation
+from epsilond.witness.risks.measurement import RiskSimulation
 from tests.witness import toy
-from witness import simulation
-from witness.audit_request import AuditClaim, AuditSimulation
-from witness.drawings import style
-from witness.drawings.audit import audit as audit_figure
-from witness.drawings.grid import grid
-from witness.drawings.risk import risk
-from witness.experiment import Axis, Cell, Preset
-from witness.figures import draw
-from witness.presets import PresetSimulation
-from witness.risk import RiskSimulation
 
 
 def answered(request):
@@ -42,7 +42,7 @@ def preset_answer(monkeypatch, cells, **axes):
     preset = Preset(
         name="toys", title="Toys", summary="", source="", repetitions=5, cells=lambda *_: tuple(cells), **axes
     )
-    monkeypatch.setattr("witness.presets.preset_of", lambda _request: preset)
+    monkeypatch.setattr("epsilond.witness.presets.preset_of", lambda _request: preset)
     return answered(PresetSimulation(preset="mb-sgd-bound"))
 
 
@@ -61,7 +61,7 @@ def toy_cells(**names):
 
 def gaussian_audit(**fields):
     spec = {"kind": "gaussian", "noise_multiplier": 1.0}
-    from accountants.specs import Gaussian
+    from epsilond.accountants.specs import Gaussian
 
     return AuditSimulation(
         spec=Gaussian(noise_multiplier=spec["noise_multiplier"]),
@@ -144,7 +144,9 @@ def test_one_round_and_a_zero_excess_can_be_drawn(monkeypatch):
     def perfect(problem, run, generators, rounds):
         return toy.Curves(rounds=rounds, excess=np.zeros((len(generators), len(rounds))))
 
-    monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=perfect),))
+    monkeypatch.setattr(
+        "epsilond.simulators.algorithms.kinds.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=perfect),)
+    )
     run = toy.ToyRun(rounds=1, noise_std=0.0)
     answer = answered(RiskSimulation(run=run, problem=toy.ToyProblem(), repetitions=2, alternatives=()))
     assert "measured" in assert_draws(answer)

@@ -8,14 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.theorem import Status
-from calibrators.problem import Target
-from simulators.mu2_participation import RunParticipation
-from simulators.mu2_sgd import Mu2SgdRun, simulate
-from simulators.problems import HuberProblem, LeastSquaresProblem, LinearProblem, LogisticProblem
-from simulators.seeds import generators
-from witness.joins.mu2_sgd import JOIN, bounds, calibrate
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import Status
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.mu2_participation import RunParticipation
+from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, simulate
+from epsilond.simulators.problems.kinds import (
+    HuberProblem,
+    LeastSquaresProblem,
+    LinearProblem,
+    LogisticProblem,
+)
+from epsilond.simulators.seeds import generators
+from epsilond.witness.joins.mu2_sgd import JOIN, bounds, calibrate
 
 TARGET = Target.of(10.0, 1e-5, None)
 SPEC = {"clients": 10, "samples_per_client": 1, "dimension": 4, "population": 12}

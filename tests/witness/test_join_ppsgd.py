@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.theorem import Status
-from calibrators.problem import Target
-from simulators.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
-from simulators.ppsgd import simulate
-from simulators.ppsgd_run import PpsgdRun, steps_of
-from simulators.seeds import generators
-from witness.joins.ppsgd import JOIN, bounds, calibrate, question
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import Status
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.ppsgd import simulate
+from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, steps_of
+from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
+from epsilond.simulators.seeds import generators
+from epsilond.witness.joins.ppsgd import JOIN, bounds, calibrate, question
 
 TARGET = Target.of(4.0, 1e-5, None)
 HUBER = PersonalizedHuber(clients=12, dimension=4, optimum_norm=1.0, feature_vectors=16)

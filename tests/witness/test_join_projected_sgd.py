@@ -7,16 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.schedules import Constant, Explicit, InverseTime
-from accountants.specs import ProjectedSgd
-from calibrators.problem import Target
-from simulators import projected_sgd as algorithm
-from simulators.problems import LeastSquaresProblem, LinearProblem, LogisticProblem, MeanEstimationProblem
-from simulators.projected_sgd import ProjectedSgdRun
-from simulators.seeds import generators
-from witness.joins import projected_sgd
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.schedules import Constant, Explicit, InverseTime
+from epsilond.accountants.specs import ProjectedSgd
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms import projected_sgd as algorithm
+from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun
+from epsilond.simulators.problems.kinds import (
+    LeastSquaresProblem,
+    LinearProblem,
+    LogisticProblem,
+    MeanEstimationProblem,
+)
+from epsilond.simulators.seeds import generators
+from epsilond.witness.joins import projected_sgd
 
 SHAPE = {"clients": 200, "samples_per_client": 1, "dimension": 4}
 MEANS = MeanEstimationProblem(**SHAPE)

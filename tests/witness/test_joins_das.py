@@ -9,22 +9,27 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from accountants.specs import Repeated, TruncatedDiscreteLaplace
-from calibrators.problem import Target
-from simulators import fedavg as fedavg_run
-from simulators import norm_fedavg as norm_fedavg_run
-from simulators.data_sets import DataSetProblem
-from simulators.fedavg import FedavgRun
-from simulators.norm_fedavg import NormFedavgRun, step_sizes
-from simulators.problem import Records
-from simulators.problems import HuberProblem, LeastSquaresProblem, LogisticProblem, MeanEstimationProblem
-from simulators.seeds import generators
-from witness import simulation
-from witness.joins import fedavg, norm_fedavg
-from witness.joins.das_setting import DasSetting
-from witness.risk import RiskSimulation
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms import fedavg as fedavg_run
+from epsilond.simulators.algorithms import norm_fedavg as norm_fedavg_run
+from epsilond.simulators.algorithms.fedavg import FedavgRun
+from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, step_sizes
+from epsilond.simulators.problems.data_sets import DataSetProblem
+from epsilond.simulators.problems.kinds import (
+    HuberProblem,
+    LeastSquaresProblem,
+    LogisticProblem,
+    MeanEstimationProblem,
+)
+from epsilond.simulators.problems.problem import Records
+from epsilond.simulators.seeds import generators
+from epsilond.witness import simulation
+from epsilond.witness.joins import fedavg, norm_fedavg
+from epsilond.witness.joins.das_setting import DasSetting
+from epsilond.witness.risks.measurement import RiskSimulation
 
 SHAPE = {"clients": 8, "samples_per_client": 12, "dimension": 4, "objective": "empirical"}
 QUADRATIC = LeastSquaresProblem(**SHAPE, own_share=0.3)

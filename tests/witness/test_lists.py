@@ -9,16 +9,16 @@ from typing import get_args
 import pytest
 from pydantic import TypeAdapter
 
-from calibrators.answer import as_json
+from epsilond.calibrators.answer import as_json
 from epsilond.reading import read_value
-from simulators.algorithms import ALGORITHMS, Run, algorithm_of
-from simulators.problem_specs import AnyProblem
-from witness import KINDS, simulation
-from witness.figures import draw
-from witness.joins import JOINS, join_of
-from witness.presets import PRESETS, PresetName, PresetSimulation
-from witness.requests import SimulationRequest
-from witness.risk import RiskSimulation
+from epsilond.simulators.algorithms.kinds import ALGORITHMS, Run, algorithm_of
+from epsilond.simulators.problems.problem_specs import AnyProblem
+from epsilond.witness import KINDS, simulation
+from epsilond.witness.figures import draw
+from epsilond.witness.joins import JOINS, join_of
+from epsilond.witness.presets import PRESETS, PresetName, PresetSimulation
+from epsilond.witness.requests import SimulationRequest
+from epsilond.witness.risks.measurement import RiskSimulation
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "simulations.md").read_text(encoding="utf-8")
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)

@@ -10,40 +10,37 @@ from typing import Any
 import numpy as np
 import pytest
 
-from accountants.errors import InvalidInput
-from calibrators.problem import Target
-from simulators import accelerated_mb_sgd, mb_sgd, one_pass_accelerated_mb_sgd, shuffled_mb_sgd
-from simulators.accelerated_mb_sgd import AcceleratedMbSgdRun
-from simulators.acceleration import StageRequest
-from simulators.algorithm import Algorithm
-from simulators.data_sets import DataSetProblem
-from simulators.linear_model import LinearModelProblem
-from simulators.mb_sgd import MbSgdRun
-from simulators.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
-from simulators.problem import Records
-from simulators.problems import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms import (
+    accelerated_mb_sgd,
+    mb_sgd,
+    one_pass_accelerated_mb_sgd,
+    shuffled_mb_sgd,
+)
+from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
+from epsilond.simulators.algorithms.acceleration import StageRequest
+from epsilond.simulators.algorithms.algorithm import Algorithm
+from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
+from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
+from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
+from epsilond.simulators.problems.data_sets import DataSetProblem
+from epsilond.simulators.problems.kinds import (
     HuberProblem,
     LeastSquaresProblem,
     LinearProblem,
     LogisticProblem,
     MeanEstimationProblem,
 )
-from simulators.seeds import generators
-from simulators.shuffled_mb_sgd import ShuffledMbSgdRun
-from witness.join import Bound, Join
-from witness.joins import (
-    accelerated_mb_sgd as accelerated_join,
-)
-from witness.joins import (
-    mb_sgd as mb_sgd_join,
-)
-from witness.joins import (
-    one_pass_accelerated_mb_sgd as one_pass_join,
-)
-from witness.joins import settled
-from witness.joins import (
-    shuffled_mb_sgd as shuffled_join,
-)
+from epsilond.simulators.problems.linear_model import LinearModelProblem
+from epsilond.simulators.problems.problem import Records
+from epsilond.simulators.seeds import generators
+from epsilond.witness.join import Bound, Join
+from epsilond.witness.joins import accelerated_mb_sgd as accelerated_join
+from epsilond.witness.joins import mb_sgd as mb_sgd_join
+from epsilond.witness.joins import one_pass_accelerated_mb_sgd as one_pass_join
+from epsilond.witness.joins import settled
+from epsilond.witness.joins import shuffled_mb_sgd as shuffled_join
 
 KINDS = (MeanEstimationProblem, LinearProblem, LeastSquaresProblem, HuberProblem, LogisticProblem)
 SHAPE: dict[str, Any] = {"clients": 8, "samples_per_client": 60, "dimension": 4}

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from calibrators.answer import as_json
-from witness import simulation
-from witness.audit_family import printed_truncated_discrete_laplace
-from witness.presets import PresetSimulation
+from epsilond.calibrators.answer import as_json
+from epsilond.witness import simulation
+from epsilond.witness.audits.family import printed_truncated_discrete_laplace
+from epsilond.witness.presets import PresetSimulation
 
 
 def answered(request):

@@ -7,21 +7,30 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from accountants.errors import InvalidInput
-from accountants.guarantee import Tightness
-from accountants.quantities import Observer, Relation, Sampling, Unit
-from accountants.theorems import THEOREMS
-from calibrators import CALIBRATORS
-from calibrators.accounting import EXAMPLES
-from calibrators.answer import GuaranteeAnswer
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.guarantee import Tightness
+from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.calibrators.answer import GuaranteeAnswer
 from epsilond.reading import read
-from witness.reports import meanings, words
-from witness.reports.make import dated, make
-from witness.reports.page import render
-from witness.reports.profile import STEPS, drawing, profile
-from witness.reports.questions import QUESTIONS, question
-from witness.reports.record import CLOSING, LARGEST_PAGE, NO_HASH, OPENING, Broken, opened, sealed, visible
-from witness.reports.spec_words import described
+from epsilond.witness.reports import meanings, words
+from epsilond.witness.reports.make import dated, make
+from epsilond.witness.reports.page import render
+from epsilond.witness.reports.profile import STEPS, drawing, profile
+from epsilond.witness.reports.questions import QUESTIONS, question
+from epsilond.witness.reports.record import (
+    CLOSING,
+    LARGEST_PAGE,
+    NO_HASH,
+    OPENING,
+    Broken,
+    opened,
+    sealed,
+    visible,
+)
+from epsilond.witness.reports.spec_words import described
 
 SLOW = {"shuffled-mb-sgd"}
 DATE = "2026-01-31"
@@ -315,8 +324,8 @@ def test_the_drawing_stays_in_its_frame_and_puts_the_target_on_the_curve():
 def test_a_profile_has_finite_places_around_any_epsilon(epsilon):
     asked = question("account")
     curve = None
-    from accountants.account import account
-    from accountants.specs import Gaussian
+    from epsilond.accountants.account import account
+    from epsilond.accountants.specs import Gaussian
 
     curve = account(Gaussian(noise_multiplier=2.0), relation="replace-one").guarantee.curve
     places = [point["epsilon"] for point in profile(curve, epsilon)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from witness.reports.canonical import canonical, digest
+from epsilond.witness.reports.canonical import canonical, digest
 
 NUMBERS = {
     "0000000000000000": "0",

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from accountants.errors import Infeasible, InvalidInput
-from calibrators.answer import as_json
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.calibrators.answer import as_json
+from epsilond.witness import simulation
+from epsilond.witness.risks.measure import BAND, band
+from epsilond.witness.risks.measurement import RiskSimulation
 from tests.witness import toy
-from witness import simulation
-from witness.measure import BAND, band
-from witness.risk import RiskSimulation
 
 RUN = toy.ToyRun(rounds=8, noise_std=1.0)
 
@@ -237,7 +237,9 @@ def test_a_run_that_diverged_is_told_in_words(monkeypatch, value):
         return curves
 
     toy.put(monkeypatch, [toy.bound(1.0)])
-    monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=diverging),))
+    monkeypatch.setattr(
+        "epsilond.simulators.algorithms.kinds.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=diverging),)
+    )
     answer = answered(asked(alternatives=()))
     body = as_json(answer)
     assert body["final_excess"] == {
@@ -266,7 +268,9 @@ def test_identical_repetitions_have_a_band_of_no_width(monkeypatch):
     def constant(problem, run, generators, rounds):
         return toy.Curves(rounds=rounds, excess=np.zeros((len(generators), len(rounds))))
 
-    monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=constant),))
+    monkeypatch.setattr(
+        "epsilond.simulators.algorithms.kinds.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=constant),)
+    )
     final = answered(asked(alternatives=())).final_excess
     assert (final.mean, final.lower, final.upper) == (0.0, 0.0, 0.0)
 
@@ -274,7 +278,7 @@ def test_identical_repetitions_have_a_band_of_no_width(monkeypatch):
 @pytest.mark.parametrize("spacing", ["linear", "logarithmic"])
 @pytest.mark.parametrize(("last", "points"), [*itertools.product((1, 2, 7, 1000), (1, 2, 50, 200))])
 def test_measured_rounds_ascend_to_the_last(last, points, spacing):
-    from witness.rounds import measured_rounds
+    from epsilond.witness.risks.rounds import measured_rounds
 
     rounds = measured_rounds(last, points, spacing)
     assert list(rounds) == sorted(set(rounds))

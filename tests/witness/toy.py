@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pytest
 
-from accountants.errors import Infeasible, InvalidInput
-from accountants.quantities import BATCH_SIZE, NOISE_STD, Quantity, Rounds, request
-from accountants.theorem import ConditionResult, Status
-from simulators.algorithm import Algorithm, Curves, Work
-from simulators.problem import Constants
-from witness.join import Bound, Join
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.accountants.quantities import BATCH_SIZE, NOISE_STD, Quantity, Rounds, request
+from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.problems.problem import Constants
+from epsilond.witness.join import Bound, Join
 
 TAG = Quantity(description="tag")
 LEVEL = 4.0
@@ -124,6 +124,6 @@ def bound(value, *, constant="explicit", conditions=(HELD,)):
 
 def put(monkeypatch: pytest.MonkeyPatch, bounds=()):
     """Make the toy the one algorithm there is, with these bounds."""
-    monkeypatch.setattr("simulators.algorithms.ALGORITHMS", (ALGORITHM,))
+    monkeypatch.setattr("epsilond.simulators.algorithms.kinds.ALGORITHMS", (ALGORITHM,))
     join = Join(algorithm="toy", calibrate=calibrate, bounds=lambda _problem, _run: tuple(bounds))
-    monkeypatch.setattr("witness.joins.JOINS", (join,))
+    monkeypatch.setattr("epsilond.witness.joins.JOINS", (join,))

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from witness.drawings import style
+from epsilond.witness.drawings import style
 
 INCHES = (10.0, 4.6)
 FAR = 10.0

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from witness.drawings import style
+from epsilond.witness.drawings import style
 
 MEASURED, BOUND = "measured, with its band", "bound"
 PROVED, CLAIMED = "proved by its test: at least", "claimed: at most"

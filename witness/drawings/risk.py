@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from witness.drawings import style
+from epsilond.witness.drawings import style
 
 VERDICTS = {"true": "holds", "false": "BROKEN", "undecidable": "undecidable"}
 LEAST_SHOWN = 1e-4

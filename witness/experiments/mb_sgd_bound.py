@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulators.mb_sgd import MbSgdRun
-from simulators.problems import MeanEstimationProblem
-from witness.experiment import Axis, Cell, Preset, scientific
-from witness.risk import RiskSimulation
+from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
+from epsilond.simulators.problems.kinds import MeanEstimationProblem
+from epsilond.witness.experiment import Axis, Cell, Preset, scientific
+from epsilond.witness.risks.measurement import RiskSimulation
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTA = 1e-5

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from accountants.theorems.reshef_conversions import exact_epsilon
-from simulators.mu2_sgd import Mu2SgdRun
-from simulators.problems import LogisticProblem
-from witness.experiment import Axis, Cell, Preset
-from witness.risk import RiskSimulation
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
+from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.problems.kinds import LogisticProblem
+from epsilond.witness.experiment import Axis, Cell, Preset
+from epsilond.witness.risks.measurement import RiskSimulation
 
 MUS = (0.5, 1.0, 2.0, 4.0, 8.0)
 PARTICIPANTS = (4, 20)

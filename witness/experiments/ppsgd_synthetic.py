@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from simulators.personalized_problems import PersonalizedLeastSquares
-from simulators.ppsgd_run import PpsgdRun
-from witness.experiment import Axis, Cell, Preset, scientific
-from witness.risk import RiskSimulation
+from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
+from epsilond.witness.experiment import Axis, Cell, Preset, scientific
+from epsilond.witness.risks.measurement import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
 """Personalization α, times the number of clients."""

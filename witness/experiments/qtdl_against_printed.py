@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulators.norm_fedavg import NormFedavgRun
-from simulators.problems import LeastSquaresProblem
-from witness.experiment import Axis, Cell, Preset, scientific
-from witness.risk import RiskSimulation
+from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
+from epsilond.simulators.problems.kinds import LeastSquaresProblem
+from epsilond.witness.experiment import Axis, Cell, Preset, scientific
+from epsilond.witness.risks.measurement import RiskSimulation
 
 EPSILONS = (4.0, 8.0, 16.0, 32.0)
 DELTA = 1e-5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from witness.audit_family import printed_truncated_discrete_laplace
-from witness.experiment import Axis, Cell, Preset
+from epsilond.witness.audits.family import printed_truncated_discrete_laplace
+from epsilond.witness.experiment import Axis, Cell, Preset
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 SAMPLES_PER_REPETITION = 2000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from witness.join import Join
-from witness.joins import (
+from epsilond.witness.join import Join
+from epsilond.witness.joins import (
     accelerated_mb_sgd,
     fedavg,
     mb_sgd,

@@ -5,23 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from accountants.errors import InvalidInput
-from accountants.theorems.lowy_accelerated_bound import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
     AcceleratedProblem,
     AcceleratedRiskInputs,
     accelerated_risk,
 )
-from accountants.theorems.lowy_accelerated_risk import Stage
-from accountants.theorems.lowy_excess_risk import Objective
-from calibrators.accelerated_mb_sgd import CALIBRATOR
-from calibrators.accelerated_problem import AcceleratedMbSgdProblem
-from calibrators.problem import Target
-from simulators.accelerated_mb_sgd import AcceleratedMbSgdRun, AcceleratedShape, convexity_of
-from simulators.acceleration import StageRequest
-from simulators.problem import Problem
-from witness.join import Allowance, Bound, Join
-from witness.joins.settled import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import Stage
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Objective
+from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.accelerated_mb_sgd import (
+    AcceleratedMbSgdRun,
+    AcceleratedShape,
+    convexity_of,
+)
+from epsilond.simulators.algorithms.acceleration import StageRequest
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.witness.joins.settled import (
     LEAST_NOISE,
     empirical_gradient_std,
     empirical_heterogeneity,
@@ -31,7 +35,7 @@ from witness.joins.settled import (
 )
 
 if TYPE_CHECKING:
-    from calibrators.answer import Calibration
+    from epsilond.calibrators.answer import Calibration
 
 
 def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tuple[AcceleratedMbSgdRun, Calibration]:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from accountants.theorem import ConditionResult, Verdict
-from simulators.problem import Floats, Records
+from epsilond.accountants.theorem import ConditionResult, Verdict
+from epsilond.simulators.problems.problem import Floats, Records
 
 NEGLIGIBLE, CLEAR = 1e-14, 1e-10
 """Eigenvalues, relative to the largest, that are 0, and those that surely are not; none between is accepted."""

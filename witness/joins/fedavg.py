@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from accountants.errors import InvalidInput
-from accountants.theorem import ConditionResult
-from accountants.theorems.das_convergence import THEOREM_4, FedAvgInputs
-from calibrators.answer import Calibration
-from calibrators.problem import Target
-from simulators.fedavg import FedavgRun, local_step_size
-from simulators.problem import Problem
-from witness.join import Bound, Join
-from witness.joins.das_setting import DasSetting
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorems.risk.das.convergence import THEOREM_4, FedAvgInputs
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.fedavg import FedavgRun, local_step_size
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Bound, Join
+from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
 """Relative difference of step sizes that are the same."""

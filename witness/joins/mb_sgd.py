@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from accountants.errors import InvalidInput
-from accountants.theorem import ConditionResult, Status
-from accountants.theorems.lowy_2_1 import THEOREM_2_1, SmoothInputs
-from accountants.theorems.lowy_step_size import EXCESS_RISK_BOUND, ExcessRiskInputs
-from calibrators.mb_sgd import CALIBRATOR
-from calibrators.mb_sgd_problem import MbSgdProblem
-from calibrators.problem import Target
-from simulators.mb_sgd import MbSgdRun, MbSgdShape, fading
-from simulators.problem import Problem
-from witness.join import Allowance, Bound, Join
-from witness.joins.settled import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND, ExcessRiskInputs
+from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.mb_sgd import MbSgdRun, MbSgdShape, fading
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.witness.joins.settled import (
     LEAST_NOISE,
     empirical_gradient_std,
     empirical_heterogeneity,
@@ -27,7 +27,7 @@ from witness.joins.settled import (
 )
 
 if TYPE_CHECKING:
-    from calibrators.answer import Calibration
+    from epsilond.calibrators.answer import Calibration
 
 ANY_DELTA = 1e-5
 """A risk depends on ε and δ through σ alone: at this δ there is an ε for which any σ is the printed one."""

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from accountants.errors import InvalidInput
-from accountants.theorem import Status, Theorem, Verdict
-from accountants.theorems.reshef_5_2 import CERTIFIED, PROVED_HERE, STATED, CertifiedInputs, StatedInputs
-from accountants.theorems.reshef_arithmetic import GAUSSIAN_DP_MU
-from accountants.theorems.reshef_f_2 import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import Status, Theorem, Verdict
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     BASELINE,
     INDEPENDENT,
     TRUSTED_RUN,
@@ -19,15 +18,22 @@ from accountants.theorems.reshef_f_2 import (
     IndependentInputs,
     TrustedRunInputs,
 )
-from calibrators.answer import Calibration
-from calibrators.mu2_sgd import solve
-from calibrators.mu2_sgd_problem import Mu2SgdProblem
-from calibrators.problem import Target
-from simulators.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
-from simulators.problem import Problem
-from witness.join import Bound, Join
-from witness.joins.settled import settled, target_fields
-from witness.joins.steps import at_step
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
+    CERTIFIED,
+    PROVED_HERE,
+    STATED,
+    CertifiedInputs,
+    StatedInputs,
+)
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.mu2_sgd.calibrator import solve
+from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Bound, Join
+from epsilond.witness.joins.settled import settled, target_fields
+from epsilond.witness.joins.steps import at_step
 
 NO_NOISE = 1e-30
 """Of a run without noise the bounds are taken at this share of S: they grow with the noise."""

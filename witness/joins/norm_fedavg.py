@@ -15,25 +15,30 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from accountants.errors import NoCertificate
-from accountants.theorem import ConditionResult, Theorem
-from accountants.theorems.das_2 import THEOREM_2, InverseInputs, RunInputs, equation_22
-from accountants.theorems.das_convergence import (
+from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.profiles.truncated_law import least_levels
+from epsilond.accountants.theorem import ConditionResult, Theorem
+from epsilond.accountants.theorems.papers.das.composed_rounds import (
+    THEOREM_2,
+    InverseInputs,
+    RunInputs,
+    equation_22,
+)
+from epsilond.accountants.theorems.risk.das.convergence import (
     EQUATION_39,
     THEOREM_2_UTILITY,
     ConvergenceInputs,
     local_step,
     printed_ratio,
 )
-from accountants.truncated_law import least_levels
-from calibrators import norm_fedavg
-from calibrators.answer import Calibration
-from calibrators.norm_fedavg_problem import NormFedavgProblem
-from calibrators.problem import Target
-from simulators.norm_fedavg import NormFedavgRun, compression, step_sizes
-from simulators.problem import Problem
-from witness.join import Allowance, Bound, Join
-from witness.joins.das_setting import DasSetting
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.norm_fedavg import calibrator as norm_fedavg
+from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, compression, step_sizes
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
 """Relative difference of step sizes that are the same."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calibrators.one_pass_accelerated_mb_sgd import CALIBRATOR
-from calibrators.one_pass_accelerated_mb_sgd_problem import OnePassProblem
-from calibrators.problem import Target
-from simulators.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
-from simulators.problem import Problem
-from witness.join import Bound, Join
-from witness.joins.accelerated_mb_sgd import accelerated_shape, of_stages, with_stages
-from witness.joins.settled import target_fields
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Bound, Join
+from epsilond.witness.joins.accelerated_mb_sgd import accelerated_shape, of_stages, with_stages
+from epsilond.witness.joins.settled import target_fields
 
 if TYPE_CHECKING:
-    from calibrators.answer import Calibration
+    from epsilond.calibrators.answer import Calibration
 
 
 def calibrate(

@@ -7,27 +7,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from accountants.errors import InvalidInput
-from accountants.theorem import Theorem, Verdict
-from accountants.theorems.bietti_bound import ANY_STEP, THEOREM_4_5, UNCLIPPED, AnyStepInputs, BoundInputs
-from accountants.theorems.bietti_federation import Federation, GroupOfUsers
-from accountants.theorems.bietti_personalization import Landscape, minimal_norm
-from accountants.theorems.bietti_sampled_bound import (
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import Theorem, Verdict
+from epsilond.accountants.theorems.papers.bietti.federation import Federation, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.full_participation import (
+    ANY_STEP,
+    THEOREM_4_5,
+    UNCLIPPED,
+    AnyStepInputs,
+    BoundInputs,
+)
+from epsilond.accountants.theorems.risk.bietti.personalization import Landscape, minimal_norm
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
     DrawnInputs,
     SampledInputs,
 )
-from calibrators.answer import Calibration
-from calibrators.ppsgd import solve
-from calibrators.ppsgd_problem import PpsgdProblem
-from calibrators.problem import Target
-from simulators.personalized_problem import PersonalizedProblem
-from simulators.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
-from witness.join import Bound, Join
-from witness.joins.settled import settled, target_fields
-from witness.joins.steps import at_step
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.ppsgd.calibrator import solve
+from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
+from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
+from epsilond.witness.join import Bound, Join
+from epsilond.witness.joins.settled import settled, target_fields
+from epsilond.witness.joins.steps import at_step
 
 ROUNDING = 1e-12
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from accountants.errors import InvalidInput
-from accountants.schedules import InverseTime
-from accountants.theorem import ConditionResult, Status
-from accountants.theorems.contraction_inverse_time import COROLLARY_1, InverseTimeSteps, risk_terms
-from accountants.theorems.contraction_utility import COROLLARY_2, AverageRisk, corollary_2
-from calibrators import projected_sgd
-from calibrators.answer import Calibration
-from calibrators.problem import Target
-from calibrators.projected_sgd_problem import ProjectedSgdProblem
-from simulators.problem import Problem
-from simulators.projected_sgd import ProjectedSgdRun, steps_of
-from witness.join import Allowance, Bound, Join
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.schedules import InverseTime
+from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
+    COROLLARY_1,
+    InverseTimeSteps,
+    risk_terms,
+)
+from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk, corollary_2
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.projected_sgd import calibrator as projected_sgd
+from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
+from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun, steps_of
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Allowance, Bound, Join
 
 SAME = 1e-12
 """Relative difference of steps that are the same."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from accountants.theorem import ConditionResult, Verdict
-from calibrators.problem import Target
-from simulators.problem import Problem
+from epsilond.accountants.theorem import ConditionResult, Verdict
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.problems.problem import Problem
 
 LEAST_NOISE = 1e-90
 """Stands for no noise: a bound at more noise holds at less, and the statements want some."""

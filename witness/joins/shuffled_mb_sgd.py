@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calibrators.problem import Target
-from calibrators.shuffled_mb_sgd import CALIBRATOR
-from calibrators.shuffled_mb_sgd_problem import ShuffledMbSgdProblem
-from simulators.problem import Problem
-from simulators.shuffled_mb_sgd import ShuffledMbSgdRun
-from witness.join import Allowance, Join
-from witness.joins.mb_sgd import bounds, with_parameters
-from witness.joins.settled import shape_of, target_fields
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
+from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
+from epsilond.simulators.problems.problem import Problem
+from epsilond.witness.join import Allowance, Join
+from epsilond.witness.joins.mb_sgd import bounds, with_parameters
+from epsilond.witness.joins.settled import shape_of, target_fields
 
 if TYPE_CHECKING:
-    from calibrators.answer import Calibration
+    from epsilond.calibrators.answer import Calibration
 
 
 def calibrate(problem: Problem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:

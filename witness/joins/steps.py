@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from accountants.theorem import ConditionResult
+from epsilond.accountants.theorem import ConditionResult
 
 SAME = 1e-9
 """Two step sizes are the same if they agree to this, relative."""

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from witness.reports.canonical import canonical
+from epsilond.witness.reports.canonical import canonical
 
 Agreement = Literal["exactly", "within-the-certificate", "not-confirmed", "contradicts"]
 SAME_ENGINE, OTHER_ENGINE = 1e-5, 1e-3

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from accountants.errors import InvalidInput
-from calibrators.answer import LARGEST_EXACT
-from witness.reports import page
-from witness.reports.questions import Question
-from witness.reports.record import Broken, opened, record, sealed
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.answer import LARGEST_EXACT
+from epsilond.witness.reports import page
+from epsilond.witness.reports.questions import Question
+from epsilond.witness.reports.record import Broken, opened, record, sealed
 
 
 def dated(text: str | None) -> str | None:

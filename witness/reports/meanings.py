@@ -6,8 +6,8 @@ from dataclasses import is_dataclass
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from accountants.quantities import Quantity, quantity_of
-from calibrators.answer import Served
+from epsilond.accountants.quantities import Quantity, quantity_of
+from epsilond.calibrators.answer import Served
 
 ADVANTAGE = "largest advantage of an attacker"
 

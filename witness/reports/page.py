@@ -7,14 +7,14 @@ from dataclasses import MISSING, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from accountants.bibliography import WORKS
-from accountants.theorem import Theorem
-from accountants.theorems import THEOREMS
-from witness.reports import numbers, words
-from witness.reports.meanings import ADVANTAGE, meaning_of, name_of, true_positives
-from witness.reports.profile import drawing
-from witness.reports.questions import question
-from witness.reports.spec_words import described
+from epsilond.accountants.bibliography import WORKS
+from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.witness.reports import numbers, words
+from epsilond.witness.reports.meanings import ADVANTAGE, meaning_of, name_of, true_positives
+from epsilond.witness.reports.profile import drawing
+from epsilond.witness.reports.questions import question
+from epsilond.witness.reports.spec_words import described
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -56,7 +56,7 @@ def _template() -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
 
     environment = Environment(
-        loader=PackageLoader("witness.reports", "templates"),
+        loader=PackageLoader("epsilond.witness.reports", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
-from accountants.curve import Curve, Interval
-from calibrators.answer import Ends, as_json
+from epsilond.accountants.curve import Curve, Interval
+from epsilond.calibrators.answer import Ends, as_json
 
 STEPS = 24
 DIGITS = 9

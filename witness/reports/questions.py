@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from accountants.account import account
-from accountants.errors import InvalidInput
-from calibrators import CALIBRATORS, accounting
-from calibrators.answer import as_json
-from witness.reports.profile import profile
-from witness.reports.record import Kind
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators import accounts as accounting
+from epsilond.calibrators.answer import as_json
+from epsilond.witness.reports.profile import profile
+from epsilond.witness.reports.record import Kind
 
 ACCOUNT: Literal["account"] = "account"
 """The name of the only question of its kind."""

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from accountants.errors import EpsilondError, InvalidInput
-from calibrators import strict_json
-from witness.reports.canonical import canonical, digest
+from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.calibrators import strict_json
+from epsilond.witness.reports.canonical import canonical, digest
 
 FORMAT = "epsilond-report-1"
 Kind = Literal["calibration", "account"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from witness.reports.numbers import full
+from epsilond.witness.reports.numbers import full
 
 SpecBody = Mapping[str, Any]
 

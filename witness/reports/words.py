@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accountants import trust
-from accountants.quantities import Observer
-from witness.reports import numbers
+from epsilond.accountants import trust
+from epsilond.accountants.quantities import Observer
+from epsilond.witness.reports import numbers
 
 UNITS: Mapping[str, str] = {
     "record": "every single record",

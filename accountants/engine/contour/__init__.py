@@ -1,0 +1,1 @@
+"""The contour engine: compositions whose losses have known transforms."""

@@ -1,0 +1,246 @@
+"""The contour engine: certified δ(ε) and ε(δ) of compositions with exactly known transforms, at any number of steps.
+
+    δ(ε) = E_P[(1 − e^{ε−S})₊] = (1/2πi) ∫_{Re z = λ} e^{K(z) − zε}/(z(1 + z)) dz,   K(z) = Σ_j T_j log E_P[e^{zL_j}],
+
+by the trapezoidal rule on a line near the saddle. Work and relative accuracy do not depend on how small δ is, and
+hardly on the number of steps. All error terms are charged (docs/engine-certificate.md, A0 to A5); where they cannot be
+made small within the budget the engine refuses (`Refused`) and the caller composes on the lattice.
+
+Losses are finite here: atoms at infinity are the caller's to add, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour.alias import log_chernoff_factor
+from epsilond.accountants.engine.contour.attempts import GOOD_WIDTH, Answer, best_of
+from epsilond.accountants.engine.contour.nodes import REACH, build
+from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.profile import ContourProfile, width_of
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.engine.contour.shared_nodes import shared
+from epsilond.accountants.engine.contour.transforms.transform import NodeBudget
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.profiles.law import Law
+
+DEFAULT_BUDGET = NodeBudget()
+WIDEST = 1e-4
+"""A relative width of δ beyond which an enclosure is refused."""
+_RECENTRINGS = 8
+_NEWTON_STEPS = 12
+_DOUBLINGS = 30
+
+
+def log_delta(
+    laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET, widest: float = WIDEST
+) -> Interval:
+    """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
+
+    Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
+    Source: docs/engine-certificate.md, A5.
+
+    Raises:
+        Refused: no such certificate within the budget.
+    """
+    _demand_number(epsilon)
+    parts = compiled(laws)
+    if not parts:
+        return _of_nothing(epsilon)
+    if epsilon >= _supremum(parts):
+        return Interval(-math.inf, -math.inf)
+
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
+        return _evaluated(chosen, epsilon, most)
+
+    return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
+
+
+def profile(
+    laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET, widest: float = WIDEST
+) -> ContourProfile:
+    """log δ near an ε, built once and evaluated at many.
+
+    Guarantees: the relative width of δ at `epsilon` itself is no larger than `widest`.
+
+    Raises:
+        Refused: no certificate within the budget, or δ is known in closed form (no loss at all, or ε ≥ its supremum).
+    """
+    parts = compiled(laws)
+    if not parts or epsilon >= _supremum(parts):
+        raise Refused(Reason.CLOSED_FORM)
+
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[ContourProfile]:
+        built = _centred(chosen, epsilon, most)
+        return Answer(built, width_of(built.log_delta(epsilon)))
+
+    return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
+
+
+def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET) -> float:
+    """The Chernoff bound of log δ(ε), ε in nats, at the saddle: about as much too high as λ + 1 is above one.
+
+    Raises:
+        Refused: no tilt within the budget.
+    """
+    parts = compiled(laws)
+    if not parts or epsilon >= _supremum(parts):
+        return log_delta(laws, epsilon, budget=budget).upper
+    return _chernoff(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon)
+
+
+def epsilon(
+    laws: Sequence[tuple[Law, int]],
+    log_delta: float,
+    *,
+    slack: float = 0.0,
+    budget: NodeBudget = DEFAULT_BUDGET,
+    widest: float = WIDEST,
+) -> Interval:
+    """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite.
+
+    Guarantees: the upper end has itself been evaluated and its upper log δ meets the target less `slack` ≥ 0; the lower
+    end has a lower log δ above the target plus `slack`, or is 0. Near the root the enclosure of log δ is no wider than
+    `widest`.
+
+    Raises:
+        Refused: no such certificate within the budget.
+    """
+    _demand_number(log_delta)
+    parts = compiled(laws)
+    if not parts or log_delta >= 0.0:
+        return Interval(0.0, 0.0)
+
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
+        found = saddle.find(chosen, saddle.at_log_delta(log_delta), most)
+        if found.place.epsilon <= 0.0:
+            if _chernoff(chosen, found, 0.0) <= log_delta - slack:
+                return Answer(Interval(0.0, 0.0), 0.0)
+            found = saddle.find(chosen, saddle.at_epsilon(0.0), most)
+        solved, root, here = _solved(shared(chosen, found.place, most), log_delta, most)
+        return Answer(_certified(solved, root, here, log_delta, slack), width_of(here))
+
+    return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
+
+
+def _demand_number(value: float) -> None:
+    if math.isnan(value):
+        raise ValueError("not a number")
+
+
+def _supremum(parts: Sequence[Part]) -> float:
+    return math.fsum(part.supremum for part in parts)
+
+
+def _of_nothing(epsilon: float) -> Interval:
+    """δ = (1 − e^ε)₊ of two equal laws."""
+    if epsilon >= 0.0:
+        return Interval(-math.inf, -math.inf)
+    value = math.log(-math.expm1(epsilon))
+    slack = 8 * UNIT_ROUNDOFF * abs(value)
+    return Interval(value - slack, min(value + slack, 0.0))
+
+
+def _built(
+    parts: tuple[Part, ...], found: saddle.Found, epsilon: float, budget: NodeBudget, reach: float = REACH
+) -> ContourProfile:
+    """Nodes at the tilt that was found, around ε."""
+    nodes = build(parts, found.place, found.survey, epsilon, budget, reach=reach)
+    return ContourProfile(parts, nodes, epsilon, found.survey.scale_slope(found.place.tilt))
+
+
+def _centred(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, reach: float = REACH) -> ContourProfile:
+    """Nodes at the saddle of ε."""
+    return _built(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon, budget, reach)
+
+
+def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> Answer[Interval]:
+    """On nodes that neighbouring ε share, or where those are not good on nodes for this ε alone."""
+    found = saddle.find(parts, saddle.at_epsilon(epsilon), budget)
+    try:
+        interval = shared(parts, found.place, budget).log_delta(epsilon)
+    except Refused:
+        interval = None
+    if interval is None or width_of(interval) > GOOD_WIDTH:
+        interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
+    return Answer(interval, width_of(interval))
+
+
+def _chernoff(parts: tuple[Part, ...], found: saddle.Found, epsilon: float) -> float:
+    """The Chernoff bound of log δ at one tilt, and what is cut off."""
+    tilts = np.asarray([found.place.tilt])
+    cumulant, decrease = float(found.survey.upper_cumulants(tilts)[0]), found.place.tilt * epsilon
+    bound = cumulant - decrease + float(log_chernoff_factor(tilts)[0])
+    bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(cumulant) + abs(decrease) + abs(bound))
+    return min(float(np.logaddexp.reduce([bound, *(part.log_leak for part in parts)])), 0.0)
+
+
+def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tuple[ContourProfile, float, Interval]:
+    """A profile, an ε ≥ 0 near the root and log δ there: Newton on the nodes.
+
+    Re-centred while the root lies outside their range, and once if the enclosure at the root is wide: where K bends
+    sharply the range of good nodes is narrower than its second derivative says.
+    """
+    current, refined = start, False
+    for _ in range(_RECENTRINGS):
+        root, inside = _newton(current, log_delta)
+        if inside:
+            here = current.log_delta(root)
+            if refined or width_of(here) <= GOOD_WIDTH or abs(root - current.centre) < 0.05 * current.width:
+                return current, root, here
+            refined = True
+            current = _centred(current.parts, root, budget)
+        else:
+            place = saddle.find(current.parts, saddle.at_epsilon(root), budget).place
+            current = shared(current.parts, place, budget)
+    raise Refused(Reason.NO_TILT, "the root is not met")
+
+
+def _newton(near: ContourProfile, log_delta: float) -> tuple[float, bool]:
+    """Newton's iteration for log δ(ε) = target from the centre, and whether it ends within reach or at ε = 0."""
+    root = max(near.centre, 0.0)
+    for _ in range(_NEWTON_STEPS):
+        value, slope = near.estimate(root)
+        moved = max(root - (value - log_delta) / slope, 0.0)
+        if abs(moved - near.centre) > near.width:
+            return max(near.centre + math.copysign(2.0 * near.width, moved - near.centre), 0.0), False
+        # Newton converges quadratically: a step this small leaves an error below rounding.
+        if abs(moved - root) <= max(1e-7 * near.width, 1e-14 * root):
+            return moved, True
+        root = moved
+    return root, True
+
+
+def _certified(near: ContourProfile, root: float, here: Interval, log_delta: float, slack: float) -> Interval:
+    """The nearest ends around the root that are certified; 0 below where even δ(0) may be small enough."""
+    slope = abs(near.estimate(root)[1])
+    pad = (0.6 * width_of(here) + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
+    above = min(log_delta + slack, -1e-300)
+    upper = _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta - slack)
+    lower = _first(root, -pad, lambda end: end <= 0.0 or near.log_delta(end).lower > above)
+    return Interval(lower, upper)
+
+
+def _first(root: float, pad: float, passes: Callable[[float], bool]) -> float:
+    """The first of root + pad, root + 3 pad, root + 7 pad, … that passes, kept at or above 0.
+
+    Raises:
+        Refused: none does.
+    """
+    offset = pad
+    for _ in range(_DOUBLINGS):
+        end = max(root + offset, 0.0)
+        if passes(end):
+            return end
+        offset = 2.0 * offset + pad
+    raise Refused(Reason.NOT_POSITIVE, "no certified end near the root")

@@ -1,0 +1,192 @@
+"""The integrand on its nodes, and the enclosure of log D(ε) that they give.
+
+    D(ε) = (1/π) e^{K(λ) − λε} ∫₀^∞ Re[ φ(t) e^{−it(ε − c)} / (z(1 + z)) ] dt,   z = λ + it        (A0)
+
+by the trapezoidal rule. Errors charged, in units of e^{K − λε}: the alias (A1), the frequencies left out (A3), the
+quadratures over the noise and every rounding (A2, A4); their sum is formed in A5 of docs/engine-certificate.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.engine.contour.alias import STEPS, ChernoffBounds
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.engine.contour.saddle import Survey
+from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
+from epsilond.accountants.engine.contour.transforms.trapezoid import exact_step, summation_error
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.engine.contour.saddle import Place
+    from epsilond.accountants.engine.contour.transforms.transform import LineValues, NodeBudget, Part
+    from epsilond.accountants.numerics.special import FloatArray
+
+NATS = 28.0
+"""Alias and truncation are made to err by e^−28 of D, about a part in 10^12."""
+REACH = 1.2
+"""Half-width of the range of ε, in units of the integrand's bulk, over which the alias stays that small."""
+_LADDER = 1.28 ** np.arange(9.0)
+
+
+class Sums(NamedTuple):
+    """Trapezoidal sums at one ε in units of e^{K − λε}: value, derivative in ε, and the error but for the alias."""
+
+    value: float
+    slope: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """φ^T/(z(1 + z)) at the nodes, with all that an enclosure at any ε needs.
+
+    Attributes:
+        place: λ and estimates of K, K′, F″ there.
+        chernoff: the bounds that give the alias.
+        line: the frequencies.
+        truncation: bound on what the frequencies left out add to the sum.
+        values: φ^T of all parts together.
+        size: Σ |K| over the parts.
+    """
+
+    place: Place
+    chernoff: ChernoffBounds
+    line: Line
+    truncation: float
+    values: LineValues
+    size: float
+
+    @cached_property
+    def _frequencies(self) -> FloatArray:
+        return self.line.frequencies
+
+    @cached_property
+    def _z(self) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
+        z = np.empty(self.line.nodes, dtype=np.complex128)
+        z.real, z.imag = self.line.tilt, self._frequencies
+        return z
+
+    @cached_property
+    def period(self) -> float:
+        """A = 2π/Δt, rounded down."""
+        return 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
+
+    @property
+    def centre(self) -> float:
+        """Σ of the parts' centres."""
+        return self.values.centre
+
+    @property
+    def cumulant(self) -> float:
+        """K(λ)."""
+        return self.values.cumulant
+
+    @cached_property
+    def _terms(self) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
+        """(Δt/π) φ^T/(z(1 + z)), the first halved."""
+        terms = np.exp(self.values.log_modulus + 1j * self.values.phase) / (self._z * (1.0 + self._z))
+        terms *= self.line.spacing / math.pi
+        terms[0] *= 0.5
+        return terms
+
+    @cached_property
+    def _moduli(self) -> FloatArray:
+        return np.abs(self._terms)
+
+    @cached_property
+    def _fixed_error(self) -> float:
+        """Truncation, growth of the transform's error under the power (A4), and the roundings that know no ε."""
+        log_modulus, phase, growth = self.values[:3]
+        rounding = self.values.rounding + UNIT_ROUNDOFF * (4.0 * np.abs(log_modulus) + 4.0 * np.abs(phase) + 32.0)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            grown = self._moduli * np.where(growth < 1.0, np.expm1(np.minimum(growth, 1.0)), 0.0)
+            scale = self.line.spacing / math.pi / (self._frequencies**2 + self.line.tilt**2)
+            grown += np.where(growth < 1.0, 0.0, np.exp(np.minimum(log_modulus + growth, 700.0)) * scale)
+        relative = np.expm1(np.minimum(rounding, 700.0)) + summation_error(self.line.nodes)
+        return 1.01 * (self.truncation + float(grown.sum()) + float(self._moduli @ relative))
+
+    @cached_property
+    def _weighted_frequency(self) -> float:
+        """Σ t |term|: how an error of ε − c enters."""
+        return float(self._moduli @ self._frequencies)
+
+    def sums(self, epsilon: float) -> Sums:
+        """Value, slope and error at ε. Every evaluation starts from the same nodes, λ and K."""
+        shifted = self._terms * np.exp((1j * (self.centre - epsilon)) * self._frequencies)
+        argument = 8 * UNIT_ROUNDOFF * (abs(self.centre - epsilon) + abs(self.centre) + abs(epsilon))
+        value = float(shifted.real.sum())
+        slope = -float((shifted * self._z).real.sum())
+        return Sums(value, slope, self._fixed_error + argument * self._weighted_frequency)
+
+    def log_scale(self, epsilon: float) -> tuple[float, float]:
+        """K − λε and a bound on its error."""
+        error = self.values.cumulant_error + 4 * UNIT_ROUNDOFF * (self.size + self.line.tilt * abs(epsilon) + 64.0)
+        return self.cumulant - self.line.tilt * epsilon, error
+
+
+def build(
+    parts: Sequence[Part], place: Place, survey: Survey, epsilon: float, budget: NodeBudget, *, reach: float = REACH
+) -> Nodes:
+    """Nodes at λ = place.tilt that serve ε and its neighbours within about `reach` of the integrand's width.
+
+    Raises:
+        Refused: the integrand does not decay, or the nodes would exceed the budget, both before the work is done.
+    """
+    tilts = ChernoffBounds.tilts(place.tilt, place.width)
+    survey = _reaching(parts, survey, tilts, budget)
+    chernoff = ChernoffBounds.of(place.tilt, tilts[tilts <= survey.reach], survey.upper_cumulants)
+    spacing = exact_step(2.0 * math.pi / _period(chernoff, place, epsilon, reach))
+    highest, truncation = _truncation(survey, place, epsilon, spacing * budget.frequencies)
+    line = Line(place.tilt, spacing, math.ceil(highest / spacing) + 1)
+    resolved = [part.resolve((line.tilt, line.tilt), line.nodes * spacing, budget) for part in parts]
+    work = line.nodes * sum(each.noise_nodes for each in resolved)
+    if line.nodes > budget.frequencies or work > budget.products_of(len(parts)):
+        raise Refused(Reason.BEYOND_BUDGET, f"{line.nodes} frequencies, {work:.3g} products")
+    return Nodes(place, chernoff, line, truncation, *Joined.of(each.on_line(line) for each in resolved))
+
+
+def _reaching(parts: Sequence[Part], survey: Survey, tilts: FloatArray, budget: NodeBudget) -> Survey:
+    """A survey that reaches the last of the tilts, or as far beyond λ as the budget allows."""
+    if tilts[-1] <= survey.reach:
+        return survey
+    try:
+        return Survey.of(parts, float(tilts[-1]), budget)
+    except Refused:
+        return Survey.of(parts, float(tilts[-STEPS.size]), budget)
+
+
+def _period(chernoff: ChernoffBounds, place: Place, epsilon: float, reach: float) -> float:
+    """A period whose alias is negligible at ε and at both ends of the range around it."""
+    ends = (epsilon,) if reach == 0.0 else (epsilon - reach * place.width, epsilon, epsilon + reach * place.width)
+    return max(chernoff.period(end, place.log_delta_near(end) - NATS) for end in ends)
+
+
+def _truncation(survey: Survey, place: Place, epsilon: float, most: float) -> tuple[float, float]:
+    """A frequency beyond which the sum is negligible, and the bound on what is left out there (A3).
+
+    Σ_{k>n} (Δt/π) |g(t_k)| ≤ B(t_n) (1/π) ∫_{t_n}^∞ dt/(λ² + t²) in units of e^{K − λε}.
+
+    Raises:
+        Refused: there is none below `most`.
+    """
+    target = place.log_delta_near(epsilon) - (place.cumulant - place.tilt * epsilon) - NATS
+    start = 5.0 / place.width
+    while start <= most:
+        frequencies = start * _LADDER
+        log_tail = np.log(np.arctan2(place.tilt, frequencies) / (math.pi * place.tilt))
+        for each in survey.resolved:
+            log_tail = log_tail + each.log_decay(place.tilt, frequencies)
+        found = np.flatnonzero(log_tail <= target)
+        if found.size:
+            chosen = int(found[0])
+            return float(frequencies[chosen]), 1.001 * math.exp(float(log_tail[chosen]))
+        start = 1.28 * float(frequencies[-1])
+    raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")

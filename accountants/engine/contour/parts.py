@@ -1,0 +1,55 @@
+"""From laws with counts to the engine's parts: Gaussian losses join in closed form, equal laws add their counts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussian
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import (
+    EXPONENTS,
+    SampledGaussianLoss,
+)
+from epsilond.accountants.profiles.law import GaussianLaw, SampledGaussianLaw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.profiles.law import Law
+
+
+def _gaussian(law: GaussianLaw, count: int) -> tuple[float, Part | None]:
+    return count * law.mu * law.mu, None
+
+
+def _sampled(law: SampledGaussianLaw, count: int) -> tuple[float, Part | None]:
+    if law.rate == 0.0 or law.shift == 0.0:
+        return 0.0, None
+    if law.rate == 1.0:
+        distance = 2.0 * law.shift if law.direction == "replace" else law.shift
+        return count * distance * distance, None
+    return 0.0, SampledGaussian(SampledGaussianLoss(law.rate, law.shift, EXPONENTS[law.direction]), count)
+
+
+_READERS: dict[type, Callable[..., tuple[float, Part | None]]] = {
+    GaussianLaw: _gaussian,
+    SampledGaussianLaw: _sampled,
+}
+"""For each kind of law: its share of the squared Gaussian shift, and its part otherwise."""
+
+
+def compiled(laws: Sequence[tuple[Law, int]]) -> tuple[Part, ...]:
+    """The parts of a composition; empty if no loss can be anything but zero.
+
+    Law: k entries of count 1 equal one entry of count k, and order does not matter.
+    """
+    counts: Counter[Law] = Counter()
+    for law, count in laws:
+        counts[law] += count
+    read = [_READERS[type(law)](law, count) for law, count in counts.items() if count > 0]
+    square = math.fsum(share for share, _ in read)
+    parts = tuple(part for _, part in read if part is not None)
+    return (GaussianTransform(square), *parts) if square > 0.0 else parts

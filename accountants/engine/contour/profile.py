@@ -1,0 +1,128 @@
+"""log δ of one composition near one ε: the nodes, evaluated and certified at any ε that is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour.nodes import REACH
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.nodes import Nodes
+    from epsilond.accountants.engine.contour.transforms.transform import Part
+
+
+class TailIntervals(NamedTuple):
+    """Enclosures of log P(S > ε) and log Q(S > ε): the log power and log size of the likelihood-ratio test at ε."""
+
+    log_p: Interval
+    log_q: Interval
+
+
+@dataclass(frozen=True)
+class ContourProfile:
+    """log δ of one composition near one ε: built once, evaluated at many ε.
+
+    Guarantees: every `log_delta` encloses the truth at the ε that is asked, however far it is from the centre (the
+    alias bound is evaluated there); far away the enclosure is wide, not wrong.
+
+    Attributes:
+        parts: of the composition.
+        nodes: the integrand.
+        centre: the ε around which the nodes were laid, nats.
+        scale_slope: ∂K/∂log s at the tilt.
+    """
+
+    parts: tuple[Part, ...]
+    nodes: Nodes
+    centre: float
+    scale_slope: float
+
+    @property
+    def width(self) -> float:
+        """How far from the centre, in nats, the same nodes serve well."""
+        return REACH * self.nodes.place.width
+
+    def log_delta(self, epsilon: float) -> Interval:
+        """Enclosure of log δ(ε); (−inf, −inf) where δ is exactly zero.
+
+        Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0, never NaN; lower is −inf where the certificate is not positive.
+        Source: docs/engine-certificate.md, A5.
+
+        Raises:
+            Refused: the sum contradicts the Chernoff bound, so that something is wrong.
+        """
+        if epsilon >= math.fsum(part.supremum for part in self.parts):
+            return Interval(-math.inf, -math.inf)
+        nodes = self.nodes
+        value, _, error = nodes.sums(epsilon)
+        log_scale, scale_error = nodes.log_scale(epsilon)
+        log_excess = nodes.chernoff.log_excess(epsilon, nodes.period) - log_scale + scale_error
+        lower = _outward(log_scale - scale_error, value - error - 1.001 * math.exp(min(log_excess, 600.0)), -1)
+        upper = _outward(log_scale + scale_error, value + error, +1)
+        chernoff = nodes.chernoff.upper_log_delta(epsilon)
+        if lower > chernoff + scale_error:
+            raise Refused(Reason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}")
+        upper = min(float(np.logaddexp.reduce([min(upper, chernoff), *(part.log_leak for part in self.parts)])), 0.0)
+        return Interval(min(lower, upper), upper)
+
+    def estimate(self, epsilon: float) -> tuple[float, float]:
+        """log δ(ε) and its derivative in ε from the same nodes, for root searches; nothing is certified.
+
+        Raises:
+            Refused: the sum is not positive, or does not fall.
+        """
+        value, slope, _ = self.nodes.sums(epsilon)
+        if not (value > 0.0 and slope < 0.0):
+            raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
+        return self.nodes.log_scale(epsilon)[0] + math.log(value), slope / value
+
+    def scale_derivative(self) -> float:
+        """d log δ/d log σ at the centre, every σ scaled alike, to leading order of the saddle-point expansion.
+
+        An estimate, for root searches.
+        """
+        return -self.scale_slope
+
+    def tails(self, epsilon: float) -> TailIntervals:
+        """Enclosures of log P(S > ε) and log Q(S > ε).
+
+        H(α) = δ(log α) is convex and −H′(e^ε) = Q(S > ε), so difference quotients of enclosures on both sides bracket
+        it; P(S > ε) = δ + e^ε Q(S > ε). Relative width about the square root of that of δ.
+        Source: docs/engine-certificate.md, A1 (v).
+        """
+        here = self.log_delta(epsilon)
+        step = math.sqrt(max(width_of(here), 1e-13)) / max(self.nodes.place.tilt, 1e-3)
+        right, left = self.log_delta(epsilon + step), self.log_delta(epsilon - step)
+        rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(epsilon) / step)
+        lower = _log_gap(here.lower, right.upper) - epsilon - math.log(math.expm1(step)) - rounding
+        upper = _log_gap(left.upper, here.lower) - epsilon - math.log(-math.expm1(-step)) + rounding
+        log_q = Interval(lower, min(upper, 0.0))
+        low, high = np.logaddexp(here.lower, epsilon + lower), np.logaddexp(here.upper, epsilon + log_q.upper)
+        slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(epsilon))
+        return TailIntervals(Interval(float(low) - slack, min(float(high) + slack, 0.0)), log_q)
+
+
+def width_of(interval: Interval) -> float:
+    """Width of an enclosure of log δ; inf where the lower end is −inf and the upper is not."""
+    return 0.0 if interval.upper == interval.lower else interval.upper - interval.lower
+
+
+def _outward(log_scale: float, value: float, side: int) -> float:
+    """log_scale + log(value) moved outward by its rounding and kept at or below 0; −inf if value ≤ 0."""
+    if value <= 0.0:
+        return -math.inf
+    log_value = log_scale + math.log(value)
+    moved = log_value + side * 8 * UNIT_ROUNDOFF * (1.0 + abs(log_value) + abs(log_scale))
+    return min(moved, 0.0)
+
+
+def _log_gap(larger: float, smaller: float) -> float:
+    """log(e^larger − e^smaller), −inf if there is no gap."""
+    return float(log_difference(np.asarray(larger), np.asarray(min(smaller, larger))))

@@ -1,0 +1,240 @@
+"""Where to put the line: a tilt λ near the saddle of F(l) = K(l) − l ε − log l − log(1 + l). Nothing is certified here.
+
+F is convex, its poles keep λ above 0, and any λ > 0 gives correct ends; a good one gives few nodes. Tilts are surveyed
+on ladders that reach four times further each time, each on a quadrature laid for its range.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved, Terms
+    from epsilond.accountants.numerics.special import FloatArray
+
+_FIRST_REACH = 12.0
+_GROWTH = 4.0
+_LARGEST_TILT = 1e15
+_ITERATIONS = 40
+_KEPT, _FEW_KEPT, _FEW_PARTS = 16, 2, 16
+"""How many surveys are kept, as a request asks for the same ones again: of a few parts, and of many."""
+_CLOSE = 0.25
+"""A tilt within this fraction of the integrand's width of the saddle is as good as the saddle."""
+
+
+class Place(NamedTuple):
+    """A tilt λ with K, K′ and F″ there, and the ε whose saddle it is; estimates."""
+
+    tilt: float
+    cumulant: float
+    mean: float
+    curvature: float
+
+    @property
+    def epsilon(self) -> float:
+        """K′ − 1/λ − 1/(1 + λ)."""
+        return self.mean - 1.0 / self.tilt - 1.0 / (1.0 + self.tilt)
+
+    @property
+    def width(self) -> float:
+        """√F″: the range of ε that the tilt serves, and the reciprocal of the integrand's width in t."""
+        return math.sqrt(self.curvature)
+
+    def log_delta_near(self, epsilon: float) -> float:
+        """The saddle-point estimate of log D at an ε near the place's own."""
+        offset = (epsilon - self.epsilon) / self.width
+        log_scale = self.cumulant - self.tilt * epsilon
+        poles = math.log(self.tilt) + math.log1p(self.tilt)
+        return log_scale - poles - 0.5 * math.log(2.0 * math.pi * self.curvature) - 0.5 * offset * offset
+
+    @property
+    def log_delta(self) -> float:
+        """The same at the place's own ε."""
+        return self.log_delta_near(self.epsilon)
+
+
+class Stack(NamedTuple):
+    """The sums of many parts side by side, padded with empty terms."""
+
+    log_first: FloatArray
+    loss: FloatArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, terms: Sequence[Terms]) -> Stack:
+        """One row for each part."""
+        width = max(each.loss.size for each in terms)
+        log_first, loss = np.full((len(terms), width), -np.inf), np.zeros((len(terms), width))
+        for row, each in enumerate(terms):
+            log_first[row, : each.loss.size], loss[row, : each.loss.size] = each.log_first, each.loss
+        return cls(log_first, loss, np.asarray([float(each.copies) for each in terms]))
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """K, K′ and K″ of all rows together."""
+        exponent = self.log_first + tilt * self.loss
+        top = exponent.max(axis=1)
+        weights = np.exp(exponent - top[:, None])
+        total = weights.sum(axis=1)
+        weights *= self.loss
+        mean = weights.sum(axis=1) / total
+        weights *= self.loss
+        variance = np.maximum(weights.sum(axis=1) / total - mean * mean, 0.0)
+        cumulant = self.counts @ (top + np.log(total))
+        return float(cumulant), float(self.counts @ mean), float(self.counts @ variance)
+
+
+class Survey(NamedTuple):
+    """Parts resolved for real tilts up to a largest one; many sums are stacked, others are evaluated one by one."""
+
+    resolved: tuple[Resolved, ...]
+    reach: float
+    stack: Stack | None = None
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> Survey:
+        """All parts, for tilts in [0, reach]."""
+        laid = _of_few if len(parts) <= _FEW_PARTS else _of_many
+        return laid(tuple(parts), reach, budget)
+
+    def moments(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """K, K′ and F″ of the composition."""
+        cumulant, mean, curvature = np.zeros_like(tilts), np.zeros_like(tilts), tilts**-2.0 + (1.0 + tilts) ** -2.0
+        if self.stack is not None:
+            together = np.asarray([self.stack.moments(tilt) for tilt in tilts.tolist()]).T
+            cumulant, mean, curvature = cumulant + together[0], mean + together[1], curvature + together[2]
+        for each in self.resolved:
+            if self.stack is not None and each.terms is not None:
+                continue
+            moments = each.moments(tilts)
+            cumulant, mean, curvature = (
+                cumulant + moments.cumulant, mean + moments.mean, curvature + moments.variance
+            )  # fmt: skip
+        return cumulant, mean, curvature
+
+    def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
+        """Upper bounds of K of the composition at tilts up to the reach."""
+        bounds = sum(each.upper_cumulants(tilts) for each in self.resolved)
+        return np.asarray(bounds) * (1.0 + 4 * UNIT_ROUNDOFF * len(self.resolved))
+
+    def scale_slope(self, tilt: float) -> float:
+        """∂K/∂log s with every shift s scaled alike; an estimate."""
+        return math.fsum(each.scale_slope(tilt) for each in self.resolved)
+
+    def place(self, tilt: float) -> Place:
+        """All of it at one tilt."""
+        cumulant, mean, curvature = self.moments(np.asarray([tilt]))
+        return Place(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
+
+
+def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Survey:
+    resolved = tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts)
+    terms = [each.terms for each in resolved if each.terms is not None]
+    return Survey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
+
+
+_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
+_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
+
+
+class Found(NamedTuple):
+    """A place, and the survey it was found in."""
+
+    place: Place
+    survey: Survey
+
+
+class Target(NamedTuple):
+    """A function of the place that rises through zero at the wanted tilt, its derivative in the tilt; log δ or ε."""
+
+    value: Callable[[Place], float]
+    slope: Callable[[Place], float]
+    log_delta: float | None = None
+    epsilon: float | None = None
+
+
+def at_epsilon(epsilon: float) -> Target:
+    """F′ = 0."""
+    return Target(lambda place: place.epsilon - epsilon, lambda place: place.curvature, epsilon=epsilon)
+
+
+def at_log_delta(log_delta: float) -> Target:
+    """The saddle-point estimate of log D meets the target; its derivative is −λ F″ up to a term in F‴."""
+    return Target(
+        lambda place: log_delta - place.log_delta, lambda place: place.tilt * place.curvature, log_delta=log_delta
+    )
+
+
+def reach_for(tilt: float) -> float:
+    """The first rung of the ladder of surveys that lies above a tilt."""
+    reach = _FIRST_REACH
+    while reach < tilt:
+        reach *= _GROWTH
+    return reach
+
+
+def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> Found:
+    """The place where the target is met, within a small fraction of the integrand's width.
+
+    Raises:
+        Refused: the tilt would exceed 10^15, or a quadrature the budget.
+    """
+    low, reach = 0.0, _FIRST_REACH
+    while True:
+        bracket = _scan(_rungs(tuple(parts), reach, budget), target, low)
+        if bracket is not None:
+            survey = Survey.of(parts, reach, budget)
+            return Found(_polish(survey, target, *bracket), survey)
+        low, reach = reach, reach * _GROWTH
+        if reach > _LARGEST_TILT:
+            raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
+
+
+def _scan(places: Sequence[Place], target: Target, low: float) -> tuple[float, float, float] | None:
+    """Two tilts between which the target crosses zero and a guess, None if it does so above the reach only."""
+    values = [target.value(place) for place in places]
+    if values[0] < 0.0:
+        return None
+    for k in range(1, len(values)):
+        if values[k] < 0.0:
+            ends = places[k - 1].tilt, places[k].tilt
+            return ends[1], ends[0], _guess(ends, values[k - 1 : k + 1])
+    return low, places[-1].tilt, math.sqrt(low * places[-1].tilt) if low else 0.1 * places[-1].tilt
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _rungs(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> tuple[Place, ...]:
+    """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
+    count, ratio = (30, 1.4) if reach == _FIRST_REACH else (5, math.sqrt(2.0))
+    tilts = reach * ratio ** -np.arange(float(count))
+    moments = Survey.of(parts, reach, budget).moments(tilts)
+    return tuple(Place(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
+
+
+def _guess(tilts: tuple[float, float], values: list[float]) -> float:
+    """Linear interpolation of the target in the tilt's logarithm, away from the ends."""
+    share = min(max(values[0] / (values[0] - values[1]), 0.1), 0.9)
+    return float(tilts[0] * (tilts[1] / tilts[0]) ** share)
+
+
+def _polish(survey: Survey, target: Target, low: float, high: float, tilt: float) -> Place:
+    """Newton inside a shrinking bracket, geometric bisection where it leaves it; the last evaluation is returned."""
+    for _ in range(_ITERATIONS):
+        place = survey.place(tilt)
+        value = target.value(place)
+        low, high = (tilt, high) if value < 0.0 else (low, tilt)
+        step = value / target.slope(place)
+        if abs(step) * place.width < _CLOSE:
+            break
+        tilt -= step
+        if not low < tilt < high:
+            tilt = math.sqrt(low * high) if low > 0.0 else 0.1 * high
+    return place

@@ -1,0 +1,1 @@
+"""Transforms of privacy losses, with their quadrature errors bounded."""

@@ -1,0 +1,297 @@
+"""The profile of a product of pairs in one order, evaluated where it is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from epsilond.accountants.curve import Enclosure, Tails
+from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.cells.bands import BAND, Discretised, GridKey, discretised
+from epsilond.accountants.engine.lattice.cells.laws import LatticeLaws
+from epsilond.accountants.engine.lattice.plan import Plan
+from epsilond.accountants.engine.lattice.spectra.spectrum import Ends, Spectrum
+from epsilond.accountants.engine.lattice.survey import Part, Survey
+from epsilond.accountants.engine.lattice.tilted import Place
+from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
+_KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
+_DEEPEST_ROW = -720.0
+_MOST_ROWS = 2000
+_ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
+"""Steps in log δ of the table of tails, for log δ above a level."""
+_MOST_TRIES = 40
+_MISS = 2
+_RETREATS = (1, 2, 4, 8)
+"""Steps of the tilt's grid to go back."""
+
+
+_OUTSIDE = (ArithmeticError, ValueError)
+"""Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
+
+
+_LOST = -1e-3
+"""An upper end of log δ that says nothing."""
+_FALLBACKS = (-720.0, -180.0, -45.0)
+
+
+class _Found(NamedTuple):
+    """Which grid and which tilt to use."""
+
+    key: GridKey
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedProfile:
+    """The profile of a product.
+
+    Guarantees: `log_delta` holds lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts, and
+    is a function of ε alone: what was asked before changes nothing but the time. The tails are those of another pair,
+    one that dominates the product: with them, an upper end computed from this profile stays an upper end of the
+    product; a lower end is one of the dominating pair.
+    """
+
+    parts: tuple[Part, ...]
+    budget: Budget
+    tail_accuracy: float = TABLE_ACCURACY
+    _grids: dict[GridKey, Discretised] = field(default_factory=dict, repr=False)
+    _spectra: dict[tuple[_Found, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
+    _used: dict[GridKey | tuple[_Found, bool], int] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return Survey(self.parts, math.log(self.budget.relative_width))
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the parts' infinite masses."""
+        return self._survey.log_infinite_mass
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclosure of log E_{e^ε}(P‖Q) of the product, elementwise."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        ends = [self.ends(point) for point in points.ravel().tolist()]
+        return Enclosure(
+            np.asarray([end.lower for end in ends], dtype=np.float64).reshape(points.shape),
+            np.asarray([end.upper for end in ends], dtype=np.float64).reshape(points.shape),
+        )
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Tails of a pair that dominates the product: the slopes of a convex table of certified upper ends."""
+        return self._table.tails(np.asarray(epsilon, dtype=np.float64))
+
+    @cached_property
+    def _table(self) -> PiecewiseTails:
+        """Certified upper ends down to δ = 1e-312 at steps of a quarter in log δ, wider where δ is tiny."""
+        coarse = ComposedProfile(self.parts, Budget.coarse())
+        floor = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
+        epsilon = 0.0
+        rows: list[float] = []
+        values: list[float] = []
+        while len(rows) < _MOST_ROWS:
+            rows.append(epsilon)
+            values.append(coarse.upper_end(epsilon))
+            if values[-1] <= floor or epsilon >= min(self._survey.supremum, 1e9):
+                break
+            step = next(step for level, step in _ROW_STEPS if values[-1] > level)
+            epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
+        return tabulated(np.asarray(rows), np.asarray(values))
+
+    def ends(self, epsilon: float) -> Ends:
+        """`log_delta` at one ε."""
+        try:
+            if epsilon >= self._survey.supremum:
+                return Ends(-math.inf, -math.inf)
+            looks, high = self._looks(epsilon)
+            low = max(self._lower(found, epsilon) for found in looks)
+        except _OUTSIDE:
+            low, high = -math.inf, self._basic(epsilon)
+        if math.isinf(low):
+            low = self._best_single(epsilon)
+        return Ends(min(low, high), high)
+
+    def upper_end(self, epsilon: float) -> float:
+        """The upper end alone."""
+        try:
+            return -math.inf if epsilon >= self._survey.supremum else self._looks(epsilon)[1]
+        except _OUTSIDE:
+            return self._basic(epsilon)
+
+    def count_anew(self) -> None:
+        """From here on `work` counts from nothing."""
+        self._used.clear()
+
+    @property
+    def work(self) -> int:
+        """How many grids and transforms were needed since `count_anew`, tried ones included, remembered or not."""
+        return sum(self._used.values())
+
+    def guess(self, log_delta: float) -> Guess:
+        """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
+        return Guess(*self._survey.guess(log_delta))
+
+    def _looks(self, epsilon: float) -> tuple[list[_Found], float]:
+        """Where to look, once or twice, and the upper end found there."""
+        direct = self._survey.whole.prefers_direct(epsilon)
+        first = self._find(epsilon, direct, self._survey.depth(epsilon, direct=direct), boost=0, within=False)
+        first = self._retreated(first, epsilon)
+        high = self._upper(first, epsilon)
+        better = self._closer(first, epsilon, high)
+        if better is not None:
+            high = min(high, self._upper(better, epsilon))
+        if high > _LOST:
+            high = min(high, self._above(epsilon))
+        return ([first] if better is None else [first, better]), high
+
+    def _above(self, epsilon: float) -> float:
+        """δ at a smaller ε: where δ lies far below every double the lattice may have nothing to say."""
+        for level in _FALLBACKS:
+            nearer = self._survey.guess(level)[0]
+            if 0.0 < nearer < epsilon * (1.0 - 1e-3):
+                high = self._looks(nearer)[1]
+                if high <= _LOST:
+                    return high
+        return 0.0
+
+    def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> _Found:
+        """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
+        place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
+        key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
+        for _ in range(4):
+            place = self._laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
+            found = key._replace(band=math.floor(place.y / BAND[direct]))
+            if found == key:
+                break
+            key = found
+        return _Found(key, place.snapped(_SNAP[direct]))
+
+    def _retreated(self, found: _Found, epsilon: float) -> _Found:
+        """A lower tilt, where the transform at this one is ruled by losses far above ε and drowns what is asked.
+
+        As λ grows past a point such losses take over at once; the tilt that ε asks for lies on the brink.
+        """
+        if not found.key.direct or not self._drowned(found, epsilon):
+            return found
+        for steps in _RETREATS:
+            place = Place(found.place.y - steps * _SNAP[True], direct=True)
+            lower = _Found(found.key._replace(band=math.floor(place.y / BAND[True])), place)
+            if not self._drowned(lower, epsilon):
+                return lower
+        return found
+
+    def _drowned(self, found: _Found, epsilon: float) -> bool:
+        """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
+        key, spectrum = self._spectrum(found, from_above=True)
+        laws = self._laws(key).upper
+        return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
+
+    def _closer(self, found: _Found, epsilon: float, high: float) -> _Found | None:
+        """Where to look again, if the first answer shows that the grid was laid for another question.
+
+        The estimate holds where many rounds share in δ; where few rule it, δ is far smaller, and asks for more. And
+        within the bulk of the loss its width counts, not only that of the tilted law.
+        """
+        missed = self._laws(found.key).upper.flat.estimate_at(found.place, epsilon) - high
+        boost = _MISS * round(missed / _MISS) if found.key.direct and _MISS < missed < math.inf else 0
+        mean, variance = self._survey.bulk
+        within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
+        within = within and variance * math.exp(found.place.pole) < 0.25
+        if not (boost or within):
+            return None
+        depth = max(found.key.depth, self._survey.depth_of(high)) if boost else found.key.depth
+        return self._find(epsilon, found.key.direct, depth, boost=boost, within=within)
+
+    def _upper(self, found: _Found, epsilon: float) -> float:
+        key, spectrum = self._spectrum(found, from_above=True)
+        laws = self._laws(key).upper
+        return _upper_end(spectrum, laws, epsilon - laws.misplacement)
+
+    def _lower(self, found: _Found, epsilon: float) -> float:
+        key, spectrum = self._spectrum(found, from_above=False)
+        laws = self._laws(key).lower
+        return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
+
+    def _basic(self, epsilon: float) -> float:
+        """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""
+        rounds = sum(part.count for part in self.parts)
+        share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
+        each = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
+        total = float(np.logaddexp.reduce(each))
+        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0) if math.isfinite(total) else total
+
+    def _best_single(self, epsilon: float) -> float:
+        """One part alone: forgetting the others is post-processing."""
+        at = np.asarray([epsilon])
+        return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
+
+    def _spectrum(self, found: _Found, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+        """The transform at a tilt, on a lattice so wide that it fits the budget."""
+        index = (found, from_above)
+        if index not in self._spectra:
+            _remember(self._spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
+        key, spectrum, self._used[index] = self._spectra[index]
+        return key, spectrum
+
+    def _transformed(self, found: _Found, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
+        """The same, and how many lattices were tried."""
+        key, place = found
+        limits = self.budget.limits_for(len(self.parts))
+        log_width = math.log(self.budget.relative_width) - key.boost
+        for tried in range(1, _MOST_TRIES + 1):
+            laws = self._laws(key)
+            made = Plan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
+            if isinstance(made, Spectrum):
+                return key, made, tried
+            key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
+        raise BeyondBudget("no lattice within the budget spans the loss")
+
+    def _laws(self, key: GridKey) -> Discretised:
+        self._used[key] = 1
+        if key not in self._grids:
+            _remember(self._grids, key, discretised(self._survey, key, self.budget), _KEPT_GRIDS)
+        return self._grids[key]
+
+
+def _remember(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:
+    """Keep the latest few."""
+    while len(kept) >= most:
+        kept.pop(next(iter(kept)))
+    kept[key] = value
+
+
+def _upper_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
+    """Upper bound of log δ of the composed lattice laws."""
+    atom = laws.log_infinite_mass(direction=1)
+    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
+        return atom
+    inside = spectrum.log_integral(epsilon)
+    if spectrum.place.direct:
+        return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
+    spare = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
+    return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
+
+
+def _lower_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
+    """Lower bound of log δ of the composed lattice laws."""
+    atom = laws.log_infinite_mass(direction=-1)
+    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
+        return atom
+    inside = spectrum.log_integral(epsilon)
+    if spectrum.place.direct:
+        return float(np.logaddexp(atom, inside.lower)) - 4 * UNIT_ROUNDOFF
+    return max(atom, float(log1m_exp(min(inside.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))

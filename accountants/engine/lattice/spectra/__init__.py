@@ -1,0 +1,1 @@
+"""Composed lattice laws by their Fourier transforms."""

@@ -1,0 +1,132 @@
+"""What is known of a composition before any grid is laid: outlines of its laws, and where an ε lies among them.
+
+Nothing here is certified; it decides where cells are spent and which tilt is used.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.engine.lattice.alignment import aligned
+from epsilond.accountants.engine.lattice.cells.laws import joined_atoms
+from epsilond.accountants.engine.lattice.outline import Outline, outline, weighted
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.engine.lattice.tilted import Weighted
+    from epsilond.accountants.numerics.special import FloatArray
+
+DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
+"""Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
+_FEW = 16
+_LEFT_OUT = 3.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One law of a composition, in one order: its profile, that of the other order, and its count."""
+
+    first: Profile
+    second: Profile
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Outlines of the laws of a composition, at every depth."""
+
+    parts: tuple[Part, ...]
+    log_width: float
+    """log of the relative width wanted of δ."""
+    _known: dict[int, Weighted] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How often each law is run."""
+        return np.asarray([part.count for part in self.parts], dtype=np.float64)
+
+    @cached_property
+    def outlines(self) -> list[Outline]:
+        """One outline for each law; of few laws, their atoms and ends too."""
+        seen = [outline(part.first, part.second) for part in self.parts]
+        return [aligned(item) for item in seen] if len(seen) <= _FEW else seen
+
+    @cached_property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero, by the profiles' own word; math.inf if none is known."""
+        total = 0.0
+        for part, item in zip(self.parts, self.outlines, strict=True):
+            end = item.extent * (1 + 4 * UNIT_ROUNDOFF)
+            if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):
+                return math.inf
+            total += part.count * end
+        return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))
+
+    @cached_property
+    def log_infinite_mass(self) -> float:
+        """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the laws' infinite masses."""
+        return joined_atoms([part.first.log_infinite_mass for part in self.parts], self.counts, direction=1)
+
+    @cached_property
+    def whole(self) -> Weighted:
+        """The laws with every loss that can matter anywhere."""
+        return self.shallow(len(DEPTHS) - 1)
+
+    @cached_property
+    def bulk(self) -> tuple[float, float]:
+        """Mean and variance of the total loss without rare rounds."""
+        return self.whole.bulk()
+
+    def outlines_to(self, depth: int) -> list[Outline]:
+        """Outlines without finite losses that are negligible where log δ is at least `DEPTHS[depth]`.
+
+        Rare giant losses may rule the transform at a tilt, by events of probability e^−1000 that matter to no δ.
+        """
+        log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
+        return [item.shallow(log_mass) for item in self.outlines]
+
+    def shallow(self, depth: int) -> Weighted:
+        """The outlines to a depth, as tiltable laws."""
+        if depth not in self._known:
+            self._known[depth] = weighted(self.outlines_to(depth), self.counts)
+        return self._known[depth]
+
+    def depth(self, epsilon: float, *, direct: bool) -> int:
+        """The shallowest depth that an estimate of δ(ε) does not fall below."""
+
+        def holds(depth: int) -> bool:
+            laws = self.shallow(depth)
+            place = laws.saddle(epsilon, direct=direct, start=whole.y)
+            return max(laws.estimate_at(place, epsilon), self.log_infinite_mass) >= DEPTHS[depth]
+
+        whole = self.whole.saddle(epsilon, direct=direct)
+        depth = self.depth_of(max(self.whole.estimate_at(whole, epsilon), self.log_infinite_mass))
+        if len(self.parts) > _FEW:
+            # Many laws: the search would cost more than it saves.
+            return depth
+        while depth > 0 and holds(depth - 1):
+            depth -= 1
+        while depth < len(DEPTHS) - 1 and not holds(depth):
+            depth += 1
+        return depth
+
+    def depth_of(self, log_delta: float) -> int:
+        """The shallowest depth for a known δ."""
+        return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
+
+    def steepness(self, epsilon: float) -> float:
+        """About |d log δ/dε|, or of 1 − δ where that is small."""
+        direct = self.whole.prefers_direct(epsilon)
+        return abs(self.shallow(self.depth(epsilon, direct=direct)).saddle(epsilon, direct=direct).tilt)
+
+    def guess(self, log_delta: float) -> tuple[float, float]:
+        """About where log δ is as asked, and about |d log δ/dε| there, by the saddle-point estimate along the tilts."""
+        laws = self.shallow(self.depth_of(log_delta))
+        place = laws.place_of(log_delta)
+        return max(laws.centre(place), 0.0), place.tilt

@@ -1,0 +1,192 @@
+"""Exponential tilting: the laws p e^{λL}/M(λ), their cumulants, and the tilt that suits an ε.
+
+With S the sum of all losses under P, z = λ + it and K = log M, M(z) = E[e^{zS}; S < ∞], the finite part of δ is
+
+    D(ε) = E[(1 − e^{ε−S})₊] = (1/2πi) ∫ e^{K(z) − zε} dz / (z (1 + z))     for λ > 0   (docs/engine-certificate.md A0),
+
+and moving the contour past the pole at 0 gives E[min(1, e^{ε−S})] = 1 − δ for −1 < λ < 0. Any λ is correct; a good one
+is where K(λ) − λε − log|λ(1 + λ)| is least. λ > 0 keeps the digits of a small δ, −1 < λ < 0 those of a small 1 − δ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
+
+_TOLERANCE = 0.02
+_CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
+
+
+class Cumulants(NamedTuple):
+    """K(λ) and its first two derivatives, over all laws and rounds."""
+
+    value: float
+    mean: float
+    variance: float
+
+
+class Place(NamedTuple):
+    """A tilt, as a coordinate: λ = e^y if `direct` (λ > 0), else λ = −1/(1 + e^y) (−1 < λ < 0)."""
+
+    y: float
+    direct: bool
+
+    @property
+    def tilt(self) -> float:
+        """The tilt λ."""
+        return math.exp(self.y) if self.direct else -1.0 / (1.0 + math.exp(self.y))
+
+    @property
+    def above(self) -> float:
+        """1 + λ without cancellation."""
+        return 1.0 + self.tilt if self.direct else 1.0 / (1.0 + math.exp(-self.y))
+
+    @property
+    def pole(self) -> float:
+        """log|λ (1 + λ)|, computed without cancellation."""
+        if self.direct:
+            return self.y + math.log1p(math.exp(self.y))
+        return self.y - 2.0 * math.log1p(math.exp(self.y))
+
+    @property
+    def pull(self) -> float:
+        """1/λ + 1/(1 + λ), the derivative of log|λ (1 + λ)|."""
+        lam = self.tilt
+        return 1.0 / lam + (1.0 / (1.0 + lam) if self.direct else 1.0 + math.exp(-self.y))
+
+    @property
+    def stiffness(self) -> float:
+        """1/λ² + 1/(1 + λ)²."""
+        lam = self.tilt
+        other = 1.0 / (1.0 + lam) if self.direct else 1.0 + math.exp(-self.y)
+        return 1.0 / (lam * lam) + other * other
+
+    def snapped(self, step: float) -> Place:
+        """The nearest place on a fixed grid, so that neighbouring questions share one transform."""
+        return Place(step * round(self.y / step), self.direct)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Laws of one step's finite loss, side by side in flat arrays, each with the number of rounds it is run.
+
+    Law j holds `location` and `log_mass` from `starts[j]` up to the next start.
+    """
+
+    location: FloatArray
+    log_mass: FloatArray
+    starts: IntArray
+    counts: FloatArray
+
+    def lengths(self) -> IntArray:
+        """Number of points of each law."""
+        return np.diff(self.starts, append=self.location.size)
+
+    def log_moments(self, tilt: float) -> FloatArray:
+        """K_j(λ) of each law."""
+        exponents = self.log_mass + tilt * self.location
+        most = np.maximum.reduceat(exponents, self.starts)
+        return most + np.log(np.add.reduceat(np.exp(exponents - np.repeat(most, self.lengths())), self.starts))
+
+    def tilted(self, tilt: float, log_moments: FloatArray) -> FloatArray:
+        """Weights of the tilted laws, each of sum one."""
+        return np.exp(self.log_mass + tilt * self.location - np.repeat(log_moments, self.lengths()))
+
+    def means(self, weights: FloatArray) -> FloatArray:
+        """Mean of each tilted law."""
+        return np.add.reduceat(weights * self.location, self.starts)
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """K, K′ and K″ at λ, all from one evaluation."""
+        log_moments = self.log_moments(tilt)
+        weights = self.tilted(tilt, log_moments)
+        means = self.means(weights)
+        centred = self.location - np.repeat(means, self.lengths())
+        variances = np.add.reduceat(weights * centred * centred, self.starts)
+        return Cumulants(
+            math.fsum(self.counts * log_moments), math.fsum(self.counts * means), math.fsum(self.counts * variances)
+        )
+
+    def value(self, tilt: float) -> float:
+        """K(λ)."""
+        return math.fsum(self.counts * self.log_moments(tilt))
+
+    def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> Place:
+        """Where K(λ) − λε − log|λ (1 + λ)| is least, to about a hundredth in y. Correctness does not rest on it.
+
+        By bisection of its derivative, which rises: where rare giant losses take over, K′ all but jumps.
+        """
+        lowest, highest = _CHART_LIMITS[direct]
+
+        def rises(y: float) -> bool:
+            place = Place(y, direct)
+            return self.mean(place.tilt) - epsilon > place.pull
+
+        step = 0.05
+        low = high = min(max(start, lowest), highest)
+        while low > lowest and rises(low):
+            low, step = max(low - step, lowest), 3.0 * step
+        step = 0.05
+        while high < highest and not rises(high):
+            high, step = min(high + step, highest), 3.0 * step
+        while high - low > _TOLERANCE:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if rises(middle) else (middle, high)
+        return Place(0.5 * (low + high), direct)
+
+    def mean(self, tilt: float) -> float:
+        """K′(λ)."""
+        return math.fsum(self.counts * self.means(self.tilted(tilt, self.log_moments(tilt))))
+
+    def prefers_direct(self, epsilon: float) -> bool:
+        """Whether δ, rather than 1 − δ, is the small one: the mean loss is not far above ε."""
+        _, mean, variance = self.cumulants(0.0)
+        return mean - epsilon <= max(2.0 * math.sqrt(variance), 0.3)
+
+    def bulk(self) -> tuple[float, float]:
+        """Mean and variance of the total without the rarest losses, those that a third of all runs never see."""
+        mean = variance = 0.0
+        total = math.fsum(self.counts)
+        starts = np.append(self.starts, self.location.size)
+        for j, count in enumerate(self.counts.tolist()):
+            location = self.location[starts[j] : starts[j + 1]]
+            masses = np.exp(self.log_mass[starts[j] : starts[j + 1]])
+            order = np.argsort(np.abs(location))
+            kept = order[: int(np.searchsorted(np.cumsum(masses[order]), masses.sum() - 0.3 / total)) + 1]
+            if not masses[kept].sum() > 0.0:
+                continue  # all but a negligible part is infinite
+            inner = masses[kept] / masses[kept].sum()
+            middle = float(inner @ location[kept])
+            mean += count * middle
+            variance += count * float(inner @ (location[kept] - middle) ** 2)
+        return mean, variance
+
+    def centre(self, place: Place) -> float:
+        """The ε whose best tilt is at `place`."""
+        return self.cumulants(place.tilt).mean - place.pull
+
+    def estimate(self, place: Place) -> float:
+        """Saddle-point estimate of log D (or of log(1 − δ) if not direct) at `centre`. An estimate, not a bound."""
+        return self.estimate_at(place, self.centre(place))
+
+    def estimate_at(self, place: Place, epsilon: float) -> float:
+        """The same at an ε near the centre."""
+        value, _, variance = self.cumulants(place.tilt)
+        spread = variance + place.stiffness
+        return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * spread)
+
+    def place_of(self, log_delta: float) -> Place:
+        """The tilt λ > 0 at whose centre the estimate of log D is as asked, which falls as the centre rises."""
+        low, high = _CHART_LIMITS[True]
+        while high - low > _TOLERANCE:
+            middle = Place(0.5 * (low + high), direct=True)
+            low, high = (middle.y, high) if self.estimate(middle) > log_delta else (low, middle.y)
+        return Place(0.5 * (low + high), direct=True)

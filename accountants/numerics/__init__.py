@@ -1,0 +1,1 @@
+"""Special functions, sums and searches in double arithmetic, each with a stated accuracy."""

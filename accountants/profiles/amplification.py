@@ -1,0 +1,247 @@
+"""Amplification of a profile: the change of variable that subsampling makes.
+
+A batch contains a given record with probability q. Writing α = e^ε' and 1 + (α − 1)/q = e^ε, advanced joint convexity
+(Balle, Barthe and Gaboardi 2018, Theorem 2) turns the base profile δ into δ'(ε') = q δ(ε). The tails follow by
+differentiation, with positive terms only: Q'(L' > ε') = Q(L > ε) and P'(L' > ε') = q P(L > ε) + (1 − q) Q(L > ε).
+
+Roundings of the change of variable are charged by shifting its argument outward, which is safe as profiles decrease.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.profiles.plateau import amplified_plateau, thinned_plateau, with_plateau
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.specs import Subsampled
+
+NUDGE = 8 * UNIT_ROUNDOFF
+"""Relative rounding of a change of variable."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """The probability q with which a record is drawn, and 1 − q, each rounded by itself.
+
+    Where q is a quotient of counts near 1, 1 − q formed from the double nearest to q has lost its digits.
+
+    Attributes:
+        rate: q, 0 < q ≤ 1, to half a unit in the last place.
+        absent: 1 − q, likewise.
+        exact: whether `rate` is q itself.
+    """
+
+    rate: float
+    absent: float
+    exact: bool = True
+
+    @classmethod
+    def of(cls, spec: Subsampled) -> Share:
+        """The share of a Poisson batch or one without replacement, from its rate or its counts."""
+        if spec.rate is not None:
+            return cls.at(spec.rate)
+        chosen, population = spec.batch_size or 1, spec.population or 1
+        share = Fraction(chosen, population)
+        return cls(float(share), float(1 - share), Fraction(float(share)) == share)
+
+    @classmethod
+    def at(cls, rate: float) -> Share:
+        """The share that is this very double."""
+        return cls(rate, 1.0 - rate)
+
+    @property
+    def around(self) -> tuple[float, float]:
+        """Doubles at or below and at or above q, the same one where q is a double."""
+        if self.exact:
+            return self.rate, self.rate
+        return math.nextafter(self.rate, 0.0), math.nextafter(self.rate, 1.0)
+
+
+def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
+    """log(1 + (e^ε' − 1)/q), to a few units in the last place for every ε' ≥ 0."""
+    small = np.minimum(epsilon, 30.0)
+    near = np.log1p(np.expm1(small) / rate)
+    far = epsilon - math.log(rate) + np.log1p((rate - 1.0) * np.exp(-np.maximum(epsilon, 30.0)))
+    return np.asarray(np.where(epsilon < 30.0, near, far))
+
+
+def outward(at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
+    """Charge the rounding of a change of variable: profiles decrease, so shift the argument outward."""
+    return Enclosure(at(epsilon * (1 + NUDGE)).lower, at(epsilon * (1 - NUDGE)).upper)
+
+
+def log_complement(rate: float, absent: float | None = None) -> float:
+    """log(1 − q), from 1 − q where that is known better than from the double nearest to q."""
+    if absent is None or rate < 0.5:
+        return math.log1p(-rate) if rate < 1.0 else -math.inf
+    return math.log(absent) if absent > 0 else -math.inf
+
+
+@dataclass(frozen=True)
+class AmplifiedProfile:
+    """q δ(log(1 + (e^ε' − 1)/q)): the law with the record, (1 − q) Q + q P, against the law without it, Q."""
+
+    base: Profile
+    rate: float
+    absent: float | None = None
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """An infinite loss needs the record to be drawn."""
+        return self.base.log_infinite_mass + math.log(self.rate)
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The base's own, and a few roundings of the argument."""
+        return 2 * self.base.tail_accuracy + NUDGE
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """log q + log δ."""
+
+        def at(point: FloatArray) -> Enclosure:
+            lower, upper = self.base.log_delta(base_epsilon(point, self.rate))
+            log_rate = math.log(self.rate)
+            slack = NUDGE * (1.0 + abs(log_rate))
+            return Enclosure(lower + log_rate - slack, upper + log_rate + slack)
+
+        return outward(at, np.asarray(epsilon, dtype=np.float64))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """q P + (1 − q) Q, and Q."""
+        log_p, log_q = self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))
+        mixed = np.logaddexp(log_p + math.log(self.rate), log_q + log_complement(self.rate, self.absent))
+        return Tails(np.asarray(mixed), log_q)
+
+
+@dataclass(frozen=True)
+class DilutedProfile:
+    """The other order: Q against (1 − q) Q + q P, from the base's E(Q‖P). The loss stays below −log(1 − q).
+
+    With u = (1 − q)(e^ε' − 1)/q < 1 it is q (1 − u) δ(ε' − log(1 − u)), and zero beyond.
+    """
+
+    base: Profile
+    rate: float
+    absent: float | None = None
+
+    log_infinite_mass: float = -math.inf
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The base's own, and a few roundings of the argument."""
+        return 2 * self.base.tail_accuracy + NUDGE
+
+    def _log_share(self, epsilon: FloatArray) -> FloatArray:
+        """log(1 − u), −inf from u = 1 on."""
+        with np.errstate(over="ignore"):
+            absent = 1.0 - self.rate if self.absent is None else self.absent
+            odds = np.expm1(np.minimum(epsilon, 700.0)) * (absent / self.rate)
+        return np.asarray(np.log1p(-np.minimum(odds, 1.0), where=odds < 1.0, out=np.full(np.shape(odds), -np.inf)))
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """log q + log(1 − u) + log δ."""
+
+        def at(point: FloatArray) -> Enclosure:
+            share = self._log_share(point)
+            inside = np.isfinite(share)
+            ends = self.base.log_delta(np.where(inside, point - np.where(inside, share, 0.0), 0.0))
+            factor = np.where(inside, share, -np.inf) + math.log(self.rate)
+            slack = NUDGE * (1.0 + abs(math.log(self.rate)) + np.abs(np.where(inside, share, 0.0)))
+            return Enclosure(
+                np.where(inside, ends.lower, -np.inf) + factor - slack,
+                np.where(inside, ends.upper, -np.inf) + factor + slack,
+            )
+
+        return outward(at, np.asarray(epsilon, dtype=np.float64))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Q of the base, and (1 − q) Q + q P."""
+        point = np.asarray(epsilon, dtype=np.float64)
+        share = self._log_share(point)
+        inside = np.isfinite(share)
+        first, second = self.base.log_tails(np.where(inside, point - np.where(inside, share, 0.0), 0.0))
+        mixed = np.logaddexp(first + log_complement(self.rate, self.absent), second + math.log(self.rate))
+        return Tails(np.where(inside, first, -np.inf), np.where(inside, mixed, -np.inf))
+
+
+@dataclass(frozen=True)
+class ThinnedProfile:
+    """q δ(ε): with probability q the base pair, otherwise nothing about the record at all, and one may know which.
+
+    All losses keep their size; only how often they occur changes. The rest, 1 − q, lies at loss zero.
+    """
+
+    base: Profile
+    rate: float
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """An infinite loss needs the base pair."""
+        return self.base.log_infinite_mass + math.log(self.rate)
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The base's own, and the rounding of log q."""
+        return self.base.tail_accuracy + NUDGE
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """log q + log δ."""
+        lower, upper = self.base.log_delta(epsilon)
+        share = math.log(self.rate)
+        slack = NUDGE * (1.0 + abs(share))
+        return Enclosure(lower + share - slack, np.minimum(upper + share + slack, 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Both scaled by q."""
+        log_p, log_q = self.base.log_tails(epsilon)
+        return Tails(log_p + math.log(self.rate), log_q + math.log(self.rate))
+
+
+def thinned(base: Pair, rate: float) -> Pair:
+    """The base pair with probability q, else two equal laws."""
+    if rate == 1.0:
+        return base
+    forward = ThinnedProfile(base.forward, rate)
+    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate))
+    return with_plateau(pair, thinned_plateau(base, Fraction(rate)))
+
+
+def with_and_without(base: Pair, rate: float) -> Pair:
+    """The law with the record, drawn or not, against the law without it, in both orders; q is this very double."""
+    return drawn_or_not(base, Share.at(rate))[0]
+
+
+def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
+    """The law with the record, drawn or not, against the law without it: a pair above, and one that is realised.
+
+    The two are one pair, unless q is no double: the law of a composed loss is that of a very double, and the pair at a
+    smaller q is a post-processing of the pair at a larger one.
+    """
+    if share.rate == 1.0:
+        return base, base
+    forward = AmplifiedProfile(base.forward, share.rate, share.absent)
+    backward = DilutedProfile(base.backward, share.rate, share.absent)
+    mu = base.gaussian_dp_mu
+    if mu is None:
+        pair = with_plateau(Pair(forward, backward), amplified_plateau(base, Fraction(share.around[1])))
+        return pair, pair
+    return around(lambda rate: Pair(forward, backward, law=SampledGaussianLaw(rate, mu, "remove")), share)
+
+
+def around(pair_at: Callable[[float], Pair], share: Share) -> tuple[Pair, Pair]:
+    """Pairs that fall with q, at doubles above and below it; one pair where q is a double."""
+    below, above = share.around
+    upper = pair_at(above)
+    return upper, upper if below == above else pair_at(below)

@@ -1,0 +1,139 @@
+"""Witnesses of finitely many outcomes: what an observer sees who is told only in which cell an output lies.
+
+To tell less is to post-process, so that two laws over cells are realised whenever the two laws behind them are, and a
+composition of cells by a composition of these. Losses are understated and masses rounded down, which lowers every δ,
+also of compositions (docs/engine-certificate.md, B).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from epsilond.accountants.curve import Pair
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail
+from epsilond.accountants.profiles.atoms import AtomicProfile, log_one_minus_exp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+ACCURACY = 64 * UNIT_ROUNDOFF
+"""Bound on the error of each log mass, per unit of 1 + |log mass|."""
+MOST_ATOMS = 512
+_PIECES = 512
+"""Cells between two neighbouring means."""
+_CELLS, _REACH = 4097, 40.0
+"""Cells of Gaussian noise, and how far they reach beyond the outer means."""
+
+
+def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY) -> Pair:
+    """The pair of two laws over the same outcomes, by the logarithms of their masses, each within `accuracy`.
+
+    Outcomes with nearly the same loss are told together, so that at most a few hundred losses are left.
+    """
+    return Pair(_profile(log_p, log_q, accuracy), _profile(log_q, log_p, accuracy))
+
+
+def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
+    seen = np.isfinite(log_p)
+    log_p, log_q = log_p[seen], log_q[seen]
+    certain = np.isneginf(log_q)
+    log_infinite = float(np.logaddexp.reduce(log_p[certain], initial=-np.inf))
+    log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite)) if np.isfinite(log_infinite) else 0.0
+    p, q = _merged(log_p[~certain], log_q[~certain])
+    slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q))
+    losses = p - q - 2.0 * slack
+    kept = losses > 0.0
+    masses = np.minimum(p[kept] - slack[kept], 0.0)
+    order = np.argsort(losses[kept], kind="stable")
+    losses, masses = losses[kept][order], masses[order]
+    return AtomicProfile(tuple(losses.tolist()), tuple(masses.tolist()), log_infinite, 4 * accuracy)
+
+
+def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Cells joined, in the order of their losses, until there are few; the positive losses keep most of the places."""
+    order = np.argsort(log_p - log_q, kind="stable")
+    p, q = log_p[order], log_q[order]
+    losses = p - q
+    positive = losses > 0.0
+    if p.size <= MOST_ATOMS or not positive.any():
+        return p, q
+    least, most = float(losses[positive].min()), float(losses[positive].max())
+    edges = np.linspace(min(least, 1e-3 * most), most, MOST_ATOMS)
+    place = np.searchsorted(edges, losses, side="left")
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    return np.logaddexp.reduceat(p, starts), np.logaddexp.reduceat(q, starts)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A mixture of one noise moved to several places on the line, in units of the noise's scale."""
+
+    means: tuple[float, ...]
+    log_weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Symmetric noise on the line, known by the masses of cells.
+
+    `gaussian` of standard deviation one; `laplace` of scale one; `geometric`, P(y) ∝ e^{−|y|} on the multiples of
+    `step`, where cells hold their lower edge.
+    """
+
+    kind: Literal["gaussian", "laplace", "geometric"]
+    step: float = 0.0
+
+    def edges(self, means: Sequence[float]) -> FloatArray:
+        """Places that cells lie between: the means, at which Laplace and geometric noise have a kink, and others."""
+        distinct = np.unique(np.asarray(means, dtype=np.float64))
+        if self.kind == "gaussian":
+            return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
+        if distinct.size == 1:
+            return distinct
+        pieces = max(2, min(_PIECES, 4 * MOST_ATOMS // distinct.size))
+        between = [np.linspace(left, right, pieces, endpoint=False)[1:] for left, right in itertools.pairwise(distinct)]
+        places = np.concatenate(between)
+        if self.kind == "geometric":
+            places = np.unique(self.step * np.rint(places / self.step))
+        right = np.clip(np.searchsorted(distinct, places), 1, distinct.size - 1)
+        apart = np.minimum(np.abs(places - distinct[right - 1]), np.abs(distinct[right] - places))
+        return np.unique(np.concatenate([places[apart > 1e-6 * float(np.diff(distinct).min())], distinct]))
+
+    def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
+        """log masses between consecutive edges, and beyond the first and the last one."""
+        low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
+        found = np.full(low.size, -np.inf)
+        for mean, weight in zip(mixture.means, mixture.log_weights, strict=True):
+            found = np.logaddexp(found, weight + self._log_cells(low, high, mean))
+        return np.asarray(found)
+
+    def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
+        above = low >= mean
+        with np.errstate(invalid="ignore"):
+            if self.kind == "gaussian":
+                near, far = np.where(above, low - mean, mean - high), np.where(above, high - mean, mean - low)
+                return log_difference(log_normal_tail(near), log_normal_tail(far))
+            apart = self.step if self.kind == "geometric" else 0.0
+            norm = -np.log1p(np.exp(-self.step)) if self.kind == "geometric" else np.log(0.5)
+            nearest = np.where(above, low - mean, mean - high + apart)
+            return np.asarray(norm - nearest + log_one_minus_exp(low - high))
+
+
+def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
+    """Two mixtures told in cells; `accuracy` bounds the error of each log weight.
+
+    Means and edges are rounded, which moves a log mass by units of the largest edge over the narrowest cell.
+    """
+    edges = noise.edges((*p.means, *q.means))
+    widest = float(np.max(np.abs(edges)) / np.min(np.diff(edges, prepend=edges[0] - 1.0)))
+    size = float(np.max(np.abs(edges)))
+    rounding = (64.0 + 4.0 * (size + widest) + len(p.means) + len(q.means)) * UNIT_ROUNDOFF
+    if noise.kind == "gaussian":
+        rounding = 4.0 * (1.0 + size) * rounding
+    return finite_pair(noise.log_cells(p, edges), noise.log_cells(q, edges), accuracy + rounding)

@@ -1,0 +1,133 @@
+"""The profile of integer noise with geometric tails, whole or cut off at m levels, shifted by k: in closed form.
+
+P(y) ∝ e^{−α|y|} for |y| ≤ m (m = ∞ for the discrete Laplace law) against its shift by k. On the common support the
+loss is α (k − 2c), c = y clamped to [0, k]; outside it is infinite. With D = (1 − e^{−α}) Σ_{|y| ≤ m} e^{−α|y|}, n the
+number of atoms α (k − 2c) above ε other than c = 0, c* the largest c among them and θ = α (k − 2c*) − ε ≥ 0,
+
+    δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
+         + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D :
+
+positive terms only, at the same cost for every m and k. Source: docs/shifted-noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.amplification import outward
+from epsilond.accountants.profiles.atoms import log_one_minus_exp
+from epsilond.accountants.profiles.gaussian import ZeroProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+@dataclass(frozen=True)
+class GeometricProfile:
+    """Noise of `decay_rate` α cut off at `levels` m (None: never), shifted by `shift` k ≥ 1: the same in either order.
+
+    Domain: α in (0, 700], k up to 1e15, m up to 1e24. Guarantees: `log_delta` encloses for this very α.
+    """
+
+    decay_rate: float
+    shift: int
+    levels: int | None = None
+    tail_accuracy: float = 64 * UNIT_ROUNDOFF
+
+    @cached_property
+    def _log_total(self) -> float:
+        """log D."""
+        levels = math.inf if self.levels is None else self.levels
+        return math.log(-2.0 * math.expm1(-self.decay_rate * (levels + 1)) + math.expm1(-self.decay_rate))
+
+    @property
+    def _least(self) -> int:
+        """The least c on the common support."""
+        return 0 if self.levels is None else max(0, self.shift - self.levels)
+
+    def log_at_least(self, y: FloatArray) -> FloatArray:
+        """log P(noise ≥ y) for y ≥ 1, −inf beyond the last level."""
+        tail = -self.decay_rate * y - self._log_total
+        if self.levels is None:
+            return tail
+        return np.asarray(tail + log_one_minus_exp(-self.decay_rate * np.maximum(float(self.levels + 1) - y, 0.0)))
+
+    @cached_property
+    def _escape(self) -> tuple[float, float]:
+        """log P(L = ∞) and log P(L < ∞): the noise is in its lowest k levels, or is not."""
+        if self.levels is None:
+            return -math.inf, 0.0
+        left = self.levels - self.shift + 1
+        # Counted in integers: m may be beyond what a double counts.
+        nearest, count = (left, self.shift) if left >= 1 else (1 - left, self.levels + left)
+        if count <= 0:
+            return 0.0, -math.inf
+        tail = -self.decay_rate * nearest - self._log_total + log_one_minus_exp(np.asarray(-self.decay_rate * count))
+        rest = log_one_minus_exp(np.asarray(tail))
+        return (float(tail), float(rest)) if left >= 1 else (float(rest), float(tail))
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """log of the escape probability, rounded up within `tail_accuracy`."""
+        escape = self._escape[0]
+        return escape if math.isinf(escape) else min(escape + 8 * UNIT_ROUNDOFF * (1.0 + abs(escape)), 0.0)
+
+    @property
+    def log_survival(self) -> float:
+        """log(1 − escape probability): −inf where the supports are apart."""
+        return self._escape[1]
+
+    def _lowest(self, epsilon: FloatArray) -> FloatArray:
+        """c*: the largest c with α (k − 2c) > ε; below `_least` if there is none."""
+        return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """P(noise ≤ c*) and P(noise ≥ k − c*)."""
+        lowest = self._lowest(np.asarray(epsilon, dtype=np.float64))
+        some = lowest >= self._least
+        inside = np.where(some, lowest, self._least)
+        log_p = log_one_minus_exp(self.log_at_least(inside + 1.0))
+        log_q = self.log_at_least(self.shift - inside)
+        return Tails(np.where(some, log_p, self.log_infinite_mass), np.where(some, log_q, -np.inf))
+
+    def _log_delta(self, epsilon: FloatArray) -> FloatArray:
+        rate, total = self.decay_rate, self._log_total
+        first = max(1, self._least)
+        lowest = self._lowest(epsilon)
+        some = lowest >= first
+        lowest = np.where(some, lowest, first)
+        count = lowest - first + 1.0
+        gap = np.minimum(epsilon - rate * (self.shift - 2.0 * lowest), 0.0)
+        nearest = -rate * lowest + log_one_minus_exp(gap)
+        others = -rate * first + log_one_minus_exp(-rate * (count - 1.0))
+        inner = log_one_minus_exp(-rate * count) + np.logaddexp(nearest, others) - total
+        terms = np.logaddexp(np.where(some, inner, -np.inf), self.log_infinite_mass)
+        if self._least > 0:
+            return np.asarray(terms)
+        kept = (
+            0.0
+            if self.levels is None
+            else float(log_one_minus_exp(np.asarray(-rate * (self.levels - self.shift + 1.0))))
+        )
+        return np.asarray(np.logaddexp(terms, kept - total + log_one_minus_exp(epsilon - rate * self.shift)))
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """The formula above; roundings of the atoms' places are charged as shifts of ε."""
+
+        def at(point: FloatArray) -> Enclosure:
+            return Enclosure.around(self._log_delta(point), self.tail_accuracy)
+
+        return outward(at, np.asarray(epsilon, dtype=np.float64))
+
+
+def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> Pair:
+    """The symmetric pair of geometric noise against its shift by k ≥ 0."""
+    profile = GeometricProfile(decay_rate, shift, levels) if shift > 0 else ZeroProfile()
+    return Pair(profile, profile)

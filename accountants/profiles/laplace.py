@@ -1,0 +1,114 @@
+"""The profiles of Laplace noise, in closed form.
+
+With s the ℓ1 shift over the noise's scale, Laplace(s) against Laplace(0) has losses in [−s, s], atoms at both ends and
+
+    δ(ε) = 1 − e^{(ε − s)/2},   P(L > ε) = 1 − e^{(ε − s)/2}/2,   Q(L > ε) = e^{−(s + ε)/2}/2   for ε < s.
+
+Drawn with probability q, and replaced by its opposite (the loss then has an atom at its end), it has
+
+    δ(ε) = q (1 − u),   u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q   while u < 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.amplification import log_complement
+from epsilond.accountants.profiles.atoms import log_one_minus_exp
+from epsilond.accountants.profiles.gaussian import ZeroProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+ACCURACY = 16 * UNIT_ROUNDOFF
+_LOG2 = math.log(2.0)
+
+
+@dataclass(frozen=True)
+class LaplaceProfile:
+    """Laplace(s) against Laplace(0), in either order, for a shift s that is itself known to two units of roundoff.
+
+    Source: the integral of the positive part, elementary. Guarantees: `log_delta` encloses, and is exactly −inf from
+    s (1 + 4 units) on.
+    """
+
+    shift: float
+    log_infinite_mass: float = -math.inf
+    tail_accuracy: float = ACCURACY
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """log(1 − e^{(ε − s)/2}) at both ends of the shift."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        low, high = (self.shift * (1 + side * 3 * UNIT_ROUNDOFF) for side in (-1, 1))
+        lower = log_one_minus_exp(0.5 * (at - low))
+        upper = log_one_minus_exp(0.5 * (at - high))
+        return Enclosure(Enclosure.around(lower, ACCURACY).lower, Enclosure.around(upper, ACCURACY).upper)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """As above; nothing from s on."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        inside = at < self.shift
+        log_p = np.log1p(-0.5 * np.exp(0.5 * np.minimum(at - self.shift, 0.0)))
+        return Tails(np.where(inside, log_p, -np.inf), np.where(inside, -_LOG2 - 0.5 * (self.shift + at), -np.inf))
+
+
+@dataclass(frozen=True)
+class OppositeLaplaceProfile:
+    """(1 − q) Laplace(0) + q Laplace(s) against (1 − q) Laplace(0) + q Laplace(−s): the same in either order."""
+
+    rate: float
+    shift: float
+    absent: float | None = None
+    log_infinite_mass: float = -math.inf
+    tail_accuracy: float = 4 * ACCURACY
+
+    @property
+    def _log_absent(self) -> float:
+        """log(1 − q), from 1 − q where it is given."""
+        return log_complement(self.rate, self.absent)
+
+    def _log_u(self, epsilon: FloatArray) -> FloatArray:
+        """log u; 0 or more where δ is zero."""
+        log_kept = float(np.logaddexp(self._log_absent, math.log(self.rate) - self.shift))
+        with np.errstate(divide="ignore"):
+            log_odds = np.where(epsilon > 30.0, epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0))), 0.0)
+            log_odds = np.where(epsilon > 30.0, log_odds, np.log(np.expm1(np.minimum(epsilon, 30.0))))
+        return np.asarray(0.5 * np.logaddexp(-2.0 * self.shift, log_odds - self.shift + log_kept - math.log(self.rate)))
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """log q + log(1 − u), for log u known to a few units of 1 + s + ε + |log q|."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        log_u, log_rate = self._log_u(at), math.log(self.rate)
+        slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + at + abs(log_rate))
+        ends = (log_rate + log_one_minus_exp(log_u + side * slack) for side in (1, -1))
+        lower, upper = (Enclosure.around(end, ACCURACY) for end in ends)
+        return Enclosure(lower.lower, upper.upper)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Masses of the half-line beyond x, x = s + log u."""
+        log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
+        inside = log_u < 0
+        beyond = self.shift + np.minimum(log_u, 0.0)
+        absent = self._log_absent - _LOG2 - beyond
+        drawn = math.log(self.rate)
+        log_p = np.logaddexp(absent, drawn + np.log1p(-0.5 * np.exp(np.minimum(log_u, 0.0))))
+        log_q = np.logaddexp(absent, drawn - _LOG2 - beyond - self.shift)
+        return Tails(np.where(inside, log_p, -np.inf), np.where(inside, log_q, -np.inf))
+
+
+def laplace_pair(shift: float) -> Pair:
+    """The symmetric pair of Laplace(s) against Laplace(0), s in units of the scale."""
+    profile = LaplaceProfile(shift) if shift > 0 else ZeroProfile()
+    return Pair(profile, profile)
+
+
+def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
+    """The symmetric pair of `OppositeLaplaceProfile`."""
+    profile = OppositeLaplaceProfile(rate, shift, absent)
+    return Pair(profile, profile)

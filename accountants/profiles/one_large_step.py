@@ -1,0 +1,182 @@
+"""Compositions in which one step does it all: rare large losses, and a δ far below the chance of a single one.
+
+With S = Σ L_t, M the largest of the losses and R = S − M what the others add, δ(ε) = E[(1 − e^{ε−S})₊] lies between
+
+    Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²   and   Σ_t δ_t(ε − c₀) + Σ_k Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m)
+
+for every c₀ < c₁ < … < c_m: below by the event that some step's loss exceeds ε, above by a union bound over which step
+is the large one. What the others add is bounded by Bennett's inequality for losses cut off at b, and by P(L > b) for
+the rest (docs/engine-certificate.md, One large step). All of it comes from the tails of one step, whatever T is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.accountants.curve import Enclosure, Interval, Profile, upper_epsilon
+from epsilond.accountants.numerics.crossing import Guess, crossing
+from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.law import GaussianLaw
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.law import Law
+
+NARROW = 0.02
+"""A relative width of ε with which no other way is tried."""
+NARROW_LOG_DELTA = 0.25
+"""The same of log δ: about twenty times that of ε, where losses are rare and large."""
+HOPELESS = 8.0
+"""A width of log δ at a first guess with which no search is begun."""
+_RATIO = 1.2
+_SLACK = 1e-12
+_FAR = -1790.0
+"""What a tabulated mixture leaves out weighs less than e to this."""
+_SQUARE_PEAK = 4.0 * math.exp(-2.0)
+"""The largest value of t² e^{−t}."""
+
+
+def step_pair(law: Law) -> Pair:
+    """The pair of one step."""
+    if isinstance(law, GaussianLaw) or law.rate == 1.0:
+        return gaussian_pair(law.distance)
+    if law.direction == "replace":
+        weights = (math.log1p(-law.rate), math.log(law.rate))
+        ends = (GaussianMixture(weights, (0.0, side * law.shift)) for side in (1.0, -1.0))
+        return mixture_pair(*ends)
+    pair = with_and_without(gaussian_pair(law.shift), law.rate)
+    return pair if law.direction == "remove" else type(pair)(pair.backward, pair.forward)
+
+
+def _geometric(low: float, high: float) -> FloatArray:
+    count = 1 + math.ceil(math.log(high / low) / math.log(_RATIO))
+    return np.asarray(np.geomspace(low, high, count))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step, by the profiles of both orders, and how many there are."""
+
+    pair: Pair
+    count: int
+
+    def log_tail(self, profile: Profile, at: FloatArray) -> FloatArray:
+        """log P(L > t) under the first law of an order, rounded up."""
+        log_p = np.maximum(profile.log_tails(at).log_p, _FAR if self.pair.symmetric else -np.inf)
+        with np.errstate(invalid="ignore"):
+            raised = log_p + profile.tail_accuracy * (1.0 + np.abs(log_p))
+        return np.where(np.isneginf(log_p), -np.inf, np.minimum(raised, 0.0))
+
+    @cached_property
+    def negative_moments(self) -> tuple[float, float]:
+        """Upper bounds of E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0], from the tail of the other order.
+
+        With L' = −L under the second law Q they are E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]; the first grows no
+        more than t² up to t² = 4 e^{−2}, its peak, and the second no more than t²/2 up to 1.
+        """
+        grid = _geometric(1e-20, math.sqrt(2.0))
+        tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))
+
+        def moment(most: float) -> float:
+            square = np.minimum(grid**2, most)
+            return float(np.diff(square, prepend=0.0) @ tail) * (1.0 + _SLACK)
+
+        return moment(_SQUARE_PEAK), 0.5 * moment(2.0) + math.exp(self.pair.backward.log_infinite_mass)
+
+
+@dataclass(frozen=True)
+class OneLargeStep:
+    """A composition of steps of which one is large: bounds of log δ for the forward order."""
+
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, laws: Sequence[tuple[Law, int]]) -> OneLargeStep:
+        """Of laws with counts; steps whose loss is always zero are left out."""
+        silent = (count == 0 or law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0 for law, count in laws)
+        return cls(tuple(Step(step_pair(law), n) for (law, n), none in zip(laws, silent, strict=True) if not none))
+
+    def log_delta(self, epsilon: float) -> Interval:
+        """Certified ends of log δ at ε > 0; at worst −inf and 0."""
+        if sum(step.count for step in self.steps) == 1:
+            ends = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
+            return Interval(float(ends.lower[0]), float(ends.upper[0]))
+        lower, upper = self._lower(epsilon), self._upper(epsilon)
+        return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """Certified ends of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; at worst 0 and math.inf."""
+        start = upper_epsilon(lambda epsilon: float(self._sum(np.asarray([epsilon])).upper[0]), log_delta)
+        if not 0.0 < start < math.inf:
+            return Interval(0.0, math.inf)
+        near = self.log_delta(start)
+        if not near.upper - near.lower <= HOPELESS:
+            return Interval(0.0, math.inf)
+        steepness = (self._once(0.999 * start) - self._once(start)) / (0.001 * start)
+        guess = Guess(start, steepness if math.isfinite(steepness) and steepness > 0.0 else 1.0 / start)
+        upper = crossing(lambda epsilon: self.log_delta(epsilon).upper, log_delta, guess).below
+        lower = crossing(lambda epsilon: self.log_delta(epsilon).lower, log_delta, guess).above
+        return Interval(min(lower, upper), upper)
+
+    def _sum(self, epsilon: FloatArray) -> Enclosure:
+        """log Σ_t δ_t(ε)."""
+        ends = [(math.log(step.count), step.pair.forward.log_delta(epsilon)) for step in self.steps]
+        lower, upper = (logsumexp([shift + end[side] for shift, end in ends], axis=0) for side in (0, 1))
+        return Enclosure(np.asarray(lower), np.asarray(upper))
+
+    def _once(self, epsilon: float) -> float:
+        return float(self._sum(np.asarray([epsilon])).lower[0])
+
+    def _tail(self, at: FloatArray) -> FloatArray:
+        """log Σ_t P(L_t > t), rounded up."""
+        tails = [math.log(step.count) + step.log_tail(step.pair.forward, at) for step in self.steps]
+        return np.asarray(logsumexp(tails, axis=0))
+
+    def _lower(self, epsilon: float) -> float:
+        once, both = self._once(epsilon), 2.0 * float(self._tail(np.asarray([epsilon]))[0]) - math.log(2.0)
+        return once + math.log(-math.expm1(both - once)) if both < once else -math.inf
+
+    def _upper(self, epsilon: float) -> float:
+        if not epsilon > 0.0:
+            return 0.0
+        grid = _geometric(1e-12 * epsilon, epsilon)
+        exceeding = self._tail(grid)
+        bennett = self._bennett(grid)
+        others = np.minimum(np.min(np.logaddexp(exceeding, bennett(grid[:, None])), axis=1), 0.0)
+        shifts = grid[grid <= 0.5 * epsilon]
+        others = others[: shifts.size]
+        last = float(np.min(np.logaddexp(exceeding + others[-1], bennett(np.asarray(epsilon)))))
+        one = self._sum(epsilon - shifts).upper
+        later = np.logaddexp.accumulate(np.append(one[1:] + others[:-1], last)[::-1])[::-1]
+        found = float(np.min(np.logaddexp(one, later)))
+        return min(found + _SLACK * (1.0 + abs(found)), 0.0) if math.isfinite(found) else min(found, 0.0)
+
+    def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """For each cut b a bound of log P(Σ L_t > c, every L_t ≤ b), as a function of c."""
+        square, mean = np.zeros_like(cuts), np.zeros_like(cuts)
+        lower = np.append(0.0, cuts[:-1])
+        for step in self.steps:
+            tail = np.exp(step.log_tail(step.pair.forward, lower))
+            positive = np.cumsum(np.diff(cuts**2, prepend=0.0) * tail) * (1.0 + _SLACK)
+            below, drift = step.negative_moments
+            square += step.count * (positive + below)
+            mean += step.count * (0.5 * positive + drift)
+        with np.errstate(divide="ignore", over="ignore"):
+            scale = np.where(square > 0.0, cuts / np.maximum(square, 1e-300), np.inf)
+
+        def bound(c: FloatArray) -> FloatArray:
+            ratio = np.maximum(c - mean, 0.0) * scale
+            with np.errstate(invalid="ignore", over="ignore"):
+                gain = np.where(ratio > 0.01, (1.0 + ratio) * np.log1p(ratio) - ratio, ratio**2 / (2.0 + ratio))
+                return np.asarray(-(1.0 - 1e-9) * np.where(gain > 0.0, gain / (cuts * scale), 0.0))
+
+        return bound

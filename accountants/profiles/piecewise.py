@@ -1,0 +1,79 @@
+"""A dominating pair read off a table: tails of the curve that is linear in e^ε between certified upper ends.
+
+If D_i ≥ H(α_i) for a convex H, the greatest convex minorant of the points (α_i, D_i) is at least H between the first
+and the last, since H itself is a convex minorant of their interpolation. With a constant beyond the last point it is a
+privacy profile that dominates, and its tails are its slopes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Tails
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
+"""Bound on the error of a tail per unit of 1 + |log tail|: a slope is a difference of values at least 1 % apart."""
+
+
+@dataclass(frozen=True)
+class PiecewiseTails:
+    """A convex piecewise linear curve in α = e^ε: log values at increasing ε from 0, constant after the last."""
+
+    epsilon: FloatArray
+    log_value: FloatArray
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """The value that is never left."""
+        return float(self.log_value[-1])
+
+    def log_slopes(self) -> FloatArray:
+        """log −dD/dα on each piece, but no more than that of the line from (0, 1), below which every profile runs."""
+        slopes = log_difference(self.log_value[:-1], self.log_value[1:]) - log_difference(
+            self.epsilon[1:], self.epsilon[:-1]
+        )
+        return np.minimum(slopes, log1m_exp(np.minimum(self.log_value[1:], 0.0)) - self.epsilon[1:])
+
+    def tails(self, epsilon: FloatArray) -> Tails:
+        """Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D at the piece's right end + α_right Q(L > ε)."""
+        piece = np.searchsorted(self.epsilon, epsilon, side="right") - 1
+        inside = piece < self.epsilon.size - 1
+        piece = np.minimum(piece, max(self.epsilon.size - 2, 0))
+        if self.epsilon.size == 1:
+            return Tails(np.full(np.shape(epsilon), self.log_infinite_mass), np.full(np.shape(epsilon), -np.inf))
+        log_q = np.where(inside, self.log_slopes()[piece], -np.inf)
+        right = np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + self.log_slopes()[piece])
+        return Tails(np.where(inside, np.minimum(right, 0.0), self.log_infinite_mass), log_q)
+
+
+NEAR_TIE = 0.01
+"""Rows whose log values differ by less are one: a slope between them would have no digits."""
+
+
+def tabulated(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
+    """The greatest convex minorant, non-increasing, of the points (e^ε, D), with near-ties dropped."""
+    log_value = np.minimum.accumulate(log_value)
+    kept: list[int] = []
+    for i in range(epsilon.size):
+        if kept and (log_value[i] > log_value[kept[-1]] - NEAR_TIE or log_value[kept[-1]] == -math.inf):
+            continue
+        while len(kept) > 1 and _log_slope(epsilon, log_value, kept[-2], kept[-1]) <= _log_slope(
+            epsilon, log_value, kept[-1], i
+        ):
+            kept.pop()
+        kept.append(i)
+    return PiecewiseTails(epsilon[kept], log_value[kept])
+
+
+def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:
+    fall = float(log_difference(log_value[[first]], log_value[[second]])[0])
+    run = float(log_difference(epsilon[[second]], epsilon[[first]])[0])
+    return fall - run if math.isfinite(run) else math.inf

@@ -1,0 +1,184 @@
+"""Textbook composition and amplification of (ε, δ) pairs, as the proofs of the papers use them.
+
+They forget all of a mechanism but one pair, so they are loose; they are here because the papers calibrate with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Delta, Epsilon, Quantity, Rate, Times, delta_outputs, request
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import EPSILON_AT_MOST_ONE
+
+Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
+
+
+# Composition --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class EpsilonDelta:
+    """An (ε, δ) pair, δ as its natural logarithm (−inf for δ = 0)."""
+
+    epsilon: float
+    log_delta: float
+
+
+def expm1_or_infinity(x: float) -> float:
+    """e^x − 1, infinite where it overflows."""
+    return math.expm1(x) if x < 709.0 else math.inf
+
+
+def advanced_composition(
+    *, epsilons: Sequence[float], log_deltas: Sequence[float], log_slack: float, drift: Drift, times: int = 1
+) -> EpsilonDelta:
+    """ε = √(2 Σε_r² ln(1/δ')) + drift, δ = δ' + Σδ_r, for the listed mechanisms, all run `times` over (F-11).
+
+    The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
+    Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which needs e^ε_r − 1 ≤ 2 ε_r. Natural logarithms; `log_slack` is ln δ'.
+    An infinite ε_r, or a δ_r that is, stays infinite.
+    """
+    rules = {
+        "dwork-roth": lambda epsilon: epsilon * expm1_or_infinity(epsilon),
+        "tanh": lambda epsilon: epsilon * math.tanh(0.5 * epsilon),
+        "corollary-f.1": lambda epsilon: 2.0 * epsilon * epsilon,
+    }
+    squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
+    total = times * math.fsum(map(rules[drift], epsilons))
+    spread = math.sqrt(2.0 * squares * nats) if (nats := max(-log_slack, 0.0)) else 0.0
+    heads = [log_delta + math.log(times) for log_delta in log_deltas]
+    top = max([log_slack, *heads])
+    if math.inf in (squares, total, top):
+        return EpsilonDelta(epsilon=math.inf if math.inf in (squares, total) else spread + total, log_delta=top)
+    log_delta = top + math.log(math.fsum(math.exp(term - top) for term in [log_slack, *heads]))
+    return EpsilonDelta(epsilon=spread + total, log_delta=log_delta)
+
+
+# Subsampling --------------------------------------------------------------------------------------------------------
+def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
+    """ln(1 + q(e^ε − 1)), the ε of a mechanism run on a batch drawn without replacement at rate q = K/n (F-12).
+
+    Replace-one; δ becomes qδ. Accurate to a few roundings for every ε > 0 and q in (0, 1], without overflow.
+    """
+    if epsilon <= 700.0:
+        return math.log1p(rate * math.expm1(epsilon))
+    return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
+
+
+# The theorems -------------------------------------------------------------------------------------------------------
+EPSILONS = Quantity(symbol="ε_r", unit="nat", description="ε of each mechanism, in any order")
+DELTAS = Quantity(symbol="δ_r", description="δ of each mechanism, in the same order; 0 for a pure one")
+SLACK_DELTA = Quantity(symbol="δ'", gt=0, lt=1, description="failure probability spent by composition itself")
+
+
+@request
+class CompositionInputs:
+    """Mechanisms to be run one after another, the whole list `times` over."""
+
+    epsilons: Annotated[tuple[Epsilon, ...], EPSILONS]
+    deltas: Annotated[tuple[float, ...], DELTAS]
+    slack_delta: Annotated[float, SLACK_DELTA]
+    times: Times = 1
+
+    def check(self) -> None:
+        """As many δ as ε, at least one of each, all in range."""
+        if not self.epsilons or len(self.epsilons) != len(self.deltas):
+            raise InvalidInput.at("/deltas", "must have as many entries as epsilons, at least one")
+        if not all(0.0 < epsilon <= 1e9 for epsilon in self.epsilons):
+            raise InvalidInput.at("/epsilons", "an entry is out of range", allowed="> 0 and ≤ 1e+09")
+        if not all(0.0 <= delta < 1.0 for delta in self.deltas):
+            raise InvalidInput.at("/deltas", "an entry is out of range", allowed="≥ 0 and < 1")
+
+
+def composed(inputs: CompositionInputs, drift: Drift) -> Outputs:
+    """ε and δ of the whole, beside Σε_r, which holds too and without δ'."""
+    logs = [math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas]
+    slack = math.log(inputs.slack_delta)
+    total = advanced_composition(
+        epsilons=inputs.epsilons, log_deltas=logs, log_slack=slack, drift=drift, times=inputs.times
+    )
+    basic = inputs.times * math.fsum(inputs.epsilons)
+    return {"epsilon": total.epsilon, **delta_outputs(total.log_delta), "basic_epsilon": basic}
+
+
+@request
+class SubsampledInputs:
+    """An (ε, δ) mechanism run on a batch drawn without replacement."""
+
+    epsilon: Epsilon
+    delta: Delta
+    rate: Rate
+
+
+def subsampled(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
+    """Printed: (2qε, δ), for ε ≤ 1. Corrected: (ln(1 + q(e^ε − 1)), qδ), for every ε."""
+    if reading == "printed":
+        return {"epsilon": 2.0 * inputs.rate * inputs.epsilon, **delta_outputs(math.log(inputs.delta))}
+    epsilon = subsampled_epsilon(epsilon=inputs.epsilon, rate=inputs.rate)
+    return {"epsilon": epsilon, **delta_outputs(math.log(inputs.delta) + math.log(inputs.rate))}
+
+
+def _steepest(inputs: CompositionInputs) -> Sides:
+    largest = max(inputs.epsilons)
+    return Sides.at_most(expm1_or_infinity(largest), 2.0 * largest)
+
+
+_ADAPTIVE = Condition("fixed-parameters", "every mechanism's (ε_r, δ_r) is fixed before the first is run")
+
+DWORK_ROTH_COMPOSITION = Theorem(
+    id="dwork-roth-2014.3.20",
+    title="Advanced composition",
+    statement="ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r(e^ε_r − 1), δ = δ' + Σδ_r",
+    source=Source("dwork2014algorithmic", "Theorem 3.20, with differing ε_r"),
+    status=Status.PROVED,
+    conditions=(_ADAPTIVE,),
+    inputs=CompositionInputs,
+    formula=lambda inputs: composed(inputs, "dwork-roth"),
+    examples=({"epsilons": [0.01], "deltas": [1e-9], "slack_delta": 1e-6, "times": 1000},),
+)
+KAIROUZ_COMPOSITION = Theorem(
+    id="kairouz-oh-viswanath-2015.3.5",
+    title="Advanced composition with the exact mean loss of randomized response",
+    statement="ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r tanh(ε_r/2), δ = δ' + Σδ_r",
+    source=Source("kairouz2015composition", "Theorem 3.5"),
+    status=Status.PROVED,
+    conditions=(_ADAPTIVE,),
+    inputs=CompositionInputs,
+    formula=lambda inputs: composed(inputs, "tanh"),
+    examples=({"epsilons": [0.5, 0.25, 1.0], "deltas": [1e-8, 0.0, 1e-7], "slack_delta": 1e-6},),
+)
+COROLLARY_F1 = Theorem(
+    id="lowy.corollary-f.1",
+    title="Advanced composition as the paper uses it for shuffled rounds",
+    statement="ε = √(2 Σε_r² ln(1/δ')) + 2 Σε_r², δ = δ' + Σδ_r, where e^ε_r − 1 ≤ 2 ε_r for every r",
+    source=Source("lowy2023", "Corollary F.1"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("round-epsilon", "e^ε_r − 1 ≤ 2 ε_r for the largest ε_r (ε_r ≤ 1.2564)", _steepest),
+        _ADAPTIVE,
+    ),
+    inputs=CompositionInputs,
+    formula=lambda inputs: composed(inputs, "corollary-f.1"),
+    examples=({"epsilons": [1.0], "deltas": [0.0], "slack_delta": 1e-6, "times": 4},),
+)
+SUBSAMPLING = Theorem(
+    id="ullman-2017.amplification",
+    title="Amplification of an (ε, δ) pair by sampling without replacement",
+    statement="(ε, δ) on a batch of K = qn of n records is (2qε, δ) for ε ≤ 1; exactly (ln(1 + q(e^ε − 1)), qδ)",
+    source=Source(
+        "ullman2017", "lecture notes, as quoted in the proof of Theorem 2.1; exact form: BBG 2018, Theorem 9"
+    ),
+    status=Status.PROVED,
+    conditions=(
+        EPSILON_AT_MOST_ONE,
+        Condition("fresh-uniform-batch", "a fresh uniform batch of distinct records; neighbours differ by replacement"),
+    ),
+    inputs=SubsampledInputs,
+    formula=subsampled,
+    examples=({"epsilon": 1.0, "delta": 1e-6, "rate": 0.01},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (DWORK_ROTH_COMPOSITION, KAIROUZ_COMPOSITION, COROLLARY_F1, SUBSAMPLING)

@@ -1,0 +1,144 @@
+"""Composition of (ε, δ) pairs where nothing else is known: the basic rule, and the exact one for equal pairs.
+
+The exact one is what composing extremal pairs gives at the multiples of ε; the accountant composes the pairs
+themselves, unequal ones too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.profiles.atoms import log_one_minus_exp
+from epsilond.accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.classical import CompositionInputs
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+MOST_RUNS = 10**6
+RUNS = Quantity(symbol="k", ge=1, le=MOST_RUNS, description="how often the mechanism is run")
+REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pairs ε is lowered: ε_i = (k − 2i) ε")
+
+
+def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
+    """ln of C(k, l) e^{(k−l)ε}/(1 + e^ε)^k, l = `misses` ≤ k/2: the chance that l of k reports at ε are false.
+
+    By the deviance of l from its mean and the error of Stirling's formula (Loader 2000), so that no large logarithms
+    cancel. Accuracy: 16 units of roundoff times 1 + |value| + (distance from the mean).
+    """
+    false, true = k / (1.0 + math.exp(min(epsilon, 700.0))), k / (1.0 + math.exp(-epsilon))
+    inside = np.maximum(misses, 1.0)
+    value = (
+        _stirling_error(np.asarray([float(k)]))
+        - _stirling_error(inside)
+        - _stirling_error(k - inside)
+        - _deviance(inside, false)
+        - _deviance(k - inside, true)
+        - 0.5 * np.log(2.0 * math.pi * inside * (1.0 - inside / k))
+    )
+    return np.asarray(np.where(misses == 0, -k * math.log1p(math.exp(-epsilon)), value))
+
+
+def _stirling_error(n: FloatArray) -> FloatArray:
+    """ln n! − ln(√(2πn) (n/e)^n), n ≥ 1."""
+    exact = [0.0] + [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
+    table = np.asarray(exact) - 0.5 * math.log(2.0 * math.pi)
+    x = 1.0 / np.square(np.maximum(n, 16.0))
+    series = (1 / 12 - x * (1 / 360 - x * (1 / 1260 - x * (1 / 1680 - x / 1188)))) * np.sqrt(x)
+    return np.asarray(np.where(n < 16, table[np.minimum(n, 15).astype(int)], series))
+
+
+def _deviance(x: FloatArray, mean: float) -> FloatArray:
+    """x ln(x/mean) + mean − x ≥ 0."""
+    v = (x - mean) / (x + mean)
+    square, total = v * v, np.zeros_like(v)
+    for j in range(12, 0, -1):
+        total = (total + 1.0 / (2 * j + 1)) * square
+    near = (x - mean) * v + 2.0 * x * v * total
+    with np.errstate(divide="ignore"):
+        far = x * (np.log(x) - math.log(mean)) + mean - x
+    return np.asarray(np.where(np.abs(v) < 0.1, near, far))
+
+
+def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
+    """ln of 1 − (1 − δ)^k (1 − δ_i), δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.
+
+    All terms are positive and summed in logarithms. Accuracy: 1e-12 times 1 + |value| for k ≤ 10^6.
+    """
+    misses = np.arange(index, dtype=np.float64)
+    log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)
+    log_excess = float(logsumexp(log_terms)) if index else -math.inf
+    if not math.isfinite(log_delta):
+        return min(log_excess, 0.0)
+    kept = runs * math.log1p(-math.exp(log_delta))
+    failed = math.log(-math.expm1(kept)) if kept < -1e-14 else log_delta + math.log(runs)
+    return min(float(np.logaddexp(failed, kept + log_excess)), 0.0)
+
+
+@request
+class OptimalInputs:
+    """Equal (ε, δ) mechanisms, and which point of the optimal curve to give."""
+
+    epsilon: Epsilon
+    delta: PureDelta
+    runs: Annotated[int, RUNS]
+    index: Annotated[int, REMOVED] = 0
+
+    def check(self) -> None:
+        """2i ≤ k."""
+        if 2 * self.index > self.runs:
+            raise InvalidInput.at("/index", "lowers ε below zero", allowed=f"≤ {self.runs // 2}")
+
+
+def optimal(inputs: OptimalInputs) -> Outputs:
+    """(ε_i, δ_i)."""
+    log_delta = optimal_log_delta(
+        epsilon=inputs.epsilon,
+        log_delta=math.log(inputs.delta) if inputs.delta > 0 else -math.inf,
+        runs=inputs.runs,
+        index=inputs.index,
+    )
+    return {"epsilon": (inputs.runs - 2 * inputs.index) * inputs.epsilon, **delta_outputs(log_delta)}
+
+
+def basic(inputs: CompositionInputs) -> Outputs:
+    """(Σ ε_r, Σ δ_r)."""
+    total = inputs.times * math.fsum(inputs.deltas)
+    log_delta = math.log(total) if total > 0 else -math.inf
+    return {"epsilon": inputs.times * math.fsum(inputs.epsilons), **delta_outputs(log_delta)}
+
+
+_FIXED = Condition("fixed-parameters", "every mechanism's (ε, δ) is fixed before the first is run")
+BASIC = Theorem(
+    id="dwork-roth-2014.3.16",
+    title="Basic composition",
+    statement="ε = Σ ε_r, δ = Σ δ_r",
+    source=Source("dwork2014algorithmic", "Theorem 3.16"),
+    status=Status.PROVED,
+    conditions=(_FIXED,),
+    inputs=CompositionInputs,
+    formula=basic,
+    examples=({"epsilons": [1.0, 2.0], "deltas": [0.1, 0.2], "slack_delta": 1e-9},),
+)
+OPTIMAL = Theorem(
+    id="kairouz-oh-viswanath-2015.3.3",
+    title="Optimal composition of equal (ε, δ) mechanisms",
+    statement=(
+        "k mechanisms that are (ε, δ) are ((k − 2i) ε, 1 − (1 − δ)^k (1 − δ_i)) for every i ≤ k/2, with "
+        "δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k, and some are no better"
+    ),
+    source=Source("kairouz2015composition", "Theorem 3.3"),
+    status=Status.PROVED,
+    conditions=(_FIXED,),
+    inputs=OptimalInputs,
+    formula=optimal,
+    examples=({"epsilon": 0.1, "delta": 1e-9, "runs": 100, "index": 40},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (BASIC, OPTIMAL)

@@ -1,0 +1,1 @@
+"""Theorems that turn one notion of privacy into another."""

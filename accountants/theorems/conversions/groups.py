@@ -1,0 +1,208 @@
+"""From one privacy notion to another: groups, clients, deletion. All in logarithms, δ down to 1e-1000000 and beyond.
+
+(kε, (1 + e^ε + … + e^{(k−1)ε}) δ) is what k neighbouring steps give, and the sum is (e^{kε} − 1)/(e^ε − 1); the papers
+bound it by k e^{(k−1)ε}. A δ of 1 or more says nothing, and the condition `delta-below-one` then fails.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    Epsilon,
+    GroupSize,
+    SamplesPerClient,
+    delta_outputs,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+
+
+def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "corrected") -> float:
+    """ln of the factor by which δ grows over a group of k records (F-61, F-68).
+
+    Printed: k e^{(k−1)ε}. Corrected: (e^{kε} − 1)/(e^ε − 1), never larger, and the exact sum.
+    """
+    beyond = (group_size - 1) * epsilon
+    if reading == "printed":
+        return math.log(group_size) + beyond
+    return beyond + math.log(-math.expm1(-group_size * epsilon)) - math.log(-math.expm1(-epsilon))
+
+
+def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
+    """ln δ for a group of k records, at kε, of an (ε, δ) mechanism. May exceed 0: then it says nothing."""
+    return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
+
+
+def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: int, reading: Reading) -> float:
+    """ln δ₀ so that an (ε/n, δ₀) guarantee for a record is (ε, δ) for its client of n records (F-69).
+
+    Printed: δ/n, which is too large (E-18). Corrected: δ (e^{ε/n} − 1)/(e^ε − 1).
+    """
+    if reading == "printed":
+        return log_delta - math.log(samples_per_client)
+    share = epsilon / samples_per_client
+    return group_log_delta_inverse(epsilon=share, log_delta=log_delta, group_size=samples_per_client)
+
+
+def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int) -> float:
+    """ln of the δ one record may have at ε so that k records have δ at kε. Inverse of `group_log_delta`."""
+    return log_delta - log_group_factor(epsilon=epsilon, group_size=group_size)
+
+
+def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
+    """ln((1 + e^ε) δ): deletion and re-insertion make a replacement, at 2ε (Lemma F.4)."""
+    return log_delta + math.log1p(math.exp(-epsilon)) + epsilon
+
+
+@request
+class _Pair:
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    def check(self) -> None:
+        """Exactly one of delta and log10_delta."""
+        natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+@request
+class GroupInputs(_Pair):
+    """A guarantee for one record, and how many records shall be protected at once."""
+
+    group_size: GroupSize
+
+
+@request
+class ClientInputs(_Pair):
+    """A guarantee for one record (or the target for a client), and how many records the client has."""
+
+    samples_per_client: SamplesPerClient
+
+
+@request
+class DeletionInputs(_Pair):
+    """A guarantee for adding or removing one record."""
+
+
+def group_privacy(inputs: GroupInputs, reading: Reading = "printed") -> Outputs:
+    """(kε, δ_k)."""
+    log_delta = group_log_delta(
+        epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=inputs.group_size, reading=reading
+    )
+    return {"epsilon": inputs.group_size * inputs.epsilon, **delta_outputs(log_delta)}
+
+
+def client_privacy(inputs: ClientInputs, reading: Reading = "printed") -> Outputs:
+    """(nε, δ_n): replacing all n records of a client."""
+    n = inputs.samples_per_client
+    log_delta = group_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=n, reading=reading)
+    return {"epsilon": n * inputs.epsilon, **delta_outputs(log_delta)}
+
+
+def record_target(inputs: ClientInputs, reading: Reading = "printed") -> Outputs:
+    """The record-level target, and the δ its client then really has by the exact sum."""
+    n = inputs.samples_per_client
+    log_delta = record_log_delta(
+        epsilon=inputs.epsilon, log_delta=inputs.log_delta, samples_per_client=n, reading=reading
+    )
+    reached = group_log_delta(epsilon=inputs.epsilon / n, log_delta=log_delta, group_size=n)
+    return {
+        "epsilon": inputs.epsilon / n,
+        **delta_outputs(log_delta),
+        **delta_outputs(reached, "client_delta"),
+    }
+
+
+def replacement(inputs: DeletionInputs) -> Outputs:
+    """(2ε, (1 + e^ε) δ)."""
+    log_delta = replacement_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta)
+    return {"epsilon": 2.0 * inputs.epsilon, **delta_outputs(log_delta)}
+
+
+def _group_says_something(inputs: GroupInputs) -> Sides:
+    log_delta = group_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=inputs.group_size)
+    return _below_one(log_delta)
+
+
+def _client_says_something(inputs: ClientInputs) -> Sides:
+    log_delta = group_log_delta(
+        epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=inputs.samples_per_client
+    )
+    return _below_one(log_delta)
+
+
+def _below_one(log_delta: float) -> Sides:
+    return Sides(log_delta < 0.0, log_delta / math.log(10.0), 0.0)
+
+
+_STATEMENT = "log10 of the resulting δ (exact sum) is below 0"
+_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_conversions.py"
+MISPRINTED_PAIR = Erratum(
+    "E-29",
+    printed="Lemma D.2 names the record's guarantee (nε, n e^{(n−1)ε} δ) itself",
+    truth="the record has (ε₀, δ₀), its client (nε₀, n e^{(n−1)ε₀} δ₀)",
+    test=f"{_TESTS}::test_a_client_pays_for_each_of_its_records",
+)
+SHARE_OF_DELTA = Erratum(
+    "E-18",
+    printed="ε₀ = ε/n and δ₀ = δ/n give (ε, δ) for the client",
+    truth="they give δ (e^ε − 1)/(n(e^{ε/n} − 1)), 1.7 δ at ε = 1; δ₀ = δ (e^{ε/n} − 1)/(e^ε − 1) is right",
+    test=f"{_TESTS}::test_an_equal_share_of_delta_is_too_much",
+)
+
+GROUP_PRIVACY = Theorem(
+    id="lowy.lemma-f.2",
+    title="Group privacy",
+    statement="(ε, δ) for one record is (kε, k e^{(k−1)ε} δ) for k; exactly (kε, δ (e^{kε} − 1)/(e^ε − 1))",
+    source=Source("lowy2023", "Lemma F.2"),
+    status=Status.PROVED,
+    conditions=(Condition("delta-below-one", _STATEMENT, _group_says_something),),
+    inputs=GroupInputs,
+    formula=group_privacy,
+    examples=({"epsilon": 0.1, "delta": 1e-9, "group_size": 5},),
+)
+CLIENT_PRIVACY = Theorem(
+    id="lowy.lemma-d.2",
+    title="From a record to its client",
+    statement="(ε₀, δ₀) for each record of a client of n is (nε₀, n e^{(n−1)ε₀} δ₀) for the client as a whole",
+    source=Source("lowy2023", "Appendix D.2"),
+    status=Status.PROVED,
+    conditions=(Condition("delta-below-one", _STATEMENT, _client_says_something),),
+    errata=(MISPRINTED_PAIR,),
+    inputs=ClientInputs,
+    formula=client_privacy,
+    examples=({"epsilon": 0.05, "delta": 1e-9, "samples_per_client": 20},),
+)
+HYBRID = Theorem(
+    id="lowy.appendix-g.1",
+    title="The record-level target that protects a client",
+    statement="a target (ε, δ) for a client of n records is met by (ε/n, δ/n) for each record, as printed",
+    source=Source("lowy2023", "Appendix G.1"),
+    status=Status.REFUTED,
+    errata=(SHARE_OF_DELTA,),
+    inputs=ClientInputs,
+    formula=record_target,
+    examples=({"epsilon": 1.0, "delta": 1e-6, "samples_per_client": 100},),
+)
+DELETION_TO_REPLACEMENT = Theorem(
+    id="lowy.lemma-f.4",
+    title="From deletion to replacement",
+    statement="(ε, δ) for adding or removing a record is (2ε, (1 + e^ε) δ) for replacing one",
+    source=Source("lowy2023", "Lemma F.4"),
+    status=Status.PROVED,
+    inputs=DeletionInputs,
+    formula=replacement,
+    examples=({"epsilon": 0.5, "delta": 1e-6},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (GROUP_PRIVACY, CLIENT_PRIVACY, HYBRID, DELETION_TO_REPLACEMENT)

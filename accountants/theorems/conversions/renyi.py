@@ -1,0 +1,218 @@
+"""Rényi and zero-concentrated privacy as conversions: what they imply at (ε, δ), and how pure guarantees enter them.
+
+Composition adds these divergences and forgets the rest of the law, so they are bounds beside the exact ones, never
+tighter than those.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
+from epsilond.accountants.profiles.concentrated import ConcentratedProfile, concentrated_log_delta
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    Epsilon,
+    NoiseMultiplier,
+    Quantity,
+    Rate,
+    RenyiOrder,
+    Times,
+    ZcdpRho,
+    delta_outputs,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+ORDERS = Quantity(symbol="a", description="orders, each above 1")
+DIVERGENCES = Quantity(symbol="ε(a)", unit="nat", description="bound on the Rényi divergence of one run, at each order")
+AT_EPSILON = Quantity(symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed")
+
+
+# From Rényi divergences to (ε, δ) ------------------------------------------------------------------------------------
+@request
+class RenyiInputs:
+    """Rényi divergences of one mechanism that is run `times` over, and a δ. Give one of delta and log10_delta."""
+
+    orders: Annotated[tuple[RenyiOrder, ...], ORDERS]
+    divergences: Annotated[tuple[float, ...], DIVERGENCES]
+    times: Times = 1
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    def check(self) -> None:
+        """As many divergences as orders, all in range."""
+        if not self.orders or len(self.orders) != len(self.divergences):
+            raise InvalidInput.at("/divergences", "must have as many entries as orders, at least one")
+        if not all(1.0 < order <= 1e6 for order in self.orders):
+            raise InvalidInput.at("/orders", "an entry is out of range", allowed="> 1 and ≤ 1e+06")
+        if not all(0.0 <= divergence < math.inf for divergence in self.divergences):
+            raise InvalidInput.at("/divergences", "an entry is out of range", allowed="≥ 0 and finite")
+        natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
+    """ε(a) + ln(1/δ)/(a − 1)."""
+    return divergence - log_delta / (order - 1.0)
+
+
+def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
+    """ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1): never larger."""
+    return divergence + math.log1p(-1.0 / order) - (log_delta + math.log(order)) / (order - 1.0)
+
+
+def _best(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
+    found = [
+        (convert(order=order, divergence=inputs.times * divergence, log_delta=inputs.log_delta), order)
+        for order, divergence in zip(inputs.orders, inputs.divergences, strict=True)
+    ]
+    epsilon, order = min(found)
+    return {"epsilon": max(epsilon, 0.0), "order": order}
+
+
+_RENYI_EXAMPLE = {"orders": [2.0, 32.0], "divergences": [1.1, 1.1], "delta": 1e-5}
+MIRONOV = Theorem(
+    id="mironov-2017.proposition-3",
+    title="From a Rényi divergence to (ε, δ)",
+    statement="A divergence ε(a) of order a gives (ε(a) + ln(1/δ)/(a − 1), δ); over runs it adds (Proposition 1)",
+    source=Source("mironov2017renyi", "Propositions 1 and 3"),
+    status=Status.PROVED,
+    inputs=RenyiInputs,
+    formula=lambda inputs: _best(inputs, mironov_epsilon),
+    examples=(_RENYI_EXAMPLE,),
+)
+IMPROVED = Theorem(
+    id="canonne-kamath-steinke-2020.proposition-12",
+    title="From a Rényi divergence to (ε, δ), improved",
+    statement="A divergence ε(a) of order a gives (ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), δ)",
+    source=Source("canonne2020discrete", "Proposition 12"),
+    status=Status.PROVED,
+    inputs=RenyiInputs,
+    formula=lambda inputs: _best(inputs, improved_epsilon),
+    examples=(_RENYI_EXAMPLE,),
+)
+
+
+# Zero-concentrated privacy -------------------------------------------------------------------------------------------
+@request
+class ConcentratedInputs:
+    """ρ-zCDP, and the ε at which its δ is asked for."""
+
+    rho: ZcdpRho
+    epsilon: Annotated[float, AT_EPSILON]
+
+
+def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
+    """ln δ at ε of every ρ-zCDP mechanism, least over all orders. Accuracy: see `concentrated_log_delta`."""
+    return min(float(concentrated_log_delta(rho, np.asarray(epsilon))), 0.0)
+
+
+def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
+    """δ at ε."""
+    return delta_outputs(zcdp_log_delta(rho=inputs.rho, epsilon=inputs.epsilon))
+
+
+def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
+    """δ at ε, by the convex curve."""
+    return delta_outputs(float(ConcentratedProfile(inputs.rho).log_delta(np.asarray(inputs.epsilon)).upper))
+
+
+ZCDP = Theorem(
+    id="canonne-kamath-steinke-2020.corollary-13",
+    title="From zero-concentrated privacy to (ε, δ), at the best order",
+    statement="ρ-zCDP gives δ = inf over a > 1 of e^{(a − 1)(aρ − ε)} (1 − 1/a)^a/(a − 1)",
+    source=Source("canonne2020discrete", "Corollary 13"),
+    status=Status.PROVED,
+    inputs=ConcentratedInputs,
+    formula=zcdp_delta,
+    examples=({"rho": 0.1, "epsilon": 1.0}, {"rho": 0.03125, "epsilon": 0.0}),
+)
+ZCDP_PAIR = Theorem(
+    id="epsilond.zcdp-pair",
+    title="A pair that dominates zero-concentrated privacy",
+    statement=(
+        "The bound of Corollary 13 is convex in e^ε, with P(L > ε) = e^{−ρb²} and Q(L > ε) = e^{−ρ(b+1)²} at its "
+        "minimiser b = a − 1; near ε = 0, where these exceed one together, a chord bounds δ by less"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, Concentrated privacy as a pair"),
+    status=Status.PROVED,
+    inputs=ConcentratedInputs,
+    formula=zcdp_pair_delta,
+    examples=({"rho": 0.03125, "epsilon": 0.0},),
+)
+
+
+@request
+class PureInputs:
+    """A pure guarantee, run `times` over."""
+
+    epsilon: Epsilon
+    times: Times = 1
+
+
+def pure_to_zcdp(inputs: PureInputs) -> Outputs:
+    """ρ of one run and of all."""
+    rho = 0.5 * inputs.epsilon**2
+    return {"zcdp_rho": rho, "composed_zcdp_rho": inputs.times * rho}
+
+
+PURE = Theorem(
+    id="bun-steinke-2016.proposition-1.4",
+    title="From pure to zero-concentrated privacy",
+    statement="(ε, 0) is ε²/2-zCDP; over runs ρ adds (Lemma 1.7)",
+    source=Source("bun2016concentrated", "Proposition 1.4 and Lemma 1.7"),
+    status=Status.PROVED,
+    inputs=PureInputs,
+    formula=pure_to_zcdp,
+    examples=({"epsilon": 0.1, "times": 10},),
+)
+
+
+# The subsampled Gaussian mechanism -----------------------------------------------------------------------------------
+@request
+class SampledGaussianInputs:
+    """Poisson-subsampled Gaussian runs, add-or-remove-one, and a Rényi order (fractional ones too)."""
+
+    order: RenyiOrder
+    rate: Rate
+    noise_multiplier: NoiseMultiplier
+    times: Times = 1
+
+
+def sampled_gaussian(inputs: SampledGaussianInputs) -> Outputs:
+    """Both ends of the divergence of all runs."""
+    ends = sampled_gaussian_renyi(order=inputs.order, rate=inputs.rate, noise_multiplier=inputs.noise_multiplier)
+    return {
+        "lower_renyi_divergence": math.nextafter(inputs.times * ends.lower, 0.0),
+        "upper_renyi_divergence": math.nextafter(inputs.times * ends.upper, math.inf),
+    }
+
+
+SAMPLED_GAUSSIAN = Theorem(
+    id="mironov-talwar-zhang-2019.sampled-gaussian",
+    title="Rényi divergence of the Poisson-subsampled Gaussian mechanism",
+    statement=(
+        "ε(a) = ln E_{N(0, z²)}[((1 − q) + q e^{(2x − 1)/2z²})^a]/(a − 1), the larger of both orders of the pair, at "
+        "every real a > 1; evaluated by quadrature with a bound on its error"
+    ),
+    source=Source("mironov2019sampled", "Section 3: A_α, and A_α ≥ B_α"),
+    status=Status.PROVED,
+    conditions=(Condition("fresh-poisson-batches", "every record is in every batch independently with probability q"),),
+    inputs=SampledGaussianInputs,
+    formula=sampled_gaussian,
+    examples=({"order": 1.5, "rate": 0.01, "noise_multiplier": 2.5, "times": 50},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (MIRONOV, IMPROVED, ZCDP, ZCDP_PAIR, PURE, SAMPLED_GAUSSIAN)

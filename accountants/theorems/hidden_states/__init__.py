@@ -1,0 +1,1 @@
+"""Theorems about runs of which only one model is released."""

@@ -1,0 +1,235 @@
+"""Contraction of the hockey-stick divergence under a common Gaussian kernel (Asoodeh et al. 2021, Section II).
+
+θ_ε(r) is the divergence of two unit Gaussians at distance r (`special.log_theta`). A Markov kernel K that both laws
+go through multiplies E_{e^ε} by at most η_ε(K) = sup over two inputs of E_{e^ε}(K(y₁)‖K(y₂)). For y ↦ N(y, s²I) on a
+set of diameter D, followed by a projection or not, that is θ_ε(D/s). The same ε stands on both sides: θ_ε contracts
+E_{e^ε} and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.factor_sums import ROUNDING
+from epsilond.accountants.numerics.special import (
+    log_difference,
+    log_normal_tail,
+    log_theta,
+    log_theta_complement,
+)
+from epsilond.accountants.profiles.gaussian import ZeroProfile
+from epsilond.accountants.quantities import (
+    Distance,
+    ImageDiameter,
+    KernelNoiseStd,
+    PrivacyLoss,
+    Quantity,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_TESTS = "tests/theorems/hidden_states/test_contraction.py"
+NARROW = 1e-10
+ROWS = Quantity(description="rows of a channel: each is the law of the output at one input")
+
+
+# Theorem 1 and Lemmas 1 and 2 ---------------------------------------------------------------------------------------
+def shift_outputs(epsilon: float, shift: float) -> Outputs:
+    """θ_ε(r) and 1 − θ_ε(r), in logarithms where no double holds them."""
+    outputs = delta_outputs(float(log_theta(epsilon, shift)), "theta")
+    return {"shift": shift} | outputs | delta_outputs(float(log_theta_complement(epsilon, shift)), "complement")
+
+
+@request
+class TwoGaussians:
+    """Two Gaussians of the same variance."""
+
+    epsilon: PrivacyLoss
+    distance: Distance
+    noise_std: KernelNoiseStd
+
+
+@request
+class GaussianKernel:
+    """y ↦ N(y, s²I) on a set of the given diameter."""
+
+    epsilon: PrivacyLoss
+    diameter: ImageDiameter
+    noise_std: KernelNoiseStd
+
+
+@request
+class FiniteChannel:
+    """A channel with finitely many inputs and outputs."""
+
+    epsilon: PrivacyLoss
+    rows: Annotated[tuple[tuple[float, ...], ...], ROWS]
+
+    def check(self) -> None:
+        """Rows are probability vectors of one length, to within 1e-9."""
+        listed: tuple[tuple[Any, ...], ...] = self.rows
+        for place, row in enumerate(listed):
+            proper = all(isinstance(p, int | float) and 0.0 <= p <= 1.0 for p in row) and len(row) == len(listed[0])
+            if not proper or abs(math.fsum(row) - 1.0) > 1e-9:
+                raise InvalidInput.at(f"/rows/{place}", "is not a probability vector as long as the first row")
+        if not self.rows:
+            raise InvalidInput.at("/rows", "must have at least one row")
+
+
+def two_gaussians(inputs: TwoGaussians) -> Outputs:
+    """E_{e^ε} of the two laws."""
+    return shift_outputs(inputs.epsilon, inputs.distance / inputs.noise_std)
+
+
+def gaussian_kernel(inputs: GaussianKernel) -> Outputs:
+    """The kernel's contraction coefficient."""
+    return shift_outputs(inputs.epsilon, inputs.diameter / inputs.noise_std)
+
+
+def finite_channel(inputs: FiniteChannel) -> Outputs:
+    """The largest divergence of two rows."""
+    rows, gamma = np.asarray(inputs.rows, dtype=np.float64), math.exp(min(inputs.epsilon, 700.0))
+    gaps = np.maximum(rows[:, None, :] - gamma * rows[None, :, :], 0.0).sum(axis=2)
+    return {"coefficient": float(gaps.max())}
+
+
+COMMON_KERNEL = Condition("common-kernel", "after the kernel's input both laws go through the very same kernel")
+BOUNDED_INPUT = Condition("bounded-input", "the set that the noise is added to has at most this diameter")
+
+TWO_POINTS = Theorem(
+    id="asoodeh.1",
+    title="Two inputs decide how much a channel contracts",
+    statement="η_ε(K) = sup over y₁, y₂ of E_{e^ε}(K(y₁)‖K(y₂)), the least factor with E_{e^ε}(μK‖νK) ≤ η E_{e^ε}(μ‖ν)",
+    source=Source("asoodeh2021", "Theorem 1"),
+    status=Status.PROVED,
+    errata=(
+        Erratum(
+            "A-8",
+            printed="the proof multiplies by E_ε a second time",
+            truth="the factor is spurious and the statement right: the coefficient is the largest over pairs of rows",
+            test=f"{_TESTS}::test_no_pair_of_inputs_is_contracted_less",
+        ),
+    ),
+    inputs=FiniteChannel,
+    formula=finite_channel,
+    examples=({"epsilon": 0.5, "rows": ((0.75, 0.25), (0.25, 0.75))},),
+)
+LEMMA_1 = Theorem(
+    id="asoodeh.lemma-1",
+    title="Two Gaussians of the same variance",
+    statement="E_{e^ε}(N(m₁, s²I)‖N(m₂, s²I)) = θ_ε(‖m₁ − m₂‖/s), θ_ε(r) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2)",
+    source=Source("asoodeh2021", "Lemma 1, eq. (6)"),
+    status=Status.PROVED,
+    inputs=TwoGaussians,
+    formula=two_gaussians,
+    examples=({"epsilon": 0.5, "distance": 2.0, "noise_std": 1.5},),
+)
+LEMMA_2 = Theorem(
+    id="asoodeh.lemma-2",
+    title="A Gaussian kernel on a bounded set contracts",
+    statement="E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν), γ = e^ε ≥ 1; K: y ↦ N(y, s²I), then projected, on a set of diameter D",
+    source=Source("asoodeh2021", "Lemma 2"),
+    status=Status.PROVED,
+    conditions=(COMMON_KERNEL, BOUNDED_INPUT),
+    errata=(
+        Erratum(
+            "A-8",
+            printed="the coefficient equals θ_ε(D/s)",
+            truth="equal without the projection; with it, at most (a projection is a kernel of its own)",
+            test=f"{_TESTS}::test_a_projection_contracts_further",
+        ),
+    ),
+    inputs=GaussianKernel,
+    formula=gaussian_kernel,
+    examples=({"epsilon": 0.5, "diameter": 2.0, "noise_std": 0.25},),
+)
+
+
+# A guarantee under a common kernel ----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class ContractedProfile:
+    """E(γ) θ(γ): a base profile times a Gaussian one, both convex and falling, hence a profile again.
+
+    Its tails are the derivative of the product: Q' = θ Q + E Q_θ and P' = θ P + E γ Q_θ, sums of positive terms.
+    """
+
+    base: Profile
+    shift: float
+    log_infinite_mass: float = -math.inf
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The base's own, a thousandfold where E is the difference of its tails, and that of θ."""
+        return 2.0**10 * self.base.tail_accuracy + 16.0 * ROUNDING
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """log E + log θ."""
+        lower, upper = self.base.log_delta(epsilon)
+        theta = np.asarray(log_theta(epsilon, self.shift))
+        with np.errstate(invalid="ignore"):
+            slack = np.where(np.isneginf(theta), 0.0, ROUNDING * (1.0 + np.abs(theta) + epsilon))
+        return Enclosure(lower + theta - slack, np.minimum(upper + theta + slack, 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Masses of {L > ε} under both laws. Where the base's tails dominate rather than agree, E is theirs."""
+        log_p, log_q = self.base.log_tails(epsilon)
+        ends = self.base.log_delta(epsilon)
+        with np.errstate(invalid="ignore"):
+            narrow = ends.upper - ends.lower < NARROW
+        log_e = np.where(narrow, ends.upper, log_difference(log_p, np.minimum(epsilon + log_q, log_p)))
+        theta = np.asarray(log_theta(epsilon, self.shift))
+        with np.errstate(over="ignore"):
+            log_q_theta = log_normal_tail(epsilon / self.shift + 0.5 * self.shift)
+        return Tails(
+            np.logaddexp(log_p + theta, log_e + epsilon + log_q_theta), np.logaddexp(log_q + theta, log_e + log_q_theta)
+        )
+
+
+def contract(inner: Guarantee, *, diameter: float, noise_std: float) -> Guarantee:
+    """What is left of a guarantee after a step that uses none of the protected data.
+
+    The inner output y is mapped into a set of diameter `diameter` (in the length of the noise) by a map that is the
+    same on both data sets, N(0, `noise_std`²) is added per coordinate, and anything may follow; only what follows is
+    seen. E_{e^ε} shrinks by θ_ε(diameter/noise_std) at every ε ≥ 0, in both orders of the pair.
+
+    Guarantees: the upper end is never below the true value. The lower end is 0: a common kernel may destroy anything.
+    Laws: contract(diameter=0) is zero; contracting twice multiplies both factors; an infinite diameter changes nothing
+    but the witnesses.
+
+    Source: Asoodeh et al. 2021, Lemma 2.
+
+    Raises:
+        InvalidInput: the diameter is negative or the noise is not positive.
+    """
+    if not diameter >= 0.0:
+        raise InvalidInput.at("/diameter", "is out of range", allowed="≥ 0")
+    if not 0.0 < noise_std < math.inf:
+        raise InvalidInput.at("/noise_std", "is out of range", allowed="> 0")
+    step = LEMMA_2.because(inner.derivation, diameter=diameter, noise_std=noise_std)
+    declared = tuple(dict.fromkeys((*inner.declared, *LEMMA_2.conditions)))
+    curve = Curve(_contracted(inner.curve.upper, diameter / noise_std))
+    return Guarantee(setting=inner.setting, curve=curve, derivation=step, declared=declared)
+
+
+def _contracted(pair: Pair, shift: float) -> Pair:
+    if shift == 0.0:
+        nothing = ZeroProfile()
+        return Pair(nothing, nothing)
+    if math.isinf(shift):
+        return pair
+    forward = ContractedProfile(pair.forward, shift)
+    return Pair(forward, forward if pair.symmetric else ContractedProfile(pair.backward, shift))
+
+
+THEOREMS: tuple[Theorem, ...] = (TWO_POINTS, LEMMA_1, LEMMA_2)

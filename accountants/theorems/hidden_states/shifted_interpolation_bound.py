@@ -1,0 +1,193 @@
+"""δ of a released model by shifted interpolation, and by contraction on top of it, for a record at any place.
+
+A record whose last use lies v steps before the release is protected by θ_ε(μ_v), μ_v that of the best plan. At any
+u ≤ v steps behind the last use one may stop counting distances and count kernels instead, which the two runs share
+from there on: min over u of θ_ε(μ_u) θ_ε(r_c)^(v−u), with the same ε in both. u = 0 is contraction alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import periodic_mu
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
+
+EXACT_PLACES = 4096
+BLOCK_RATIO = 1.0 + 1.0 / 256.0
+STAGE = 256
+"""Nodes that are tried before all are."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places of the record that count: those with `uses` uses, the last of them v steps before a release.
+
+    v runs from `first` to `last`, each counted min(cap, top − v) times.
+    """
+
+    uses: int
+    first: int
+    last: int
+    cap: float = 1.0
+    top: float = math.inf
+
+    def before(self, v: FloatArray) -> FloatArray:
+        """How many are counted below v."""
+        turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
+        inside = np.clip(v, self.first, self.last + 1.0)
+        number = np.maximum(inside - turn, 0.0)
+        falling = number * (self.top - turn) - 0.5 * number * (number - 1.0) if math.isfinite(self.top) else 0.0
+        return np.asarray(self.cap * (np.minimum(inside, turn) - self.first) + falling)
+
+    @cached_property
+    def nodes(self) -> FloatArray:
+        """v at which bounds are evaluated: every one at first, then in blocks. A block counts as its first v."""
+        exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
+        if self.last < EXACT_PLACES:
+            return exact
+        octaves = math.log((self.last + 1.0) / EXACT_PLACES) / math.log(BLOCK_RATIO)
+        blocks = np.floor(EXACT_PLACES * BLOCK_RATIO ** np.arange(math.ceil(octaves)))
+        return np.unique(np.concatenate((exact, blocks[blocks <= self.last])))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """How many places stand in each node's block."""
+        ends = self.before(np.append(self.nodes, self.last + 1.0))
+        return np.asarray(np.diff(ends))
+
+    @cached_property
+    def log_weights(self) -> FloatArray:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
+
+
+def places(run: Run) -> tuple[tuple[Places, ...], float]:
+    """Where the record may stand in a run of equal steps, and the log weight of each place.
+
+    Released at the end, a partition of period l over T = E l + r steps gives r places one use more than the others.
+    Released at a random step of a single pass, v = τ − j. In a known order the worst place is the one next to the
+    release with most uses, or the one at the first stop.
+    """
+    cycles, extra = divmod(run.steps, run.period)
+    if run.stops > 1:
+        if run.known_order:
+            return (Places(1, 0, run.stops - 1),), -math.log(run.stops)
+        spread = Places(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
+        return (spread,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops)
+    if run.known_order:
+        return (Places(cycles + 1 if extra else cycles, 0, 0),), 0.0
+    more = (Places(cycles + 1, 0, extra - 1),) if extra else ()
+    fewer = (Places(cycles, extra, run.period - 1),) if cycles else ()
+    return more + fewer, math.log(run.participants) - math.log(run.clients)
+
+
+@dataclass(frozen=True)
+class EqualSteps:
+    """A run of equal steps whose map contracts by c ≤ 1, released at its end or, in a single pass, anywhere."""
+
+    run: Run
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[tuple[Places, FloatArray], ...], float]:
+        """Kinds of places with μ at their nodes, and the log weight of one place."""
+        run = self.run
+        step = run.step_schedule.at(1, 1)
+        (shift,), _ = run.shifts(1, 1)
+        contraction = run.lipschitz_constant(step)
+        assert contraction is not None
+        noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
+        found, share = places(run)
+        listed = []
+        for kind in found:
+            mu = periodic_mu(
+                uses=kind.uses,
+                period=run.period,
+                after=kind.nodes,
+                contraction=float(contraction[0]),
+                shift=float(shift),
+                diameter=2.0 * run.radius / noise,
+            )
+            listed.append((kind, mu))
+        return tuple(listed), share
+
+    @property
+    def single_mu(self) -> float | None:
+        """μ, if there is one place and one release only."""
+        (kind, mu), *others = self.kinds[0]
+        return float(mu[0]) if not others and kind.last == 0 and self.kinds[1] == 0.0 else None
+
+    def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
+        """Ends of the log of the weighted sum over places; with kernels counted behind the best u if `contracted`.
+
+        With a `switch` they are counted from that many steps behind the last use, whatever ε: a sum of products of
+        convex functions of e^ε, hence convex.
+        """
+        kinds, share = self.kinds
+        cuts = np.cumsum([0, *(min(mu.size, STAGE) for _, mu in kinds)])
+        found = self._sums(epsilon, [mu[:STAGE] for _, mu in kinds], cuts, contracted=contracted, switch=switch)
+        if found is None:
+            cuts = np.cumsum([0, *(mu.size for _, mu in kinds)])
+            found = self._sums(epsilon, [mu for _, mu in kinds], cuts, contracted=contracted, switch=switch)
+        assert found is not None
+        slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(share)) + 1e-13
+        return Interval(found.lower + share - slack, min(found.upper + share + slack, 0.0))
+
+    def _sums(
+        self, epsilon: float, mu: list[FloatArray], cuts: IntArray, *, contracted: bool, switch: float | None
+    ) -> Interval | None:
+        """The sum over the first nodes of every kind of place, None if what is left out might matter."""
+        value, error = theta_with_error(epsilon, np.concatenate((*mu, self._kernel)))
+        kernel = (max(float(value[-1]), LEAST_LOG_FACTOR), float(error[-1])) if contracted else None
+        total = Interval(-math.inf, -math.inf)
+        for (kind, _), first, last in zip(self.kinds[0], cuts[:-1], cuts[1:], strict=True):
+            ends = _summed(kind, value[first:last], error[first:last], kernel, switch=switch)
+            if ends is None:
+                return None
+            total = Interval(*(float(np.logaddexp(one, other)) for one, other in zip(total, ends, strict=True)))
+        return total
+
+    @cached_property
+    def _kernel(self) -> FloatArray:
+        """r_c of every step."""
+        return self.run.shifts(1, 1)[1]
+
+
+def _summed(
+    kind: Places, value: FloatArray, error: FloatArray, kernel: tuple[float, float] | None, *, switch: float | None
+) -> Interval | None:
+    """log Σ weight θ_ε(μ), with v κ + min_u (log θ_ε(μ_u) − u κ) in its place for a kernel's κ = log θ_c and its error.
+
+    `value` is log θ_ε(μ) at the first nodes, or at all. The terms fall with v, so that the rest is at most its first
+    term times its weight, and is charged; None if it may matter.
+    """
+    v = kind.nodes[: value.size]
+    if kernel is not None:
+        factor, factor_error = kernel
+        before = value - v * factor
+        if switch is None:
+            before = np.minimum.accumulate(before)
+        else:
+            last = int(np.searchsorted(v, switch, side="right")) - 1
+            before = np.where(v > v[last], before[last], before)
+        value = v * factor + before
+        error = np.maximum.accumulate(error) + v * (factor_error + 4 * UNIT_ROUNDOFF * abs(factor))
+    terms = value + kind.log_weights[: value.size]
+    lower, upper = log_sum(terms - error), log_sum(terms + error)
+    if value.size == kind.nodes.size:
+        return Interval(lower, upper)
+    left = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
+    return Interval(lower, float(np.logaddexp(upper, left))) if left < lower - NEGLIGIBLE else None

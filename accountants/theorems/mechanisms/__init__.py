@@ -1,0 +1,1 @@
+"""Theorems about single mechanisms: what one release guarantees."""

@@ -1,0 +1,170 @@
+"""Gaussian noise for one (ε, δ) target: the two printed calibrations, and the exact one with certified ends.
+
+δ is taken as its natural logarithm: it may be below every double.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from scipy.optimize import brentq
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.special import (
+    LOG_ACCURACY,
+    UNIT_ROUNDOFF,
+    log_theta,
+    log_theta_complement,
+)
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    Epsilon,
+    Sensitivity,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+
+Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
+
+LARGEST_SHIFT = 1e5
+"""Sensitivity over σ beyond which `log_theta` makes no promise."""
+
+
+# The Gaussian mechanism ---------------------------------------------------------------------------------------------
+def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
+    """σ = √(2 ln(1.25/δ)) Δ/ε, in the sensitivity's units. It is (ε, δ) for ε ≤ 1 only (F-13)."""
+    return math.sqrt(2.0 * (math.log(1.25) - log_delta)) * sensitivity / epsilon
+
+
+def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
+    """σ = √(8 ln(1.25/δ)) Δ/ε, in the sensitivity's units. It is (ε, δ) for ε ≤ 8 ln(1.25/δ) (F-13)."""
+    return 2.0 * dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
+
+
+def gaussian_noise_std_ends(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
+    """Both ends of the least σ at which one release of the Gaussian mechanism is (ε, δ).
+
+    Guarantees: the upper end is safe, its own δ has been certified to be at most the target; at the lower end the
+    target is certified to be missed. The two differ by less than 1e-12 relative.
+
+    Raises:
+        InvalidInput: the least σ is below 1e-5 or above 1e290 sensitivities.
+    """
+    near_one = log_delta > -0.5
+    target = -math.log(-math.expm1(log_delta)) if near_one else log_delta
+
+    def excess(shift: float, side: int = 0) -> float:
+        """How far the (rising) measure of δ lies above the target, rounded to `side`. Near 1 it is −log(1 − δ)."""
+        value = -float(log_theta_complement(epsilon, shift)) if near_one else float(log_theta(epsilon, shift))
+        return value + side * LOG_ACCURACY * (1.0 + abs(value)) - target if math.isfinite(value) else value
+
+    shift = _root(excess)
+    safe, unsafe, step = shift, shift, 2.0**-46
+    while excess(safe, 1) > 0.0:
+        safe, step = safe * (1.0 - step), 2.0 * step
+    step = 2.0**-46
+    while excess(unsafe, -1) <= 0.0:
+        unsafe, step = unsafe * (1.0 + step), 2.0 * step
+    # The quotients are rounded away from each other: σ's own shift then lies inside what was certified.
+    upper = sensitivity / safe * (1.0 + 4.0 * UNIT_ROUNDOFF)
+    return Interval(sensitivity / unsafe * (1.0 - 4.0 * UNIT_ROUNDOFF), upper)
+
+
+def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
+    """The least σ at which one release of the Gaussian mechanism is (ε, δ), rounded up: safe as it stands.
+
+    Source: the inverse of Balle and Wang 2018, Theorem 8. Domain: ε in (0, 1e9], log δ < 0 to −2e9.
+    """
+    return gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity).upper
+
+
+def _root(excess: Callable[[float], float]) -> float:
+    """The shift at which a rising function of it crosses zero, to about 1e-14 relative."""
+    high, most = 0.0, math.log(LARGEST_SHIFT)
+    while excess(math.exp(high)) <= 0.0:
+        if high >= most:
+            raise InvalidInput.at("/delta", "is met with noise below 1e-5 of the sensitivity")
+        high = min(high + 2.0, most)
+    low = high - 2.0
+    while excess(math.exp(low)) > 0.0:
+        if low < -660.0:
+            raise InvalidInput.at("/delta", "is too small for this ε")
+        low = max(2.0 * low - 2.0, -670.0)
+    found = brentq(lambda log_shift: excess(math.exp(log_shift)), low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200)
+    return math.exp(float(found))
+
+
+# The theorems -------------------------------------------------------------------------------------------------------
+@request
+class GaussianTarget:
+    """A target for one release of the Gaussian mechanism. Give one of delta and log10_delta."""
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    sensitivity: Sensitivity
+
+    def check(self) -> None:
+        """Exactly one of delta and log10_delta."""
+        natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+def dwork_roth_gaussian(inputs: GaussianTarget) -> Outputs:
+    """The printed σ, beside the ends of the exact one."""
+    printed = dwork_roth_noise_std(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=inputs.sensitivity)
+    return {"noise_std": printed, **_exact(inputs)}
+
+
+def bun_steinke_gaussian(inputs: GaussianTarget) -> Outputs:
+    """The printed σ, beside the ends of the exact one."""
+    printed = bun_steinke_noise_std(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=inputs.sensitivity)
+    return {"noise_std": printed, **_exact(inputs)}
+
+
+def _exact(inputs: GaussianTarget) -> dict[str, float]:
+    ends = gaussian_noise_std_ends(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=inputs.sensitivity)
+    return {"lower_exact_noise_std": ends.lower, "upper_exact_noise_std": ends.upper}
+
+
+EPSILON_AT_MOST_ONE = Condition("epsilon-at-most-one", "ε ≤ 1", lambda inputs: Sides.at_most(inputs.epsilon, 1.0))
+
+DWORK_ROTH_GAUSSIAN = Theorem(
+    id="dwork-roth-2014.a.1",
+    title="The Gaussian mechanism, classical calibration",
+    statement="σ ≥ √(2 ln(1.25/δ)) Δ/ε gives (ε, δ) for ε ≤ 1 (the book proves ε < 1)",
+    source=Source("dwork2014algorithmic", "Theorem A.1"),
+    status=Status.PROVED,
+    conditions=(EPSILON_AT_MOST_ONE,),
+    inputs=GaussianTarget,
+    formula=dwork_roth_gaussian,
+    examples=({"epsilon": 1.0, "delta": 1e-5, "sensitivity": 2.0},),
+)
+BUN_STEINKE_GAUSSIAN = Theorem(
+    id="bun-steinke-2016.proposition-1.3",
+    title="The Gaussian mechanism by concentrated privacy",
+    statement=(
+        "Gaussian noise is Δ²/(2σ²)-zCDP, and ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ): hence σ² = 8 ln(1.25/δ) Δ²/ε² gives "
+        "(ε, δ) for ε ≤ 8 ln(1/δ)"
+    ),
+    source=Source("bun2016concentrated", "Propositions 1.3 and 1.6"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "epsilon-range", "ε ≤ 8 ln(1/δ)", lambda inputs: Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
+        ),
+    ),
+    inputs=GaussianTarget,
+    formula=bun_steinke_gaussian,
+    examples=({"epsilon": 9.0, "delta": 1e-5, "sensitivity": 2.0},),
+)
+THEOREMS: tuple[Theorem, ...] = (DWORK_ROTH_GAUSSIAN, BUN_STEINKE_GAUSSIAN)

@@ -1,0 +1,96 @@
+"""k-ary randomized response, exactly."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.admitted import ONE_REPORT
+from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.quantities import Categories, Epsilon, RenyiOrder, delta_outputs, request
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import RandomizedResponse
+
+
+@request
+class RandomizedResponseInputs:
+    """One report, and an order to give its Rényi divergence at."""
+
+    epsilon: Epsilon
+    categories: Categories
+    order: RenyiOrder = 2.0
+
+
+def response_pair(epsilon: float, categories: int) -> Pair:
+    """The law of the report on one category against that on another: losses −ε, 0 (from the other categories) and ε."""
+    log_kept = -math.log1p((categories - 1) * math.exp(-epsilon))
+    losses, log_masses = [-epsilon, epsilon], [log_kept - epsilon, log_kept]
+    if categories > 2:
+        losses.insert(1, 0.0)
+        log_masses.insert(1, math.log(categories - 2) + log_kept - epsilon)
+    profile = AtomicProfile(tuple(losses), tuple(log_masses))
+    return Pair(profile, profile)
+
+
+def report(inputs: RandomizedResponseInputs) -> Outputs:
+    """The probability of a true report, δ at ε = 0, and the Rényi divergence between two categories."""
+    pair = response_pair(inputs.epsilon, inputs.categories)
+    law = pair.forward
+    assert isinstance(law, AtomicProfile)
+    exponents = np.asarray(law.log_masses) + (inputs.order - 1.0) * np.asarray(law.losses)
+    advantage = float(pair.log_delta(np.zeros(1)).upper[0])
+    return {
+        "true_report_probability": math.exp(law.log_masses[-1]),
+        "renyi_divergence": float(np.logaddexp.reduce(exponents)) / (inputs.order - 1.0),
+        **delta_outputs(advantage, "advantage"),
+    }
+
+
+EXACT = Theorem(
+    id="epsilond.randomized-response",
+    title="Randomized response over k categories, exactly",
+    statement=(
+        "Replacing a record's category: losses ε, −ε and 0 of probabilities e^ε, 1 and k − 2 over e^ε + k − 1; "
+        "δ(ε') = (e^ε − e^ε')₊/(e^ε + k − 1)"
+    ),
+    source=Source("epsilond", "by enumeration of the k reports"),
+    status=Status.PROVED,
+    conditions=(ONE_REPORT,),
+    inputs=RandomizedResponseInputs,
+    formula=report,
+    examples=({"epsilon": 1.0, "categories": 2}, {"epsilon": 2.0, "categories": 10, "order": 1.5}),
+)
+ZEROED_IS_ANSWERED = Condition(
+    "zeroed-is-answered", "a zeroed record is answered as some category would be, chosen at random or not"
+)
+ZEROED = Theorem(
+    id="epsilond.randomized-response-zeroed",
+    title="Randomized response to a zeroed record",
+    statement="A report drawn from any mixture of categories is no farther from another than two categories are",
+    source=Source("epsilond", "by joint convexity"),
+    status=Status.PROVED,
+    conditions=(ONE_REPORT, ZEROED_IS_ANSWERED),
+)
+
+
+def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Refusal:
+    """Two categories, realised by two records that differ in them."""
+    if case.setting.relation == "add-or-remove-one":
+        return Refusal(EXACT, "whether a record reports at all is not hidden, so adding or removing one has no bound")
+    pair = response_pair(spec.epsilon, spec.categories)
+    step = EXACT.because(epsilon=spec.epsilon, categories=spec.categories)
+    if case.setting.relation == "replace-one":
+        return Guarantee(setting=case.setting, curve=Curve(pair, (pair,)), derivation=step, declared=(ONE_REPORT,))
+    declared = (ONE_REPORT, ZEROED_IS_ANSWERED)
+    return Guarantee(setting=case.setting, curve=Curve(pair), derivation=ZEROED.because(step), declared=declared)
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT, ZEROED)
+RULES: tuple[Rule, ...] = (Rule(EXACT, "randomized_response", randomized_response),)

@@ -1,0 +1,192 @@
+"""The truncated discrete Laplace mechanism: exact for bounds on the ℓ1 and ℓ∞ distance, and a bound that uses ℓ2.
+
+The worst integer shift of ℓ1 norm at most Δ₁ with coordinates at most Δ∞ has q coordinates K and one remainder r, at
+every ε; outputs are independent over coordinates, so the mechanism is the composition of one-coordinate pairs. Proofs:
+docs/shifted-noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.admitted import ANY_INTEGERS
+from epsilond.accountants.curve import Curve
+from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.concentrated import concentrated_pair, log_escape_of
+from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
+from epsilond.accountants.quantities import delta_outputs
+from epsilond.accountants.rule import Case, Effort, Rule
+from epsilond.accountants.specs import TruncatedDiscreteLaplace
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.alternatives import least_of
+from epsilond.accountants.theorems.composition.rounds import composed_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Pair
+
+
+class Shift(NamedTuple):
+    """An integer shift: `coordinates` of `size`, and one more of `remainder`."""
+
+    coordinates: int
+    size: int
+    remainder: int
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Sizes above zero, with counts."""
+        return tuple(
+            (size, count) for size, count in ((self.size, self.coordinates), (self.remainder, 1)) if size and count
+        )
+
+    @property
+    def square(self) -> int:
+        """The squared ℓ2 norm."""
+        return sum(count * size * size for size, count in self.parts)
+
+    @property
+    def total(self) -> int:
+        """The ℓ1 norm."""
+        return sum(count * size for size, count in self.parts)
+
+
+def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
+    """As many coordinates of the largest size as the norms allow, then the largest remainder.
+
+    Without `square` (a bound on the squared ℓ2 norm) it majorises every shift within the norms; with it, it is one
+    of them.
+    """
+    size = min(linf, l1)
+    if square is not None:
+        size = min(size, math.isqrt(square))
+    if size == 0:
+        return Shift(0, 0, 0)
+    count = min(dimension, l1 // size)
+    if square is not None:
+        count = min(count, square // size**2)
+    remainder = min(size, l1 - count * size) if count < dimension else 0
+    if square is not None:
+        remainder = min(remainder, math.isqrt(square - count * size**2))
+    return Shift(count, size, remainder)
+
+
+def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
+    """The worst shift under the ℓ1 and ℓ∞ bounds, with what the ℓ2 bound implies for those."""
+    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
+    square = squared_bound(spec)
+    if square is not None:
+        l1, linf = min(l1, math.isqrt(spec.dimension * square)), min(linf, math.isqrt(square))
+    return largest_shift(dimension=spec.dimension, l1=l1, linf=linf)
+
+
+def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
+    """The largest squared ℓ2 norm of an integer shift, exactly; None if there is no bound."""
+    return None if spec.l2_sensitivity is None else math.floor(Fraction(spec.l2_sensitivity) ** 2)
+
+
+def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, ...]:
+    """Shifts within all three norms: coordinates as large as can be, and the one of largest ℓ1 norm among a few.
+
+    The first escapes most, the second has the largest common loss.
+    """
+    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
+    sizes = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())} | {linf}
+    shifts = {size: largest_shift(dimension=spec.dimension, l1=l1, linf=size, square=square) for size in sorted(sizes)}
+    spread = max(shifts.values(), key=lambda shift: (shift.total, shift.square))
+    return tuple(dict.fromkeys((shifts[linf], spread)))
+
+
+def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
+    """The product over coordinates."""
+    parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
+    return composed_pair(parts, effort)
+
+
+def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift) -> tuple[float, float]:
+    """log S and an upper bound of log(1 − S), S the probability that both neighbours could have given the output."""
+    profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
+    log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
+    return log_survival, log_escape_of(
+        log_survival, [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
+    )
+
+
+def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
+    """The worst shift, the ε from which on δ is the escape probability 1 − S, and both its logarithms."""
+    shift = worst_shift(inputs)
+    log_survival, log_escape = log_survival_and_escape(inputs, shift)
+    return {
+        "shifted_coordinates": shift.coordinates,
+        "shift": shift.size,
+        "remainder": shift.remainder,
+        "epsilon": inputs.decay_rate * shift.total,
+        **delta_outputs(log_escape),
+        "log10_one_minus_delta": log_survival / math.log(10.0),
+    }
+
+
+_EXAMPLE = {"noise_levels": 113, "decay_rate": 0.0625, "dimension": 30, "l1_sensitivity": 30.0, "linf_sensitivity": 1.0}
+EXACT = Theorem(
+    id="epsilond.truncated-discrete-laplace",
+    title="The truncated discrete Laplace mechanism, exactly",
+    statement=(
+        "Among integer shifts of ℓ1 norm ≤ Δ₁ and coordinates ≤ Δ∞ the one with q = min(d, Δ₁ div K) coordinates "
+        "K = min(Δ₁, Δ∞) and a remainder r is worst at every ε; from αΔ₁ on, δ = 1 − (1 − esc K)^q (1 − esc r)"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    inputs=TruncatedDiscreteLaplace,
+    formula=escape,
+    examples=(_EXAMPLE,),
+)
+BY_L2 = Theorem(
+    id="epsilond.truncated-discrete-laplace-l2",
+    title="The truncated discrete Laplace mechanism, with a bound on the ℓ2 distance",
+    statement=(
+        "Given that both neighbours could have given the output, a coordinate shifted by k is αk-differentially "
+        "private, so all are α²Δ₂²/2-zCDP together: δ ≤ 1 − S + S δ_zCDP(ε). Over rounds ρ adds and S multiplies"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md; Bun and Steinke 2016, Proposition 1.4 and Lemma 1.7"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+)
+
+
+def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
+    """The worst shift, realised by neighbours unless the ℓ2 bound forbids it; then two that it allows are."""
+    worst = worst_shift(spec)
+    square = squared_bound(spec)
+    pair = shifted_pair(spec, worst, case.effort)
+    realised: tuple[Pair, ...] = (pair,)
+    if square is not None and square < worst.square:
+        realised = tuple(shifted_pair(spec, shift, case.effort) for shift in allowed_shifts(spec, square))
+    step = EXACT.because(coordinates=worst.coordinates, shift=worst.size, remainder=worst.remainder)
+    return Guarantee(setting=case.setting, curve=Curve(pair, realised), derivation=step, declared=(ANY_INTEGERS,))
+
+
+def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
+    """The better of both bounds at every ε, and of the compositions of each."""
+    worst, square = worst_shift(spec), squared_bound(spec)
+    if square is None or square >= worst.square:
+        return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")
+    without = exact(spec, case)
+    rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
+    log_survival, log_escape = log_survival_and_escape(spec, worst)
+    pair = least_of([without.curve.upper, concentrated_pair(rho, log_survival, log_escape)])
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(pair, without.curve.witnesses),
+        derivation=BY_L2.because(without.derivation, zcdp_rho=rho),
+        declared=without.declared,
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT, BY_L2)
+RULES: tuple[Rule, ...] = (
+    Rule(BY_L2, "truncated_discrete_laplace", by_l2),
+    Rule(EXACT, "truncated_discrete_laplace", exact),
+)

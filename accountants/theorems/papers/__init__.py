@@ -1,0 +1,1 @@
+"""What the implemented papers prove about privacy, one folder for each paper."""

@@ -1,0 +1,1 @@
+"""Bietti et al.: the noise of personalised federated learning."""

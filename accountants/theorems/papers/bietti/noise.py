@@ -1,0 +1,333 @@
+"""The noise of PPSGD: Theorem 4.1 of Bietti et al. with its hidden constant found, and the least noise that does.
+
+Every client's clipped message enters every round's average, so the rounds are exactly μ-Gaussian differentially private
+with μ = kC√n/(Nσ_ζ), k = 2 if a client is replaced, 1 if it is zeroed or removed and N stays the divisor (P1, P3). The
+least σ_ζ is the inverse of that curve (P5); joint privacy follows by the billboard lemma (`bietti_billboard`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import (
+    DELTA,
+    EPSILON,
+    LOG10_DELTA,
+    NOISE_CONSTANT,
+    RELATION,
+    SHARED_NOISE_STD,
+    Clients,
+    ClippingNorm,
+    Epsilon,
+    Relation,
+    Rounds,
+    delta_outputs,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+
+_TESTS = "tests/theorems/papers/bietti/test_noise.py"
+
+
+# Formulas -----------------------------------------------------------------------------------------------------------
+def full_participation_mu(*, noise_std: float, clipping_norm: float, clients: int, rounds: int, factor: float) -> float:
+    """μ = kC√n/(Nσ_ζ) (P3); infinite without noise."""
+    return factor * clipping_norm * math.sqrt(rounds) / clients / noise_std if noise_std > 0.0 else math.inf
+
+
+def least_noise_std(
+    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, factor: float
+) -> float:
+    """The least σ_ζ at which n rounds with all clients are (ε, δ), rounded up (P5)."""
+    sensitivity = factor * clipping_norm * math.sqrt(rounds) / clients
+    return gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
+
+
+def sufficient_noise_std(
+    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, factor: float
+) -> float:
+    """kC√n (√(2(l + ε)) + √(2l))/(2Nε) with l = ln(1/δ): enough, by concentrated privacy (P6)."""
+    roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
+    return factor * clipping_norm * math.sqrt(rounds) * roots / (2.0 * clients * epsilon)
+
+
+def noise_with_constant(
+    *, constant: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
+) -> float:
+    """c C √(n ln(1/δ))/(Nε): (4) with N clients (P2), and (12) with the total of all batches or N (P23)."""
+    return constant * clipping_norm * math.sqrt(rounds * -log_delta) / (contributions * epsilon)
+
+
+def implied_constant(
+    *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
+) -> float:
+    """The c at which the printed formula gives this noise."""
+    one = noise_with_constant(
+        constant=1.0,
+        clipping_norm=clipping_norm,
+        contributions=contributions,
+        rounds=rounds,
+        epsilon=epsilon,
+        log_delta=log_delta,
+    )
+    return noise_std / one
+
+
+def least_constant(*, epsilon: float, log_delta: float, factor: float) -> float:
+    """kε/(μ*(ε, δ)√ln(1/δ)): the least c of (4) at this target, rounded up as μ* is down (P7)."""
+    return (
+        epsilon * gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=factor) / math.sqrt(-log_delta)
+    )
+
+
+def sharp_constant(*, ratio: float, factor: float) -> float:
+    """k(1 + √(1 + r))/√2: the least c of (4) that serves every δ and every ε ≤ r ln(1/δ) (P8)."""
+    return factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
+
+
+def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, prefix: str = "") -> dict[str, float]:
+    """δ at ε and ε at δ of μ-Gaussian differential privacy, rounded up; whichever is asked."""
+    if math.isinf(mu):
+        given = {} if epsilon is None else delta_outputs(0.0, f"{prefix}delta")
+        return given | ({} if log_delta is None else {f"{prefix}epsilon": math.inf})
+    pair = gaussian_pair(mu)
+    found = {} if epsilon is None else delta_outputs(pair.ends(epsilon).upper, f"{prefix}delta")
+    return found | ({} if log_delta is None else {f"{prefix}epsilon": pair.epsilon(log_delta).upper})
+
+
+# Requests -----------------------------------------------------------------------------------------------------------
+@request
+class PrintedNoiseInputs:
+    """A run with all clients in every round, its target, and the constant to print (4) with."""
+
+    clients: Clients
+    rounds: Rounds
+    clipping_norm: ClippingNorm
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    noise_constant: Annotated[float, NOISE_CONSTANT]
+
+    def check(self) -> None:
+        """Exactly one δ; scales whose squares are doubles."""
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(epsilon=self.epsilon, clipping_norm=self.clipping_norm, noise_constant=self.noise_constant)
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def factor(self) -> float:
+        """k."""
+        return sensitivity_factor(self.relation)
+
+
+@request
+class LeastNoiseInputs:
+    """A run with all clients in every round, and its target."""
+
+    clients: Clients
+    rounds: Rounds
+    clipping_norm: ClippingNorm
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+
+    def check(self) -> None:
+        """Exactly one δ; scales whose squares are doubles."""
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(epsilon=self.epsilon, clipping_norm=self.clipping_norm)
+
+
+@request
+class AchievedInputs:
+    """A run with all clients in every round at its noise, and where to read its curve: at ε, at δ, or both."""
+
+    clients: Clients
+    rounds: Rounds
+    clipping_norm: ClippingNorm
+    noise_std: Annotated[float, SHARED_NOISE_STD]
+    epsilon: Annotated[float | None, EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+
+    def check(self) -> None:
+        """At most one δ; δ or ε; scales whose squares are doubles."""
+        if self.epsilon is None or self.delta is not None or self.log10_delta is not None:
+            natural_log_delta(self.delta, self.log10_delta)
+        check_scales(clipping_norm=self.clipping_norm, noise_std=self.noise_std)
+
+
+@in_doubles
+def printed_noise(inputs: PrintedNoiseInputs, reading: Reading = "printed") -> Outputs:
+    """σ_ζ, what it achieves, and the least constant. Corrected: the least σ_ζ instead of (4)."""
+    log_delta, factor = inputs.log_delta, inputs.factor
+    if reading == "printed":
+        std = noise_with_constant(
+            constant=inputs.noise_constant,
+            clipping_norm=inputs.clipping_norm,
+            contributions=inputs.clients,
+            rounds=inputs.rounds,
+            epsilon=inputs.epsilon,
+            log_delta=log_delta,
+        )
+    else:
+        std = least_noise_std(
+            clipping_norm=inputs.clipping_norm,
+            clients=inputs.clients,
+            rounds=inputs.rounds,
+            epsilon=inputs.epsilon,
+            log_delta=log_delta,
+            factor=factor,
+        )
+    mu = full_participation_mu(
+        noise_std=std, clipping_norm=inputs.clipping_norm, clients=inputs.clients, rounds=inputs.rounds, factor=factor
+    )
+    return {
+        "noise_std": std,
+        "gaussian_dp_mu": mu,
+        **figures_at(mu, epsilon=inputs.epsilon, log_delta=log_delta, prefix="achieved_"),
+        "least_constant": least_constant(epsilon=inputs.epsilon, log_delta=log_delta, factor=factor),
+        "sharp_constant": sharp_constant(ratio=inputs.epsilon / -log_delta, factor=factor),
+    }
+
+
+@in_doubles
+def least_noise(inputs: LeastNoiseInputs) -> Outputs:
+    """The least σ_ζ, the closed form that suffices, and the constants c that both imply."""
+    log_delta, factor = natural_log_delta(inputs.delta, inputs.log10_delta), sensitivity_factor(inputs.relation)
+    least = least_noise_std(
+        clipping_norm=inputs.clipping_norm,
+        clients=inputs.clients,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=log_delta,
+        factor=factor,
+    )
+    enough = sufficient_noise_std(
+        clipping_norm=inputs.clipping_norm,
+        clients=inputs.clients,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=log_delta,
+        factor=factor,
+    )
+    return {
+        "noise_std": least,
+        "sufficient_noise_std": enough,
+        "least_constant": least_constant(epsilon=inputs.epsilon, log_delta=log_delta, factor=factor),
+        "sharp_constant": sharp_constant(ratio=inputs.epsilon / -log_delta, factor=factor),
+        "sensitivity": factor * inputs.clipping_norm / inputs.clients,
+    }
+
+
+@in_doubles
+def achieved(inputs: AchievedInputs) -> Outputs:
+    """μ, and δ at ε or ε at δ."""
+    given = inputs.delta is not None or inputs.log10_delta is not None
+    mu = full_participation_mu(
+        noise_std=inputs.noise_std,
+        clipping_norm=inputs.clipping_norm,
+        clients=inputs.clients,
+        rounds=inputs.rounds,
+        factor=sensitivity_factor(inputs.relation),
+    )
+    log_delta = natural_log_delta(inputs.delta, inputs.log10_delta) if given else None
+    return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=inputs.epsilon, log_delta=log_delta)}
+
+
+# Theorems -----------------------------------------------------------------------------------------------------------
+NO_CONSTANT = Erratum(
+    "E-B1",
+    printed="one absolute constant c serves every ε and δ",
+    truth=(
+        "the least c is kε/(μ*(ε, δ)√ln(1/δ)), about k√(ε/(2 ln(1/δ))) for large ε; up to ε ≤ r ln(1/δ) the least that "
+        "serves every δ is k(1 + √(1 + r))/√2"
+    ),
+    test=f"{_TESTS}::test_no_constant_serves_every_target",
+)
+PROOF_LOSES = Erratum(
+    "E-B2",
+    printed="each update is (ε/√(n ln(1/δ)), δ)-private, and advanced composition gives (ε, δ)",
+    truth=(
+        "by the Gaussian mechanism each update has √(2 ln(1.25/δ)) k/c times that ε, and the δ of n updates add up to "
+        "nδ; the statement survives, in its range, by Gaussian differential privacy"
+    ),
+    test=f"{_TESTS}::test_the_printed_proof_gives_more_than_it_claims",
+)
+SENSITIVITY = Erratum(
+    "E-B3",
+    printed="the sensitivity of an update is αη/N",
+    truth="αη kC/N, k = 2 for the replacement of Definition 3.2",
+    test=f"{_TESTS}::test_the_sensitivity_is_that_of_a_replacement",
+)
+CONSTANT_SUFFICES = Condition(
+    "constant-suffices",
+    "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target",
+    lambda inputs: Sides.at_least(
+        inputs.noise_constant,
+        least_constant(epsilon=inputs.epsilon, log_delta=inputs.log_delta, factor=inputs.factor),
+    ),
+)
+NORM_BOUNDED = Condition("clipped-messages", "every client's message is clipped to norm C before it is averaged")
+
+THEOREM_4_1 = Theorem(
+    id="bietti.4.1",
+    title="The noise of PPSGD, all clients in every round",
+    statement="σ_ζ ≥ c C √(n ln(1/δ))/(Nε) makes PPSGD (ε, δ)-jointly private, c an absolute constant",
+    source=Source("bietti2022", "Theorem 4.1, (4)"),
+    status=Status.REFUTED,
+    conditions=(CONSTANT_SUFFICES, NORM_BOUNDED),
+    errata=(NO_CONSTANT, PROOF_LOSES, SENSITIVITY),
+    constants="hidden",
+    inputs=PrintedNoiseInputs,
+    formula=printed_noise,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 10,
+            "clipping_norm": 1.0,
+            "epsilon": 5.0,
+            "delta": 1e-5,
+            "noise_constant": 3.414213562373096,
+        },
+    ),
+)
+LEAST_NOISE = Theorem(
+    id="epsilond.personalized-sgd-noise",
+    title="The least noise of PPSGD, all clients in every round",
+    statement=(
+        "σ_ζ = kC√n/(N μ*(ε, δ)), μ* the parameter of Gaussian differential privacy that is (ε, δ): attained by "
+        "clients whose messages differ by the same vector in every round, so that no smaller noise will do"
+    ),
+    source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
+    status=Status.PROVED,
+    conditions=(NORM_BOUNDED,),
+    inputs=LeastNoiseInputs,
+    formula=least_noise,
+    examples=({"clients": 1000, "rounds": 100, "clipping_norm": 1.0, "epsilon": 1.0, "delta": 1e-5},),
+)
+ACHIEVED = Theorem(
+    id="epsilond.personalized-sgd-privacy",
+    title="What PPSGD achieves at its noise, all clients in every round",
+    statement="n rounds are exactly kC√n/(Nσ_ζ)-Gaussian differentially private to everybody but the client itself",
+    source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
+    status=Status.PROVED,
+    conditions=(NORM_BOUNDED,),
+    inputs=AchievedInputs,
+    formula=achieved,
+    examples=({"clients": 1000, "rounds": 300, "clipping_norm": 1.0, "noise_std": 0.01, "delta": 1e-4},),
+)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_4_1, LEAST_NOISE, ACHIEVED)

@@ -1,0 +1,166 @@
+"""Theorem 5.1 of Bietti et al.: the noise of Algorithms 2 and 3 with clients drawn independently, constants hidden.
+
+The statement has neither its constants nor its range; the calibrator accounts for the draw exactly instead. Here is
+σ_ζ as printed, the noise multiplier it amounts to, and what heterogeneous batches cost.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    CLIENT_GROUPS,
+    DELTA,
+    LOG10_DELTA,
+    NOISE_CONSTANT,
+    WEIGHTING,
+    BatchSize,
+    Clients,
+    ClippingNorm,
+    Epsilon,
+    Quantity,
+    Rate,
+    Rounds,
+    Weighting,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.federation import (
+    Federation,
+    GroupOfUsers,
+    check_groups,
+    noise_multiplier_of,
+)
+from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
+
+_TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
+
+RANGE_CONSTANT = Quantity(symbol="c₁", gt=0, description="the constant of the printed range ε < c₁q²T, which is hidden")
+
+
+@request
+class Batches:
+    """Clients that are alike: how many, and the records of a batch."""
+
+    clients: Clients
+    batch_size: BatchSize = 1
+
+
+@request
+class SampledNoiseInputs:
+    """Rounds of clients drawn independently at rate q, a target, and the constant to print (12) with."""
+
+    client_groups: Annotated[tuple[Batches, ...], CLIENT_GROUPS]
+    weighting: Annotated[Weighting, WEIGHTING] = "samples"
+    rounds: Rounds
+    participation_rate: Rate
+    clipping_norm: ClippingNorm
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    noise_constant: Annotated[float, NOISE_CONSTANT]
+    range_constant: Annotated[float | None, RANGE_CONSTANT] = None
+
+    def check(self) -> None:
+        """Some groups, exactly one δ, scales whose squares are doubles."""
+        read_members(self, "client_groups", Batches)
+        check_groups(self.client_groups)
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(epsilon=self.epsilon, clipping_norm=self.clipping_norm, noise_constant=self.noise_constant)
+        if self.participation_rate < 1e-100:
+            raise InvalidInput.at("/participation_rate", "is too small", allowed="≥ 1e-100")
+
+    @property
+    def federation(self) -> Federation:
+        """The clients, of whose gradients nothing is said."""
+        groups = tuple(
+            GroupOfUsers(
+                clients=one.clients, batch_size=one.batch_size, shared_gradient_std=0.0, local_gradient_std=0.0
+            )
+            for one in self.client_groups
+        )
+        return Federation(groups=groups, weighting=self.weighting, rate=self.participation_rate)
+
+    @property
+    def squared_rate_times_rounds(self) -> float:
+        """q²T."""
+        return self.participation_rate**2 * self.rounds
+
+
+@in_doubles
+def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
+    """σ_ζ, the multiplier σ_ζqW/C to feed to an accountant, and N m_max/M."""
+    federation = inputs.federation
+    std = noise_with_constant(
+        constant=inputs.noise_constant,
+        clipping_norm=inputs.clipping_norm,
+        contributions=federation.weight,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=natural_log_delta(inputs.delta, inputs.log10_delta),
+    )
+    multiplier = noise_multiplier_of(
+        noise_std=std,
+        rate=inputs.participation_rate,
+        weight=federation.weight,
+        clipping_norm=inputs.clipping_norm,
+    )
+    return {
+        "noise_std": std,
+        "noise_multiplier": multiplier,
+        "total_weight": federation.weight,
+        "squared_rate_times_rounds": inputs.squared_rate_times_rounds,
+        "heterogeneity_cost": federation.heterogeneity_cost,
+    }
+
+
+def _in_range(inputs: SampledNoiseInputs) -> Sides:
+    reach = inputs.squared_rate_times_rounds
+    if inputs.range_constant is None:
+        return Sides("undecidable", inputs.epsilon, reach)
+    limit = inputs.range_constant * reach
+    return Sides(inputs.epsilon < limit, inputs.epsilon, limit)
+
+
+EPSILON_RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)
+HIDDEN_RANGE = Erratum(
+    "E-B9",
+    printed="c₁ and c₂ exist, for ε < c₁q²T",
+    truth=(
+        "c₂ depends on the target: at δ = 1e-5, q = 1e-3, T = 1e5 it is 1.27 at ε = 1 and 4.95 at ε = 10 for a client "
+        "that is zeroed, 2.20 and 5.34 for one that is replaced; and the range leaves out q = 1/N with T = nN"
+    ),
+    test=f"{_TESTS}::test_the_hidden_constant_depends_on_the_target",
+)
+THEOREM_5_1 = Theorem(
+    id="bietti.5.1",
+    title="The noise of PPSGD, clients drawn independently",
+    statement=(
+        "for ε < c₁q²T, σ_ζ ≥ c₂ C √(T ln(1/δ))/(Mε) makes Algorithm 2 (ε, δ)-jointly private, and with N for M "
+        "Algorithm 3"
+    ),
+    source=Source("bietti2022", "Theorem 5.1, (12)"),
+    status=Status.UNPROVED,
+    conditions=(EPSILON_RANGE, NORM_BOUNDED),
+    errata=(HIDDEN_RANGE,),
+    constants="hidden",
+    inputs=SampledNoiseInputs,
+    formula=sampled_noise,
+    examples=(
+        {
+            "client_groups": [{"clients": 1000, "batch_size": 1}],
+            "rounds": 100_000,
+            "participation_rate": 0.001,
+            "clipping_norm": 1.0,
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "noise_constant": 1.28,
+        },
+    ),
+)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_5_1,)

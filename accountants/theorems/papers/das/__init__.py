@@ -1,0 +1,1 @@
+"""Das et al.: rounded updates with truncated discrete Laplace noise."""

@@ -1,0 +1,217 @@
+"""Theorem 2 of Das et al., privacy: composition over rounds, and an amplification by client sampling that is false.
+
+Rounds of (ε₀, δ₀) compose as Kairouz, Oh and Viswanath have it. The factor 2r/n for drawing r of n clients is wrong on
+three counts: the untrusted server draws the clients itself; the draw hides a client's message only among those of other
+clients, whose data may be anything; and it is applied once to a run that draws in every round.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    DELTA,
+    EPSILON,
+    LOCAL_DELTA,
+    RATE,
+    Clients,
+    Dimension,
+    Epsilon,
+    Participants,
+    Quantity,
+    Rounds,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.classical import subsampled_epsilon
+
+_TESTS = "tests/theorems/papers/das/test_composed_rounds.py"
+Amplified = Literal["none", "record", "client"]
+AMPLIFIED = Quantity(
+    description=(
+        "what the draw of clients, unknown to the observer, does: nothing to the server, δ₀ to a record, both to a "
+        "client whose whole message is within the round's guarantee"
+    )
+)
+
+
+def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
+    """ε₀ = ε/(8 √(2K log(1/δ)))."""
+    return epsilon / (8.0 * math.sqrt(-2.0 * rounds * math.log(delta)))
+
+
+def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
+    """Equation (20): ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2), for rounds of ε₀ each."""
+    return epsilon * math.sqrt(-2.0 * rounds * math.log(delta)) + rounds * epsilon * math.tanh(0.5 * epsilon)
+
+
+def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
+    """The least of the three forms of Kairouz, Oh and Viswanath, Theorem 3.4, for pure rounds and slack δ."""
+    drift = rounds * epsilon * math.tanh(0.5 * epsilon)
+    inner = math.log(math.e + math.sqrt(rounds) * epsilon / delta)
+    third = drift + epsilon * math.sqrt(2.0 * rounds * inner)
+    return min(rounds * epsilon, printed_composition(epsilon=epsilon, delta=delta, rounds=rounds), third)
+
+
+@request
+class RunInputs:
+    """A run of K rounds with r of n clients each."""
+
+    epsilon: Epsilon
+    delta: Annotated[float, DELTA]
+    rounds: Rounds
+    clients: Clients
+    participants: Participants
+    dimension: Dimension
+
+    def check(self) -> None:
+        """r ≤ n."""
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+
+    @property
+    def composed_epsilon(self) -> float:
+        """ε/8 + ε²/(256 log 1/δ), the bound (22) of ε̂."""
+        return self.epsilon / 8.0 + self.epsilon**2 / (-256.0 * math.log(self.delta))
+
+
+def theorem_2(inputs: RunInputs) -> Outputs:
+    """ε₀ of a round, ε̂ of the run, and the claimed total."""
+    claimed = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
+    return {
+        "round_epsilon": round_epsilon(epsilon=inputs.epsilon, delta=inputs.delta, rounds=inputs.rounds),
+        "composed_epsilon": inputs.composed_epsilon,
+        "claimed_epsilon": 2.0 * inputs.participants / inputs.clients * inputs.composed_epsilon,
+        **delta_outputs(math.log(claimed), "claimed_delta"),
+    }
+
+
+THEOREM_2 = Theorem(
+    id="das.2",
+    title="Privacy of DP-NormFedAvg over rounds, as printed: false",
+    statement=(
+        "K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private, ε̂ ≤ ε/8 + ε²/(256 log 1/δ). FALSE: "
+        "2^−d is from Theorem 1 (das.1), and 2r/n protects nobody: drawing clients leaves a record's ε as it is and "
+        "multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain even as printed"
+    ),
+    source=Source("das2021", "Theorem 2, privacy"),
+    status=Status.REFUTED,
+    conditions=(
+        Condition("epsilon-range", "ε < 6", lambda inputs: Sides(inputs.epsilon < 6.0, inputs.epsilon, 6.0)),
+        Condition(
+            "delta-range",
+            "δ < e^(−9/4)",
+            lambda inputs: Sides(inputs.delta < math.exp(-2.25), inputs.delta, math.exp(-2.25)),
+        ),
+        Condition(
+            "composed-epsilon",
+            "ε̂ < 1",
+            lambda inputs: Sides(inputs.composed_epsilon < 1.0, inputs.composed_epsilon, 1.0),
+        ),
+    ),
+    errata=(
+        Erratum(
+            "D-8",
+            printed="amplification by sampling clients: a factor 2r/n on ε",
+            truth=(
+                "for a record, δ' = (r/n) δ at the same ε, and no smaller ε: with n = 50, r = 1, ε₀ = 0.3 the claimed "
+                "ε = 0.012 needs δ ≥ 2.6e-3. A client is amplified, to log(1 + (r/n)(e^ε₀ − 1)) a round, if its whole "
+                "message is within ε₀ and nobody sees who was drawn"
+            ),
+            test=f"{_TESTS}::test_drawing_clients_does_not_shrink_a_records_epsilon",
+        ),
+        Erratum(
+            "D-9",
+            printed="δ = 2^−d K + δ",
+            truth="with a true δ₀, 1 − (1 − δ₀)^K (1 − δ); over clients the largest, not the sum",
+            test=f"{_TESTS}::test_rounds_compose_to_the_published_figures",
+        ),
+        Erratum(
+            "D-10",
+            printed="ε < 6 and δ < e^(−9/4) give ε̂ < 1",
+            truth="they do, with room to spare: ε̂ = 1 at (6, e^(−9/16)). Nothing needs them",
+            test=f"{_TESTS}::test_each_condition_violated_once",
+        ),
+    ),
+    inputs=RunInputs,
+    formula=theorem_2,
+    examples=({"epsilon": 1.0, "delta": 1e-9, "rounds": 400, "clients": 50, "participants": 25, "dimension": 50},),
+)
+
+
+@request
+class InverseInputs:
+    """The ε that a run is to have."""
+
+    composed_epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float, DELTA]
+
+
+def equation_22(inputs: InverseInputs) -> Outputs:
+    """ε with ε/8 + ε²/(256 log 1/δ) = ε̂."""
+    log_inverse = -math.log(inputs.delta)
+    target = inputs.composed_epsilon
+    epsilon = 2.0 * target / (0.125 + math.sqrt(1.0 / 64.0 + 4.0 * target / (256.0 * log_inverse)))
+    return {"epsilon": epsilon}
+
+
+EQUATION_22 = Theorem(
+    id="das.equation-22",
+    title="The ε of Theorem 2 for a run of given ε̂",
+    statement="ε̂ ≤ ε/8 + ε²/(256 log 1/δ), solved for ε",
+    source=Source("das2021", "Equation (22)"),
+    status=Status.PROVED,
+    inputs=InverseInputs,
+    formula=equation_22,
+    examples=({"composed_epsilon": 0.1, "delta": 1e-9},),
+)
+
+
+@request
+class RoundsInputs:
+    """Rounds of a true (ε₀, δ₀), and what the draw of clients does for whom."""
+
+    round_epsilon: Annotated[float, EPSILON]
+    round_delta: Annotated[float, LOCAL_DELTA]
+    rounds: Rounds
+    slack_delta: Annotated[float, DELTA]
+    amplified: Annotated[Amplified, AMPLIFIED] = "none"
+    rate: Annotated[float, RATE] = 1.0
+
+
+def rounds_composed(inputs: RoundsInputs) -> Outputs:
+    """ε and δ of a round as the observer has it, and of the run."""
+    epsilon = inputs.round_epsilon
+    if inputs.amplified == "client":
+        epsilon = subsampled_epsilon(epsilon=epsilon, rate=inputs.rate)
+    delta = inputs.round_delta * (1.0 if inputs.amplified == "none" else inputs.rate)
+    left = inputs.rounds * math.log1p(-delta) + math.log1p(-inputs.slack_delta)
+    return {
+        "round_epsilon": epsilon,
+        **delta_outputs(math.log(delta) if delta > 0.0 else -math.inf, "round_delta"),
+        "epsilon": best_composition(epsilon=epsilon, delta=inputs.slack_delta, rounds=inputs.rounds),
+        **delta_outputs(math.log(-math.expm1(left))),
+        "printed_form_epsilon": printed_composition(epsilon=epsilon, delta=inputs.slack_delta, rounds=inputs.rounds),
+    }
+
+
+ROUNDS_OF_CLIENTS = Theorem(
+    id="epsilond.rounds-of-clients",
+    title="Rounds with some of the clients: what is true of them",
+    statement=(
+        "ε_K is the least of Kε, ε√(2K log 1/δ) + Kε tanh(ε/2) and Kε tanh(ε/2) + ε√(2K log(e + √K ε/δ)); "
+        "δ_K = 1 − (1 − δ₁)^K (1 − δ). The server: ε = ε₀, δ₁ = δ₀. A record, to who does not know the draw: ε = ε₀, "
+        "δ₁ = qδ₀. A client within (ε₀, δ₀) as a whole: ε = log(1 + q(e^ε₀ − 1)), δ₁ = qδ₀"
+    ),
+    source=Source("kairouz2015composition", "Theorems 3.3 and 3.4, with docs/shifted-noise.md, Two levels"),
+    status=Status.PROVED,
+    conditions=(Condition("clients-are-disjoint", "no person has data at two clients"),),
+    inputs=RoundsInputs,
+    formula=rounds_composed,
+    examples=({"round_epsilon": 0.01, "round_delta": 1e-12, "rounds": 400, "slack_delta": 1e-9},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (THEOREM_2, EQUATION_22, ROUNDS_OF_CLIENTS)

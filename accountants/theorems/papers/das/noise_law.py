@@ -1,0 +1,215 @@
+"""Das et al.: the law of the noise, its variance, and the bits that a noisy coordinate takes."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.profiles.truncated_law import (
+    bits_per_coordinate,
+    cumulative,
+    extra_bits,
+    log_top,
+    normaliser,
+    probability,
+    variance,
+)
+from epsilond.accountants.quantities import (
+    SHIFT,
+    VALUE,
+    Dimension,
+    FlatDecayRate,
+    GrowthRatio,
+    NoiseLevels,
+    Participants,
+    QuantizationLevels,
+    SamplesPerClient,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+
+_TESTS = "tests/theorems/papers/das/test_noise_law.py"
+
+
+@request
+class LawInputs:
+    """One coordinate of noise, a value y, and a shift k."""
+
+    noise_levels: NoiseLevels
+    decay_rate: FlatDecayRate
+    value: Annotated[int, VALUE] = 0
+    shift: Annotated[int, SHIFT] = 1
+
+
+def law(inputs: LawInputs) -> Outputs:
+    """Z, P(Y = y), P(Y ≤ y), and the probability that Y + k is out of the reach of Y."""
+    at = (inputs.decay_rate, inputs.noise_levels)
+    return {
+        "normaliser": float(normaliser(*at)),
+        "probability": float(probability(*at, inputs.value)),
+        "cumulative": float(cumulative(*at, inputs.value)),
+        **delta_outputs(float(log_top(*at, inputs.shift)), "escape"),
+    }
+
+
+EQUATION_3 = Theorem(
+    id="das.equation-3",
+    title="The truncated discrete Laplace law",
+    statement="P(Y = y) = e^(−α|y|)/Z for |y| ≤ m, Z = 1 + 2 (1 − e^(−αm))/(e^α − 1); esc k = P(Y > m − k)",
+    source=Source("das2021", "Equations (3) and (4)"),
+    status=Status.PROVED,
+    inputs=LawInputs,
+    formula=law,
+    examples=({"noise_levels": 5, "decay_rate": 0.25, "value": 2, "shift": 2},),
+)
+
+
+@request
+class ErrorInputs:
+    """A unit update on a grid of 1/s, with noise."""
+
+    noise_levels: NoiseLevels
+    decay_rate: FlatDecayRate
+    quantization_levels: QuantizationLevels
+    dimension: Dimension = 1
+
+
+def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
+    """d/(4s²) + dV: the mean squared error of one message."""
+    return dimension * (0.25 + variance_in_steps) / quantization_levels**2
+
+
+def noise_error(inputs: ErrorInputs) -> Outputs:
+    """V in squared units, both bounds of it, and the mean squared error of a message."""
+    m, square = inputs.noise_levels, inputs.quantization_levels**2
+    in_steps = variance(inputs.decay_rate, m)
+    return {
+        "variance": in_steps / square,
+        "uniform_bound": m * (m + 1) / (3 * square),
+        "popoviciu_bound": m * m / square,
+        "mean_squared_error": update_error(
+            dimension=inputs.dimension, quantization_levels=inputs.quantization_levels, variance_in_steps=in_steps
+        ),
+    }
+
+
+LEMMA_1 = Theorem(
+    id="das.lemma-1",
+    title="Variance of the noise, and the mean squared error of a message",
+    statement=(
+        "V = 2x (1 + x − x^m (m(1 − x) + 1)² − x^(m+1))/(s² (1 − x)² ((1 − x) + 2x (1 − x^m))), x = e^−α, at most "
+        "m(m + 1)/(3s²); E‖M(u) − u‖² ≤ d/(4s²) + dV"
+    ),
+    source=Source("das2021", "Lemma 1 and equation (9)"),
+    status=Status.PROVED,
+    errata=(
+        Erratum(
+            "D-6",
+            printed="V ≤ m²/s², by Popoviciu's inequality",
+            truth="true, but V falls with α, so that m(m + 1)/(3s²), the variance at α = 0, is always better",
+            test=f"{_TESTS}::test_the_variance_is_below_that_of_uniform_noise",
+        ),
+    ),
+    inputs=ErrorInputs,
+    formula=noise_error,
+    examples=({"noise_levels": 5, "decay_rate": 0.25, "quantization_levels": 4},),
+)
+
+
+@request
+class BitsInputs:
+    """A grid and noise on it."""
+
+    quantization_levels: QuantizationLevels
+    noise_levels: NoiseLevels
+
+
+def bits(inputs: BitsInputs) -> Outputs:
+    """Bits of a noisy coordinate."""
+    return {"bits_per_coordinate": bits_per_coordinate(inputs.quantization_levels, inputs.noise_levels)}
+
+
+EQUATION_7 = Theorem(
+    id="das.equation-7",
+    title="Bits of a noisy coordinate",
+    statement="Values in {−(s + m), …, s + m} take t = ⌈log₂(2(s + m) + 1)⌉ bits",
+    source=Source("das2021", "Equation (7)"),
+    status=Status.PROVED,
+    inputs=BitsInputs,
+    formula=bits,
+    examples=({"quantization_levels": 64, "noise_levels": 9},),
+)
+
+
+def more_bits(inputs: BitsInputs) -> Outputs:
+    """The bound ⌈log₂(1 + m/s)⌉, and the number itself."""
+    s, m = inputs.quantization_levels, inputs.noise_levels
+    # ⌈log₂((s + m)/s)⌉ in integers: the least j with s 2^j ≥ s + m.
+    return {"extra_bits_bound": (-(-(s + m) // s) - 1).bit_length(), "extra_bits": extra_bits(s, m)}
+
+
+APPENDIX_F = Theorem(
+    id="das.appendix-f",
+    title="Bits that the noise adds",
+    statement="The noise adds at most ⌈log₂(1 + m/s)⌉ bits a coordinate",
+    source=Source("das2021", "Appendix F"),
+    status=Status.PROVED,
+    errata=(
+        Erratum(
+            "D-7",
+            printed="2s + 1 levels are a sign bit and log₂ s bits; the bound is the difference",
+            truth="up to one bit more, and the bound may exceed the difference: at s = 2^20, m = 105205, by one",
+            test=f"{_TESTS}::test_bits_in_integers",
+        ),
+    ),
+    inputs=BitsInputs,
+    formula=more_bits,
+    examples=({"quantization_levels": 1048576, "noise_levels": 105205},),
+)
+
+
+@request
+class BudgetInputs:
+    """Clients with some records each, on a grid of 1/√d or √d/r."""
+
+    participants: Participants
+    dimension: Dimension
+    samples_per_client: SamplesPerClient
+    growth_ratio: GrowthRatio
+
+
+def corollary_bits(inputs: BudgetInputs) -> Outputs:
+    """C₁ and C₂: extra bits of a round of all participants, on the two grids compared."""
+    r, d, n = inputs.participants, inputs.dimension, inputs.samples_per_client
+    first = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * inputs.growth_ratio / n))
+    second = math.ceil(math.log2(1.0 + math.sqrt(d) / r))
+    return {"extra_bits_per_round": r * d * first, "binomial_extra_bits_per_round": r * d * second}
+
+
+CORRECT_SENSITIVITY = Condition(
+    "levels-suffice",
+    "m < 6 + 50 ρ s/n, from the false m of Theorem 1: 50 ρ/n is at most 1 for the comparison to be made",
+    lambda inputs: Sides.at_most(50.0 * inputs.growth_ratio / inputs.samples_per_client, 1.0),
+)
+BITS_AFTER_COROLLARY = Theorem(
+    id="das.corollary-3.1-bits",
+    title="Bits of privacy, beside the Binomial mechanism",
+    statement="Privacy costs C₁ = rd ⌈log₂(1 + 6/√d + 50ρ/n)⌉ bits a round, the Binomial mechanism rd ⌈log₂(1 + √d/r)⌉",
+    source=Source("das2021", "after Corollary 3.1"),
+    status=Status.REFUTED,
+    conditions=(CORRECT_SENSITIVITY,),
+    errata=(
+        Erratum(
+            "D-1",
+            printed="m < 6 + 50 ρ s/n levels give (ε, 2^−d)",
+            truth="they give a δ next to 1 (see das.1); the certified noise takes more bits",
+            test=f"{_TESTS}::test_the_bits_of_the_corollary_buy_no_privacy",
+        ),
+    ),
+    inputs=BudgetInputs,
+    formula=corollary_bits,
+    examples=({"participants": 10, "dimension": 10000, "samples_per_client": 1000, "growth_ratio": 2.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (EQUATION_3, LEMMA_1, EQUATION_7, APPENDIX_F, BITS_AFTER_COROLLARY)

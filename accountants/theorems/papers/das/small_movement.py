@@ -1,0 +1,130 @@
+"""Theorem 3 of Das et al. and its corollary: a probability over the data is no δ, and the constants are off."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    DELTA,
+    Dimension,
+    Epsilon,
+    GrowthRatio,
+    QuantizationLevels,
+    Rounds,
+    SamplesPerClient,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.das.sensitivity import outputs_of, relative
+
+_TESTS = "tests/theorems/papers/das/test_small_movement.py"
+
+
+@request
+class GrowthInputs:
+    """One client of n records whose gradients are at most ρ times the mean one."""
+
+    growth_ratio: GrowthRatio
+    samples_per_client: SamplesPerClient
+    quantization_levels: QuantizationLevels
+    dimension: Dimension
+
+
+def movement(inputs: GrowthInputs, reading: Reading) -> float:
+    """μ = 15 e^(1/4) ρ/n; 40/3 in the place of 15 is enough."""
+    constant = 15.0 if reading == "printed" else 40.0 / 3.0
+    return constant * math.exp(0.25) * inputs.growth_ratio / inputs.samples_per_client
+
+
+def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
+    """μ, the sensitivities it gives, and the probability over the data that they fail, at one fixed model."""
+    ratio = inputs.growth_ratio
+    excess = ratio - 1.0 if reading == "printed" else ratio * ratio - 1.0
+    moved = movement(inputs, reading)
+    return {
+        "relative_movement": moved,
+        **outputs_of(relative(inputs.dimension, inputs.quantization_levels, moved)),
+        "failure_probability": 4.0 * excess / inputs.samples_per_client,
+    }
+
+
+MANY_RECORDS = Condition(
+    "many-records",
+    "n ≥ 15 e^(1/4) ρ/2",
+    lambda inputs: Sides.at_least(inputs.samples_per_client, 7.5 * math.exp(0.25) * inputs.growth_ratio),
+)
+DISTRIBUTIONAL = Condition(
+    "over-the-data",
+    "the bounds hold with a probability over the draw of the records, at one fixed model; (ε, δ) speaks of all data",
+)
+D_11 = Erratum(
+    "D-11",
+    printed="with probability 1 − 4(ρ − 1)/n, added to δ",
+    truth=(
+        "4(ρ² − 1)/n, at one fixed model, not at the K models of a run; and a probability over the data cannot be "
+        "added to δ, which is a bound for every data set"
+    ),
+    test=f"{_TESTS}::test_the_variance_of_a_growth_condition",
+)
+THEOREM_3 = Theorem(
+    id="das.3",
+    title="Sensitivity of a client with many similar records: a heuristic, no privacy statement",
+    statement="With probability ≥ 1 − 4(ρ−1)/n over the data, replacing a record moves the unit update by 15e^(1/4)ρ/n",
+    source=Source("das2021", "Theorem 3 and equation (120)"),
+    status=Status.UNPROVED,
+    conditions=(MANY_RECORDS, DISTRIBUTIONAL),
+    errata=(D_11,),
+    inputs=GrowthInputs,
+    formula=theorem_3,
+    examples=({"growth_ratio": 10.0, "samples_per_client": 50, "quantization_levels": 512, "dimension": 10000},),
+)
+
+
+@request
+class CorollaryInputs:
+    """A run of K rounds."""
+
+    epsilon: Epsilon
+    delta: Annotated[float, DELTA]
+    rounds: Rounds
+    dimension: Dimension
+    growth_ratio: GrowthRatio
+    samples_per_client: SamplesPerClient
+
+
+def corollary_3_1(inputs: CorollaryInputs) -> Outputs:
+    """The claimed ε and δ of the run."""
+    epsilon = inputs.epsilon / 8.0 + inputs.epsilon**2 / (256.0 * -math.log(inputs.delta))
+    failure = 4.0 * (inputs.growth_ratio - 1.0) / inputs.samples_per_client
+    claimed = math.log(inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta + failure)
+    return {"claimed_epsilon": epsilon, **delta_outputs(claimed, "claimed_delta")}
+
+
+COROLLARY_3_1 = Theorem(
+    id="das.corollary-3.1",
+    title="Privacy of a run, as printed: false",
+    statement=(
+        "K rounds are (ε/8 + ε²/(256 log 1/δ), 2^−d K + δ + 4(ρ − 1)/n)-private. FALSE: 2^−d is from Theorem 1, whose "
+        "true δ is next to 1, and 4(ρ − 1)/n is a probability over the data"
+    ),
+    source=Source("das2021", "Corollary 3.1"),
+    status=Status.REFUTED,
+    conditions=(DISTRIBUTIONAL,),
+    errata=(D_11,),
+    inputs=CorollaryInputs,
+    formula=corollary_3_1,
+    examples=(
+        {
+            "epsilon": 1.0,
+            "delta": 1e-9,
+            "rounds": 400,
+            "dimension": 50,
+            "growth_ratio": 2.0,
+            "samples_per_client": 1000,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (THEOREM_3, COROLLARY_3_1)

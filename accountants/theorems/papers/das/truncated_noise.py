@@ -1,0 +1,238 @@
+"""Theorem 1 of Das et al., which is false for every d ≥ 3, and its Remark 2, as printed beside the truth.
+
+Its proof counts the outputs that only one of two neighbours can give as those that leave the common support in *every*
+coordinate. Leaving in *one* is enough.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, NamedTuple
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.profiles.truncated_law import digits_for, log_escape, log_survival, normaliser
+from epsilond.accountants.quantities import (
+    L1_SENSITIVITY,
+    LINF_SENSITIVITY,
+    Dimension,
+    Epsilon,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import Shift, largest_shift
+
+_TESTS = "tests/theorems/papers/das/test_truncated_noise.py"
+_LOG_10 = math.log(10.0)
+
+
+@request
+class PrintedInputs:
+    """ε, and how far the integers on neighbouring data are apart."""
+
+    epsilon: Epsilon
+    dimension: Dimension
+    l1_sensitivity: Annotated[float, L1_SENSITIVITY]
+    linf_sensitivity: Annotated[float, LINF_SENSITIVITY]
+
+    @property
+    def decay_rate(self) -> float:
+        """α = ε/Δ₁."""
+        return self.epsilon / self.l1_sensitivity
+
+    @property
+    def worst_shift(self) -> Shift:
+        """The worst integer shift."""
+        return largest_shift(
+            dimension=self.dimension, l1=math.floor(self.l1_sensitivity), linf=math.floor(self.linf_sensitivity)
+        )
+
+
+def printed_levels(inputs: PrintedInputs) -> int | None:
+    """m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉; None where the logarithm has no argument."""
+    with decimal.localcontext(decimal.Context(prec=80)) as context:
+        ratio, most = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
+        if ratio >= (1 + 1 / most).ln():  # the same as `inside` ≤ 0, and here no exponential can overflow
+            return None
+        context.prec += 2 * max(0, -ratio.adjusted()) + max(0, -most.adjusted())  # e^x − 1 and log(1 − y) near 0
+        ratio = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity)
+        inside = 1 - (ratio.exp() - 1) * most
+        if inside <= 0:
+            return None
+        return int((-inside.ln() / ratio).to_integral_value(rounding=decimal.ROUND_CEILING))
+
+
+class Truth(NamedTuple):
+    """log δ and log(1 − δ)."""
+
+    log_delta: float
+    log_one_minus_delta: float
+
+
+def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
+    """δ of the printed noise at ε: as α ⌊Δ₁⌋ ≤ ε, it is the escape probability of the worst shift.
+
+    Over several rounds the escape probability is what δ is at least, at every ε.
+    """
+    rate = inputs.decay_rate
+    parts = [(size, count * rounds) for size, count in inputs.worst_shift.parts]
+    with digits_for(rate, levels):
+        return Truth(float(log_escape(rate, levels, parts).upper), float(log_survival(rate, levels, parts)))
+
+
+def theorem_1(inputs: PrintedInputs) -> Outputs:
+    """The printed α, m and δ, and what δ truly is there.
+
+    Raises:
+        InvalidInput: the printed m is not defined, as (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
+    """
+    levels = printed_levels(inputs)
+    if levels is None:
+        most = inputs.l1_sensitivity * math.log1p(1.0 / inputs.linf_sensitivity)
+        raise InvalidInput.at("/epsilon", "the printed number of levels is not defined", allowed=f"< {most:g}")
+    ratio = inputs.linf_sensitivity / float(normaliser(inputs.decay_rate, levels))
+    truth = true_delta(inputs, levels)
+    shift = inputs.worst_shift
+    return {
+        "decay_rate": inputs.decay_rate,
+        "noise_levels": levels,
+        "noise_levels_below": math.ceil(Fraction(5, 2) * Fraction(inputs.linf_sensitivity)),
+        **delta_outputs(-inputs.dimension * math.log(2.0), "claimed_delta"),
+        **delta_outputs(inputs.dimension * math.log(ratio), "claimed_finer_delta"),
+        **delta_outputs(truth.log_delta),
+        "log10_one_minus_delta": truth.log_one_minus_delta / _LOG_10,
+        "shifted_coordinates": shift.coordinates,
+        "shift": shift.size,
+        "remainder": shift.remainder,
+    }
+
+
+LEVELS_DEFINED = Condition(
+    "levels-defined",
+    "(e^(ε/Δ₁) − 1) Δ∞ < 1, else m is the logarithm of nothing",
+    lambda inputs: _below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
+)
+CONDITIONS = (
+    Condition(
+        "epsilon-range",
+        "ε < Δ₁/(e Δ∞)",
+        lambda inputs: _below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
+    ),
+    Condition(
+        "linf-at-most-l1",
+        "Δ∞ ≤ Δ₁",
+        lambda inputs: Sides.at_most(inputs.linf_sensitivity, inputs.l1_sensitivity),
+    ),
+    Condition(
+        "l1-at-most-d-linf",
+        "Δ₁ ≤ d Δ∞",
+        lambda inputs: Sides.at_most(inputs.l1_sensitivity, inputs.dimension * inputs.linf_sensitivity),
+    ),
+    LEVELS_DEFINED,
+)
+
+
+def _expm1(x: float) -> float:
+    return math.expm1(x) if x < 709.0 else math.inf
+
+
+def _below(left: float, right: float) -> Sides:
+    return Sides(left < right, left, right)
+
+
+THEOREM_1 = Theorem(
+    id="das.1",
+    title="Privacy of the truncated discrete Laplace mechanism, as printed: false",
+    statement=(
+        "With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially private. "
+        "This is FALSE for every d ≥ 3 (and for d = 2 but for Δ₁ = Δ∞ ≤ 3): at these m and α the true δ is about "
+        "1 − 2^−q, q = ⌊Δ₁/Δ∞⌋, next to 1 where 2^−d is next to 0. An output betrays its data as soon as one "
+        "coordinate leaves the common support; the proof counts only outputs that leave it in every coordinate. Two "
+        "coordinates show it: with d = 2, m = 1 and the shift (1, 0), 3 of 9 outputs are impossible for the neighbour, "
+        "and the proof counts Δ∞^d = 1. Use epsilond.truncated-discrete-laplace, or the calibrator qtdl"
+    ),
+    source=Source("das2021", "Theorem 1"),
+    status=Status.REFUTED,
+    conditions=CONDITIONS,
+    errata=(
+        Erratum(
+            "D-1",
+            printed="|S₂ ∖ S₁| ≤ Δ∞^d, hence δ ≤ (Δ∞/Z)^d ≤ 2^−d",
+            truth=(
+                "|S₂ ∖ S₁| = (2m+1)^d − Π (2m+1−|k_i|): at d = 2, m = 1, k = (1, 0) it is 3, not 1. From ε = αΔ₁ on "
+                "δ = 1 − Π (1 − esc k_i), which at the printed m is at least 0.14 for one coordinate alone"
+            ),
+            test=f"{_TESTS}::test_two_coordinates_refute_the_count",
+        ),
+        Erratum(
+            "D-4",
+            printed="m < ⌈2.5 Δ∞⌉, as ⌈a⌉ < ⌈b⌉ follows from a < b",
+            truth="true, by another argument: m ≤ ⌈1.5989 Δ∞⌉ for Δ∞ ≥ 1",
+            test=f"{_TESTS}::test_the_printed_levels_are_below_their_bound",
+        ),
+        Erratum(
+            "D-5",
+            printed="e α Δ∞ = ε Δ∞/Δ₁",
+            truth="e α Δ∞ = e ε Δ∞/Δ₁, which is what the condition ε < Δ₁/(e Δ∞) bounds by 1",
+            test=f"{_TESTS}::test_each_condition_violated_once",
+        ),
+    ),
+    inputs=PrintedInputs,
+    formula=theorem_1,
+    examples=(
+        {"epsilon": 0.3, "dimension": 2, "l1_sensitivity": 16.0, "linf_sensitivity": 8.0},
+        {"epsilon": 10.0, "dimension": 328810, "l1_sensitivity": 661289.885229813, "linf_sensitivity": 8.4},
+    ),
+)
+
+
+def continuous_escape(rate: float, reach: float, shift: float) -> float:
+    """P(Y > A − k) for the density ∝ e^(−|y|/λ) on [−A, A], 0 ≤ k ≤ A, rate = 1/λ."""
+    return math.exp(-rate * (reach - shift)) * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
+
+
+def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
+    """Printed: λ, A and the claimed δ. Corrected: the true δ there, and the reach that one coordinate needs."""
+    rate, reach = inputs.decay_rate, inputs.linf_sensitivity
+    claimed = -inputs.dimension * math.log(2.0)
+    if reading == "printed":
+        return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(claimed, "claimed_delta")}
+    whole = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))
+    rest = inputs.l1_sensitivity - whole * reach if whole < inputs.dimension else 0.0
+    log_left = whole * math.log(0.5) + math.log1p(-continuous_escape(rate, reach, min(max(rest, 0.0), reach)))
+    per_coordinate = inputs.epsilon * reach / inputs.l1_sensitivity
+    log_odds = math.log(_expm1(per_coordinate)) - math.log(2.0) - claimed
+    return {
+        **delta_outputs(math.log(-math.expm1(log_left)) if log_left < 0.0 else -math.inf),
+        "log10_one_minus_delta": log_left / _LOG_10,
+        "reach_of_one_coordinate": max(log_odds, 0.0) / rate + math.log1p(math.exp(-abs(log_odds))) / rate,
+    }
+
+
+REMARK_2 = Theorem(
+    id="das.remark-2",
+    title="The continuous counterpart of Theorem 1: false",
+    statement=(
+        "Laplace noise of scale Δ₁/ε cut off at ±Δ∞ is (ε, 2^−d)-differentially private. FALSE for d ≥ 2: a coordinate "
+        "that moves by Δ∞ leaves the support with probability exactly 1/2, so that δ ≥ 1 − 2^−q"
+    ),
+    source=Source("das2021", "Remark 2"),
+    status=Status.REFUTED,
+    conditions=CONDITIONS[1:3],
+    errata=(
+        Erratum(
+            "D-1",
+            printed="δ = 2^−d at A = Δ∞",
+            truth="1 − 2^−q (1 − esc r); one coordinate needs A = (Δ/ε) log(1 + (e^ε − 1)/(2δ))",
+            test=f"{_TESTS}::test_continuous_noise_cut_off_at_the_sensitivity",
+        ),
+    ),
+    inputs=PrintedInputs,
+    formula=remark_2,
+    examples=({"epsilon": 0.3, "dimension": 2, "l1_sensitivity": 16.0, "linf_sensitivity": 8.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (THEOREM_1, REMARK_2)

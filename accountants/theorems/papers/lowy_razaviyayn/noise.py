@@ -1,0 +1,266 @@
+"""The noise of Algorithm 1 of Lowy and Razaviyayn, and the chain of steps that proves it.
+
+In each of R rounds a client draws K of its n records without replacement, and sends the mean of their gradients (norm
+at most L) plus N(0, σ²) per coordinate. With the printed σ and K at least K_min, everything it sends is (ε, δ) for each
+of its records (replace-one), whatever the server and the other clients do.
+
+Each step of the proof is a function here, so that its slack can be seen. Functions take ln δ: δ may be 1e-300 or less.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    SAMPLING,
+    BatchSize,
+    Epsilon,
+    Lipschitz,
+    Rounds,
+    SamplesPerClient,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+
+Range = Literal["complete", "informal", "extended"]
+RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
+"""ε ≤ factor · ln(2/δ): the appendix, the main text (E-01), and the corrected proof below."""
+
+_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_noise.py"
+
+
+def xi(
+    *, epsilon: float, log_delta: float, samples_per_client: int, rounds: int, reading: Reading = "corrected"
+) -> float:
+    """ξ = ln(2.5R/δ) ln(2/δ)/(nε)², dimensionless (F-03); the noise variance is 256 L² R ξ.
+
+    The appendix prints ln(2δ) for ln(2/δ) (E-29), which makes ξ negative: reading `printed`. Increases with R.
+    """
+    scale = samples_per_client * epsilon
+    second = math.log(2.0) + (log_delta if reading == "printed" else -log_delta)
+    return (math.log(2.5 * rounds) - log_delta) * second / (scale * scale)
+
+
+def psi(*, lipschitz: float, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
+    """ψ = L² ξ, in squared gradient units (F-03)."""
+    value = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
+    return lipschitz * lipschitz * value
+
+
+def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
+    """σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε), per coordinate of the client's mean gradient (F-08).
+
+    Source: Theorem 2.1. In gradient units (those of L), and free of K. It is the printed figure, 4 to 37 times the
+    smallest σ that does (Table 1 of the errata); it proves nothing where K < `minimal_batch_size`.
+    """
+    value = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
+    return 16.0 * lipschitz * math.sqrt(rounds * value)
+
+
+def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
+    """ε n/(4 √(2R ln(2/δ))), below which the proof's per-round ε exceeds 1 (F-09); n is the client's own (E-04)."""
+    return epsilon * samples_per_client / (4.0 * math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta)))
+
+
+def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> int:
+    """K_min, the real value rounded up, at least 1. Above n there is no batch that will do: raise R."""
+    real = minimal_batch_size_real(
+        samples_per_client=samples_per_client, rounds=rounds, epsilon=epsilon, log_delta=log_delta
+    )
+    return max(1, math.ceil(real))
+
+
+def minimal_rounds(*, samples_per_client: int, batch_size: int, epsilon: float, log_delta: float) -> int:
+    """The fewest rounds at which a batch of K meets K ≥ K_min: ⌈ε² n²/(32 K² ln(2/δ))⌉, at least 1."""
+    ratio = epsilon * samples_per_client / batch_size
+    return max(1, math.ceil(ratio * ratio / (32.0 * (math.log(2.0) - log_delta))))
+
+
+def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
+    """The largest ε a reading admits: ln(2/δ) `complete`, 2 ln(2/δ) `informal`, 8 ln(2/δ) by the corrected proof."""
+    return RANGES[reading] * (math.log(2.0) - log_delta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProofChain:
+    """Every quantity of the proof (F-10), in its order.
+
+    `round_epsilon` and `log_round_delta` are what a round may spend, `inner_epsilon` what its Gaussian mechanism
+    is before sampling (at most 1 iff K ≥ K_min), `amplified_epsilon` what it really is after; the totals are the
+    printed composition (Dwork and Roth 3.20 at `round_epsilon`) and the tight one (at `amplified_epsilon`).
+    """
+
+    round_epsilon: float
+    log_round_delta: float
+    inner_epsilon: float
+    amplified_epsilon: float
+    printed_total: float
+    total: float
+
+
+def proof_chain(
+    *, samples_per_client: int, batch_size: int, rounds: int, epsilon: float, log_delta: float
+) -> ProofChain:
+    """The chain at σ = `noise_std`, as printed and as corrected.
+
+    Printed: ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R, ε' = nε̃/2K, σ² = 8L² ln(1.25/δ̃)/(ε'K)² (sensitivity 2L/K),
+    subsampling 2ε'K/n = ε̃, and R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃ in total, which exceeds ε near the range's end
+    (E-01). Corrected: ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1, and tanh composition, which closes for every
+    ε ≤ 8 ln(2/δ).
+    """
+    halved = math.log(2.0) - log_delta
+    spread = math.sqrt(2.0 * rounds * halved)
+    share = epsilon / (2.0 * spread)
+    inner = samples_per_client * share / (2.0 * batch_size)
+    amplified = subsampled_epsilon(epsilon=inner, rate=batch_size / samples_per_client)
+    return ProofChain(
+        round_epsilon=share,
+        log_round_delta=log_delta - math.log(2.0 * rounds),
+        inner_epsilon=inner,
+        amplified_epsilon=amplified,
+        printed_total=spread * share + rounds * share * expm1_or_infinity(share),
+        total=min(spread * amplified + rounds * amplified * math.tanh(0.5 * amplified), rounds * amplified),
+    )
+
+
+@request
+class NoiseInputs:
+    """One client's run of Algorithm 1. Give one of delta and log10_delta."""
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    samples_per_client: SamplesPerClient
+    rounds: Rounds
+    batch_size: BatchSize
+    lipschitz: Lipschitz
+    sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
+
+    def check(self) -> None:
+        """Exactly one δ, and a batch no larger than the client."""
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(epsilon=self.epsilon, lipschitz=self.lipschitz)
+        if self.batch_size > self.samples_per_client:
+            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+@in_doubles
+def noise(inputs: NoiseInputs) -> Outputs:
+    """σ, the batch it needs, and the proof's quantities."""
+    n, rounds, epsilon, log_delta = inputs.samples_per_client, inputs.rounds, inputs.epsilon, inputs.log_delta
+    std = noise_std(
+        lipschitz=inputs.lipschitz, samples_per_client=n, rounds=rounds, epsilon=epsilon, log_delta=log_delta
+    )
+    least = minimal_batch_size(samples_per_client=n, rounds=rounds, epsilon=epsilon, log_delta=log_delta)
+    chain = proof_chain(
+        samples_per_client=n, batch_size=inputs.batch_size, rounds=rounds, epsilon=epsilon, log_delta=log_delta
+    )
+    return {
+        "noise_std": std,
+        "noise_multiplier": std * inputs.batch_size / inputs.lipschitz,
+        "sensitivity": 2.0 * inputs.lipschitz / inputs.batch_size,
+        "minimal_batch_size": least,
+        "epsilon_limit": epsilon_limit(log_delta=log_delta, reading="extended"),
+        "round_epsilon": chain.round_epsilon,
+        "round_log10_delta": chain.log_round_delta / math.log(10.0),
+        "inner_epsilon": chain.inner_epsilon,
+        "amplified_epsilon": chain.amplified_epsilon,
+        "printed_proof_epsilon": chain.printed_total,
+        "proved_epsilon": chain.total,
+    }
+
+
+def batch_large_enough(inputs: NoiseInputs) -> Sides:
+    """K against the real K_min."""
+    least = minimal_batch_size_real(
+        samples_per_client=inputs.samples_per_client,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=inputs.log_delta,
+    )
+    return Sides.at_least(inputs.batch_size, least)
+
+
+def drawn_once(inputs: NoiseInputs) -> Sides:
+    """How often one record may be drawn into one batch, against 1."""
+    most = inputs.batch_size if inputs.sampling == "with-replacement" else 1
+    return Sides.at_most(most, 1)
+
+
+FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise and a fresh uniform batch in every round")
+INSIDE_DOMAIN = Condition("bounded-gradients", "every record's gradient has norm at most L wherever it is evaluated")
+DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", drawn_once)
+BATCH = Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), n the client's own", batch_large_enough)
+
+RANGE_OF_EPSILON = Erratum(
+    "E-01",
+    printed="ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete versions",
+    truth=(
+        "the printed proof (Dwork–Roth 3.20) closes for ε ≤ ln(2/δ), and fails at 2 ln(2/δ) for R < 0.317 ln(2/δ); "
+        "with tanh composition the claim holds up to 8 ln(2/δ)"
+    ),
+    test=f"{_TESTS}::test_the_printed_composition_exceeds_epsilon_where_rounds_are_few",
+)
+WITH_REPLACEMENT = Erratum(
+    "E-02",
+    printed="records are drawn and then replaced; conditional on the sample the sensitivity is 2L/K",
+    truth="a record drawn q times has sensitivity 2Lq/K; the proof holds for batches drawn without replacement",
+    test=f"{_TESTS}::test_a_record_drawn_twice_breaks_the_printed_sensitivity",
+)
+OWN_SAMPLES = Erratum(
+    "E-04",
+    printed="K_i ≥ ε_i n/(4 √(2R ln(2/δ_i))) in the complete versions",
+    truth="n must be the client's own n_i: with n the smallest, a large client's record is exposed",
+    test=f"{_TESTS}::test_the_smallest_clients_batch_exposes_a_larger_client",
+)
+SIGN_IN_XI = Erratum(
+    "E-29",
+    printed="ξ_i = ln(2.5R/δ_i) ln(2δ_i)/(n_i ε_i)²",
+    truth="ln(2/δ_i): as printed ξ and the noise variance are negative",
+    test=f"{_TESTS}::test_the_printed_xi_is_a_negative_variance",
+)
+PRIVACY_ERRATA = (RANGE_OF_EPSILON, WITH_REPLACEMENT, OWN_SAMPLES, SIGN_IN_XI)
+
+PRIVACY = Theorem(
+    id="epsilond.mini-batch-sgd-noise",
+    title="The noise of Algorithm 1, with a proof that closes",
+    statement=(
+        "σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)², batches of K ≥ ε n/(4√(2R ln(2/δ))) distinct records, ε ≤ 8 ln(2/δ): "
+        "then all R messages of a client are (ε, δ) for each of its records"
+    ),
+    source=Source("epsilond", "corrected proof of Theorem 2.1 of Lowy and Razaviyayn"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "epsilon-range",
+            "ε ≤ 8 ln(2/δ)",
+            lambda inputs: Sides.at_most(inputs.epsilon, epsilon_limit(log_delta=inputs.log_delta, reading="extended")),
+        ),
+        BATCH,
+        DRAWN_ONCE,
+        INSIDE_DOMAIN,
+        FRESH_NOISE,
+    ),
+    errata=PRIVACY_ERRATA,
+    inputs=NoiseInputs,
+    formula=noise,
+    examples=(
+        {"epsilon": 1.0, "delta": 1e-5, "samples_per_client": 1000, "rounds": 100, "batch_size": 6, "lipschitz": 1.0},
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (PRIVACY,)

@@ -1,0 +1,193 @@
+"""Lemmas behind Theorem F.2 of Lowy and Razaviyayn, Definition 4 and its example: as printed and as corrected."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    RATE,
+    Clients,
+    Epsilon,
+    LocalEpsilon,
+    Quantity,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
+    LN10,
+    TESTS,
+    GivenDelta,
+    log10,
+    transferred_log_delta,
+)
+
+LEAST_SHARE = Quantity(symbol="p", gt=0, le=1, description="share of every report that is the same for all inputs")
+LOCAL_EPSILONS = Quantity(symbol="ε₀^r", unit="nat", description="ε₀ of each round's report")
+COMPOSITIONALITY = Quantity(symbol="C", ge=1, le=1000, description="√(Σ(ε₀^r)²)/ε₀ of an algorithm")
+DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distance")
+
+
+@request
+class BlanketInputs(GivenDelta):
+    """A shuffled round of reports that share a part with all others."""
+
+    clients: Clients
+    share: Annotated[float, LEAST_SHARE]
+
+
+@request
+class TransferInputs(GivenDelta):
+    """An (ε, δ) pair of laws, and how far two other laws are from it."""
+
+    epsilon: Epsilon
+    distance: Annotated[float, DISTANCE]
+
+
+@request
+class MixtureInputs:
+    """An ε-indistinguishable pair, mixed with what both share."""
+
+    epsilon: Epsilon
+    rate: Annotated[float, RATE]
+
+
+@request
+class CompositionalInputs:
+    """A sequence of reports of one client, and the ε₀ that all of them together have."""
+
+    local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS]
+    local_epsilon: LocalEpsilon
+
+
+@request
+class ExampleInputs:
+    """The example of Appendix F.2."""
+
+    compositionality: Annotated[float, COMPOSITIONALITY]
+    local_epsilon: LocalEpsilon
+
+
+def blanket(inputs: BlanketInputs) -> Outputs:
+    """ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN))."""
+    hidden = inputs.share * inputs.clients
+    return {"epsilon": math.log1p(8.0 * math.sqrt((math.log(4.0) - inputs.log_delta) / hidden) + 8.0 / hidden)}
+
+
+def transfer(inputs: TransferInputs) -> Outputs:
+    """δ + (e^ε + 1) t."""
+    distance = log10(inputs.distance) * LN10
+    return delta_outputs(
+        transferred_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta, log_distance=distance)
+    )
+
+
+def mixture(inputs: MixtureInputs) -> Outputs:
+    """ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
+    if inputs.epsilon > 700.0:
+        return {"epsilon": inputs.epsilon + math.log(inputs.rate + (1.0 - inputs.rate) * math.exp(-inputs.epsilon))}
+    return {"epsilon": math.log1p(inputs.rate * math.expm1(inputs.epsilon))}
+
+
+def definition(inputs: CompositionalInputs) -> Outputs:
+    """C = √(Σ(ε₀^r)²)/ε₀, and max(C, C²), which the bounds need (E-27)."""
+    found = math.sqrt(math.fsum(epsilon * epsilon for epsilon in inputs.local_epsilons)) / inputs.local_epsilon
+    return {"compositionality": found, "compositionality_used": max(found, found * found)}
+
+
+def example(inputs: ExampleInputs, reading: Reading = "printed") -> Outputs:
+    """d = 2C² rounds. Printed: not private. Corrected, a uniform symbol instead of 0: ε₀ in all, and each round's."""
+    rounds = math.ceil(2.0 * inputs.compositionality**2 - 1e-9)
+    claimed = math.sqrt(rounds)
+    if reading == "printed":
+        return {"rounds": rounds, "epsilon": "unbounded", "compositionality": claimed}
+    kept = inputs.local_epsilon + math.log(rounds) - math.log(math.exp(inputs.local_epsilon) + rounds - 1.0)
+    return {
+        "rounds": rounds,
+        "epsilon": inputs.local_epsilon,
+        "round_epsilon": kept,
+        "compositionality": claimed * kept / inputs.local_epsilon,
+    }
+
+
+def _share(inputs: BlanketInputs) -> Sides:
+    return Sides.at_least(inputs.share, 16.0 * (math.log(2.0) - inputs.log_delta) / inputs.clients)
+
+
+WRONG_DIVERGENCE = Erratum(
+    "E-22",
+    printed="D_{e^ε'}((1 − q)P₀ + qP₁‖(1 − q)P₀ + qQ₁) ≤ q((1 − β) D_{e^ε}(P₁‖P₀) + β D_{e^ε}(P₀‖Q₁))",
+    truth="the last divergence is D_{e^ε}(P₁‖Q₁); that all is at most q times it needs P₀ = (P₁ + Q₁)/2, as it is used",
+    test=f"{TESTS}::test_the_mixture_lemma_needs_the_other_divergence",
+)
+REVEALING_EXAMPLE = Erratum(
+    "E-23",
+    printed="Algorithm 3 is ε₀-private: it sends 0 in round r unless x = e_r",
+    truth="the round of the first message that is not 0 is x; with a uniform symbol instead of 0 it is exactly ε₀",
+    test=f"{TESTS}::test_the_example_reveals_its_input",
+)
+NOT_MINIMAL = Erratum(
+    "E-27",
+    printed="the minimal (ε₀^r, δ₀^r) of a round; a bound in C²",
+    truth="for δ₀ > 0 there is a curve and no minimal pair: fix δ₀^r first; Corollary F.1's C² is max(C, C²)",
+    test=f"{TESTS}::test_compositionality_below_one_counts_once",
+)
+
+BLANKET = Theorem(
+    id="lowy.lemma-f.3",
+    title="A shared part of every report hides one of them",
+    statement="ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)) for p in [16 ln(2/δ)/N, 1]",
+    source=Source("lowy2023", "Lemma F.3"),
+    status=Status.PROVED,
+    conditions=(Condition("least-share", "p ≥ 16 ln(2/δ)/N", _share),),
+    inputs=BlanketInputs,
+    formula=blanket,
+    examples=({"clients": 10_000, "share": 0.1, "delta": 1e-6},),
+)
+TRANSFER = Theorem(
+    id="lowy.lemma-f.6",
+    title="Two laws near an indistinguishable pair",
+    statement="laws within total variation t of an (ε, δ) pair, each of its own, are (ε, δ + (e^ε + 1) t)",
+    source=Source("lowy2023", "Lemma F.6"),
+    status=Status.PROVED,
+    inputs=TransferInputs,
+    formula=transfer,
+    examples=({"epsilon": 0.5, "distance": 1e-8, "delta": 1e-6},),
+)
+MIXTURE = Theorem(
+    id="lowy.lemma-f.7",
+    title="An indistinguishable pair mixed with what both share",
+    statement="mixed at rate q with a common law, ε becomes ln(1 + q(e^ε − 1))",
+    source=Source("lowy2023", "Lemma F.7"),
+    status=Status.PROVED,
+    errata=(WRONG_DIVERGENCE,),
+    inputs=MixtureInputs,
+    formula=mixture,
+    examples=({"epsilon": 1.0, "rate": 0.25},),
+)
+DEFINITION = Theorem(
+    id="lowy.definition-4",
+    title="C-compositional algorithms",
+    statement="an ε₀-private algorithm whose rounds are ε₀^r-private is C-compositional with C = √(Σ(ε₀^r)²)/ε₀",
+    source=Source("lowy2023", "Definition 4"),
+    status=Status.PROVED,
+    conditions=(Condition("fixed-parameters", "every round's (ε₀^r, δ₀^r) is fixed, δ₀^r first"),),
+    errata=(NOT_MINIMAL,),
+    inputs=CompositionalInputs,
+    formula=definition,
+    examples=({"local_epsilons": [0.1, 0.1, 0.2], "local_epsilon": 0.4},),
+)
+EXAMPLE = Theorem(
+    id="lowy.appendix-f.2",
+    title="An algorithm that is C-compositional for a large C",
+    statement="Algorithm 3, d = 2C² rounds that send 0 unless the input is that round's, is ε₀-private",
+    source=Source("lowy2023", "Appendix F.2, Algorithm 3"),
+    status=Status.REFUTED,
+    errata=(REVEALING_EXAMPLE,),
+    inputs=ExampleInputs,
+    formula=example,
+    examples=({"compositionality": 2.0, "local_epsilon": 1.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (BLANKET, TRANSFER, MIXTURE, DEFINITION, EXAMPLE)

@@ -1,0 +1,244 @@
+"""Theorem 4.1 of Lowy and Razaviyayn: Algorithm 1 with a trusted shuffler, as printed.
+
+The constant C of its noise is not given, so that the printed statement calibrates nothing by itself: with an assumed
+`noise_constant` it can be compared. `lowy_4_1_noise` has an explicit noise in its place, and the calibrator
+`shuffled-mb-sgd` a certified one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import ROUNDS, Quantity, Smoothness, request
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import smallest_round_count
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
+from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
+from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
+
+_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_mb_sgd.py"
+LN2 = math.log(2.0)
+NOISE_CONSTANT = Quantity(
+    symbol="C", gt=0, le=1e12, description="the constant of Theorem 4.1's noise, which the paper does not give"
+)
+
+
+@request
+class ShuffledInputs(EqualClientsInputs):
+    """M of N equal clients report in each round. Absent: rounds are as prescribed. Give one of delta, log10_delta."""
+
+    smoothness: Smoothness
+    rounds: Annotated[int | None, ROUNDS] = None
+    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+
+    def scales(self) -> tuple[str, ...]:
+        """And β."""
+        return (*super().scales(), "smoothness")
+
+    @property
+    def records(self) -> float:
+        """nN."""
+        return float(self.samples_per_client) * self.clients
+
+    @property
+    def prescribed_rounds(self) -> float:
+        """The real right side of R ≥ … (F-65)."""
+        privacy = self.epsilon * self.records
+        return max(self._pace, privacy * privacy / self.participants, self.clients / self.participants)
+
+    @property
+    def logarithm_argument(self) -> float:
+        """βD²μ(εnN)²/(dL²), inside the strongly convex rounds' logarithm; unbounded if μ = 0."""
+        if self.strong_convexity == 0.0:
+            return math.inf
+        curved = self.smoothness * self.strong_convexity * (self.diameter / self.lipschitz) ** 2
+        return curved * (self.epsilon * self.records) ** 2 / self.dimension
+
+    @property
+    def _pace(self) -> float:
+        n, d = self.samples_per_client, self.dimension
+        privacy = self.epsilon * self.records
+        batches = min(float(n), privacy * privacy / (d * self.participants))
+        if self.strong_convexity > 0.0:
+            logarithm = max(math.log(self.logarithm_argument), 0.0)
+            return max(batches, 8.0 * self.smoothness / self.strong_convexity * logarithm)
+        root = min(math.sqrt(float(n) * self.participants), privacy / math.sqrt(d))
+        return max(batches, self.smoothness * self.diameter / self.lipschitz * root)
+
+    @property
+    def rounds_run(self) -> int:
+        """The rounds given, or those prescribed."""
+        return self.rounds if self.rounds is not None else smallest_round_count(lambda _: self.prescribed_rounds)
+
+    @property
+    def log_pairs(self) -> float:
+        """ln(RM²/(Nδ)). At most 0 where the statement prescribes no noise: its square would not be positive."""
+        return math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
+
+    @property
+    def logarithms(self) -> float:
+        """ln(RM²/(Nδ)) ln(R/δ) ln(1/δ), positive where the first is."""
+        return self.log_pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
+
+    def least_participants(self, *, printed: bool) -> float:
+        """16 ln(18RM²/(Nδ)) as printed; 16e ln(36RM²/(nNδ)) suffices in truth (E-21)."""
+        pairs = self.log_pairs
+        if printed:
+            return 16.0 * (math.log(18.0) + pairs)
+        return 16.0 * math.e * (math.log(36.0) + pairs - math.log(self.samples_per_client))
+
+
+def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
+    """σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε) (F-64), where RM² > Nδ."""
+    scaled = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
+    return inputs.lipschitz * math.sqrt(scaled) / (inputs.records * inputs.epsilon)
+
+
+def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
+    """The statistical and the privacy term of (46), or of (47) if strongly convex; the sum is a scale (F-66).
+
+    Where RM² > Nδ.
+    """
+    n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
+    privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
+    if inputs.strong_convexity > 0.0:
+        unit = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
+        return unit / (n * m), unit * privacy
+    unit = inputs.lipschitz * inputs.diameter
+    return unit / math.sqrt(n * m), unit * math.sqrt(privacy)
+
+
+def step_size(inputs: ShuffledInputs) -> float | None:
+    """η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · logarithms)}}, for convex losses only and where RM² > Nδ."""
+    if inputs.strong_convexity > 0.0:
+        return None
+    m = float(inputs.participants)
+    private = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * m * inputs.logarithms)
+    reach = inputs.diameter * math.sqrt(m) / (inputs.lipschitz * inputs.rounds_run)
+    return min(0.25 / inputs.smoothness, reach * min(math.sqrt(inputs.samples_per_client), private))
+
+
+@in_doubles
+def shuffled(inputs: ShuffledInputs) -> Outputs:
+    """Rounds, σ/√C and, if C is given, σ; the step; the risk's scale by its terms; the fewest reports in a round.
+
+    Where RM² ≤ Nδ the statement has no noise, no step and no risk: they are absent, and its condition fails.
+    """
+    rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
+    participants = {
+        "least_participants": inputs.least_participants(printed=False),
+        "printed_least_participants": inputs.least_participants(printed=True),
+    }
+    if inputs.log_pairs <= 0.0:
+        return rounds | participants
+    unit = noise_std_over_root_constant(inputs)
+    statistical, privacy = excess_risk_scale(inputs)
+    step = step_size(inputs)
+    constant = inputs.noise_constant
+    return {
+        **rounds,
+        "noise_std_over_root_constant": unit,
+        **({} if constant is None else {"noise_std": math.sqrt(constant) * unit}),
+        **({} if step is None else {"step_size": step}),
+        "excess_risk_scale": statistical + privacy,
+        "statistical_term": statistical,
+        "privacy_term": privacy,
+        **participants,
+    }
+
+
+def _logarithm(inputs: ShuffledInputs) -> Sides:
+    return Sides(inputs.logarithm_argument > 1.0, inputs.logarithm_argument, 1.0)
+
+
+def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
+    return Sides.at_least(inputs.rounds_run, (inputs.epsilon * inputs.records) ** 2 / inputs.participants)
+
+
+def _some_noise(inputs: ShuffledInputs) -> Sides:
+    return Sides(inputs.log_pairs > 0.0, inputs.log_pairs, 0.0)
+
+
+UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)
+CONDITIONS = (
+    Condition("epsilon-range", "ε ≤ ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta)),
+    Condition(
+        "printed-enough-participants",
+        "M ≥ 16 ln(18RM²/(Nδ)), as printed",
+        lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=True)),
+    ),
+    Condition(
+        "enough-participants",
+        "M ≥ 16e ln(36RM²/(nNδ)), which the proof needs",
+        lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=False)),
+    ),
+    Condition(
+        "enough-rounds-for-all",
+        "R ≥ N/M",
+        lambda inputs: Sides.at_least(inputs.rounds_run, inputs.clients / inputs.participants),
+    ),
+    Condition("enough-rounds-for-privacy", "R ≥ (nNε)²/M", _enough_for_privacy),
+    Condition(
+        "prescribed-rounds",
+        "R is at least what the statement prescribes (for the risk)",
+        lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
+    ),
+    Condition("some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _some_noise),
+    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
+    UNSPECIFIED,
+    Condition("one-record", "every report is on one record (K = 1): the proof covers no other"),
+    INSIDE_DOMAIN,
+    FRESH_SELECTION,
+    FRESH_BATCHES,
+    TRUSTED_SHUFFLER,
+)
+NO_CONSTANT = Erratum(
+    "E-28",
+    printed="σ² = C L²RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², C unspecified; the proof has σ² = 8L² ln(2/δ₀)/ε₀",
+    truth=(
+        "the proof needs ε₀², and ln(2/δ) for ln(1/δ) in its composition; it covers K = 1. C = 1 does not do: an "
+        "explicit noise is that of epsilond.shuffled-sgd-noise"
+    ),
+    test=f"{_TESTS}::test_the_proofs_noise_lacks_a_square",
+)
+MISSING_POWER = Erratum(
+    "E-21",
+    printed="M ≥ 16 ln(18RM²/(Nδ))",
+    truth="Theorem F.2 at ε₀ = 1 needs e times as many; 16e ln(36RM²/(nNδ)) suffice",
+    test=f"{_TESTS}::test_the_printed_number_of_participants_is_too_small",
+)
+THEOREM_4_1 = Theorem(
+    id="lowy.4.1",
+    title="Noisy mini-batch SGD with a trusted shuffler",
+    statement=(
+        "With σ² = C L² RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², C unspecified, shuffled Algorithm 1 is (ε, δ) for "
+        "every record, and the excess risk is of order LD(1/√(nM) + √(d · logarithms)/(εnN)), or L²/μ (1/(nM) + d · "
+        "logarithms/(εnN)²) if strongly convex, at the R and η prescribed"
+    ),
+    source=Source("lowy2023", "Theorem 4.1"),
+    status=Status.UNPROVED,
+    constants="hidden",
+    conditions=CONDITIONS,
+    errata=(NO_CONSTANT, MISSING_POWER),
+    inputs=ShuffledInputs,
+    formula=shuffled,
+    examples=(
+        {
+            "epsilon": 0.1,
+            "delta": 1e-6,
+            "samples_per_client": 10,
+            "clients": 10_000,
+            "participants": 2000,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "diameter": 1.0,
+            "smoothness": 2.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (THEOREM_4_1,)

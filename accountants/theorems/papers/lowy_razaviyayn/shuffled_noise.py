@@ -1,0 +1,201 @@
+"""An explicit noise for shuffled mini-batch SGD with one record a report: what Theorem 4.1 of Lowy leaves unspecified.
+
+In each of R rounds M of N clients are drawn, unseen; each draws one of its n records, and its report is the record's
+gradient (norm at most L) plus N(0, σ²) per coordinate; the reports are shuffled. With
+
+    q = M/(nN),   ε̃ = ε/(2√(2R ln(2/δ))),   g = (e^ε̃ − 1)/q,   δ_s = min{1/2, δ/(4Rq)},
+    a = 8√(e ln(4/δ_s)/M) + 8e/M,   ε₀ = min{1, 2g/a},   δ₀ = δ/(8RqM(2 + min{g, aε₀/2})),
+
+    σ² = 8L² ln(1.25/δ₀)/ε₀²,
+
+the R rounds are (ε, δ) for every record, if ε ≤ 8 ln(2/δ) and M ≥ 16 e^ε₀ ln(2/δ_s).
+
+Proof.
+1. Two reports differ by at most 2L, and ε₀ ≤ 1: by Dwork and Roth, Theorem A.1, one report is (ε₀, δ₀) for whatever its
+   client may hold.
+2. Theorem F.2 with N = M and n = 1, whose premise is the condition on M: shuffled, the round is (ε^r, δ^r) for one
+   whole report, e^{ε^r} − 1 = tanh(ε₀/2)(8√(e^ε₀ ln(4/δ_s)/M) + 8e^ε₀/M) ≤ (ε₀/2) a ≤ g, as e^ε₀ ≤ e and tanh x ≤ x,
+   and δ^r = δ_s + (e^{ε^r} + 1) 2Mδ₀ (with E-20's factor), e^{ε^r} + 1 ≤ 2 + min{g, aε₀/2}.
+3. The record is used with probability q, and both draws amplify (`epsilond.shuffled-batches-of-clients`): the round is
+   (ln(1 + q(e^{ε^r} − 1)), qδ^r) for the record, and ln(1 + qg) = ε̃.
+4. Over R rounds with slack δ/2 (Kairouz, Oh and Viswanath): √(2R ln(2/δ)) ε̃ + Rε̃ tanh(ε̃/2) ≤ ε/2 + Rε̃²/2 = ε/2 +
+   ε²/(16 ln(2/δ)) ≤ ε. And δ/2 + Rq δ_s + Rq(e^{ε^r} + 1) 2Mδ₀ ≤ δ/2 + δ/4 + δ/4. ∎
+
+For small ε₀ this is σ² of the order of Theorem 4.1's, L²RM/(nNε)² times three logarithms, with a constant near 2·10³.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    Clients,
+    Epsilon,
+    Lipschitz,
+    Participants,
+    Rounds,
+    SamplesPerClient,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
+from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
+from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
+
+LN2, LN10 = math.log(2.0), math.log(10.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplicitNoise:
+    """σ and the quantities of its proof, in its order; δ's as natural logarithms."""
+
+    noise_std: float
+    rate: float
+    step_epsilon: float
+    log_shuffling_delta: float
+    round_epsilon: float
+    local_epsilon: float
+    log_local_delta: float
+
+    @property
+    def least_participants(self) -> float:
+        """16 e^ε₀ ln(2/δ_s): the premise of Theorem F.2."""
+        return 16.0 * math.exp(self.local_epsilon) * (LN2 - self.log_shuffling_delta)
+
+
+def explicit_noise(
+    *,
+    lipschitz: float,
+    samples_per_client: int,
+    clients: int,
+    participants: int,
+    rounds: int,
+    epsilon: float,
+    log_delta: float,
+) -> ExplicitNoise:
+    """The noise above. It proves nothing where M is below `least_participants` or ε above 8 ln(2/δ)."""
+    rate = participants / (float(samples_per_client) * clients)
+    step = epsilon / (2.0 * math.sqrt(2.0 * rounds * (LN2 - log_delta)))
+    growth = math.expm1(min(step, 700.0)) / rate
+    used = math.log(rounds) + math.log(rate)
+    log_shuffling = min(-LN2, log_delta - math.log(4.0) - used)
+    crowd = math.e / participants
+    spread = 8.0 * math.sqrt(crowd * (math.log(4.0) - log_shuffling)) + 8.0 * crowd
+    local = min(1.0, 2.0 * growth / spread)
+    reached = min(growth, 0.5 * spread * local)
+    # A smaller δ₀ than is needed costs noise only; one above a half is no δ.
+    log_local = min(log_delta - math.log(8.0 * participants) - used - math.log(2.0 + reached), -LN2)
+    return ExplicitNoise(
+        noise_std=lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local)) / local,
+        rate=rate,
+        step_epsilon=step,
+        log_shuffling_delta=log_shuffling,
+        round_epsilon=math.log1p(reached),
+        local_epsilon=local,
+        log_local_delta=log_local,
+    )
+
+
+@request
+class ExplicitNoiseInputs:
+    """Shuffled rounds with one record a report. Give one of delta and log10_delta."""
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    samples_per_client: SamplesPerClient
+    clients: Clients
+    participants: Participants
+    rounds: Rounds
+    lipschitz: Lipschitz
+
+    def check(self) -> None:
+        """One δ, M ≤ N."""
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(epsilon=self.epsilon, lipschitz=self.lipschitz)
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def noise(self) -> ExplicitNoise:
+        """σ and its proof."""
+        return explicit_noise(
+            lipschitz=self.lipschitz,
+            samples_per_client=self.samples_per_client,
+            clients=self.clients,
+            participants=self.participants,
+            rounds=self.rounds,
+            epsilon=self.epsilon,
+            log_delta=self.log_delta,
+        )
+
+
+@in_doubles
+def noise(inputs: ExplicitNoiseInputs) -> Outputs:
+    """σ, the noise multiplier for one report, and the proof's quantities."""
+    found = inputs.noise
+    return {
+        "noise_std": found.noise_std,
+        "noise_multiplier": found.noise_std / inputs.lipschitz,
+        "sensitivity": 2.0 * inputs.lipschitz,
+        "rate": found.rate,
+        "step_epsilon": found.step_epsilon,
+        "round_epsilon": found.round_epsilon,
+        "log10_shuffling_delta": found.log_shuffling_delta / LN10,
+        "local_epsilon": found.local_epsilon,
+        "log10_local_delta": found.log_local_delta / LN10,
+        "least_participants": found.least_participants,
+    }
+
+
+ENOUGH_REPORTS = Condition(
+    "enough-reports",
+    "M ≥ 16 e^ε₀ ln(2/δ_s), the premise of Theorem F.2",
+    lambda inputs: Sides.at_least(inputs.participants, inputs.noise.least_participants),
+)
+IN_RANGE = Condition(
+    "epsilon-range", "ε ≤ 8 ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, 8.0 * (LN2 - inputs.log_delta))
+)
+EXPLICIT_NOISE = Theorem(
+    id="epsilond.shuffled-sgd-noise",
+    title="Explicit noise for shuffled SGD with one record a report",
+    statement=(
+        "σ² = 8L² ln(1.25/δ₀)/ε₀² with ε₀ = min{1, 2(e^ε̃ − 1)/(qa)}, ε̃ = ε/(2√(2R ln(2/δ))), q = M/(nN), "
+        "a = 8√(e ln(4/δ_s)/M) + 8e/M, δ_s = min{1/2, δ/(4Rq)}, δ₀ = δ/(8RqM(2 + min{(e^ε̃ − 1)/q, aε₀/2})): R "
+        "shuffled rounds are (ε, δ) for every record"
+    ),
+    source=Source(
+        "epsilond", "proof in accountants/theorems/papers/lowy_razaviyayn/shuffled_noise.py; for Theorem 4.1 of Lowy"
+    ),
+    status=Status.PROVED,
+    conditions=(IN_RANGE, ENOUGH_REPORTS, INSIDE_DOMAIN, FRESH_SELECTION, FRESH_BATCHES, TRUSTED_SHUFFLER),
+    inputs=ExplicitNoiseInputs,
+    formula=noise,
+    examples=(
+        {
+            "epsilon": 1.0,
+            "delta": 1e-6,
+            "samples_per_client": 10,
+            "clients": 10_000,
+            "participants": 2000,
+            "rounds": 1000,
+            "lipschitz": 1.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (EXPLICIT_NOISE,)

@@ -1,0 +1,234 @@
+"""Appendices B and D.1 of Lowy and Razaviyayn, and what Definition 4 says of two kinds of algorithm.
+
+B: a weighted sum Σ p_i F_i of the clients' losses is the plain mean of F̃_i = p_i N F_i. Every constant of a client is
+scaled by p_i N, the sensitivity of what it sends among them (E-30). D.1: who sees less learns no more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    LocalEpsilon,
+    Quantity,
+    Rounds,
+    delta_outputs,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.classical import advanced_composition
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_lemmas import LOCAL_EPSILONS
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import GivenDelta
+
+_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_transformations.py"
+MOST_CLIENTS = 10_000
+WEIGHTS = Quantity(symbol="p_i", description="weight of each client's loss; they sum to 1")
+LIPSCHITZ_EACH = Quantity(symbol="L_i", unit="loss/length", description="gradient bound of each client's records")
+SMOOTHNESS_EACH = Quantity(symbol="β_i", unit="loss/length²", description="smoothness of each client's losses")
+CONVEXITY_EACH = Quantity(symbol="μ_i", unit="loss/length²", description="strong convexity of each client's losses")
+
+
+def weighted(weights: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, ...]:
+    """p_i N x_i: a client's constant of F̃_i = p_i N F_i."""
+    return tuple(weight * len(weights) * value for weight, value in zip(weights, values, strict=True))
+
+
+@request
+class WeightInputs:
+    """Clients' weights and constants, one of each for every client."""
+
+    weights: Annotated[tuple[float, ...], WEIGHTS]
+    lipschitz: Annotated[tuple[float, ...], LIPSCHITZ_EACH]
+    smoothness: Annotated[tuple[float, ...], SMOOTHNESS_EACH]
+    strong_convexity: Annotated[tuple[float, ...], CONVEXITY_EACH]
+
+    def check(self) -> None:
+        """As many of each, in range, and weights that sum to 1."""
+        count = len(self.weights)
+        if not 1 <= count <= MOST_CLIENTS:
+            raise InvalidInput.at("/weights", "has too few or too many entries", allowed=f"1 to {MOST_CLIENTS}")
+        for name in ("lipschitz", "smoothness", "strong_convexity", "weights"):
+            values: tuple[float, ...] = getattr(self, name)
+            if len(values) != count:
+                raise InvalidInput.at(f"/{name}", "needs one value for each weight", allowed=f"{count} values")
+            if not all(math.isfinite(value) and value >= 0.0 for value in values):
+                raise InvalidInput.at(f"/{name}", "has a value that is out of range", allowed="≥ 0")
+        if abs(math.fsum(self.weights) - 1.0) > 1e-9:
+            raise InvalidInput.at("/weights", "must sum to 1")
+
+
+@request
+class ObservedInputs(GivenDelta):
+    """What every client's messages guarantee each of its records."""
+
+    local_epsilon: LocalEpsilon
+
+
+@request
+class OnePassCompositionalityInputs:
+    """An algorithm that uses every record once, in rounds of the same ε₀."""
+
+    local_epsilon: LocalEpsilon
+    rounds: Rounds
+
+
+@request
+class ComposedInputs:
+    """Rounds whose ε₀ in all is taken from advanced composition. Give one of delta and log10_delta: its slack δ'."""
+
+    local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS]
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    def check(self) -> None:
+        """One δ', at least one round."""
+        natural_log_delta(self.delta, self.log10_delta)
+        if not self.local_epsilons:
+            raise InvalidInput.at("/local_epsilons", "has no entry")
+
+    @property
+    def log_slack(self) -> float:
+        """ln δ'."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+@in_doubles
+def reweighted(inputs: WeightInputs) -> Outputs:
+    """The constants of each F̃_i, and those of all: the largest L and β, the smallest μ."""
+    lipschitz, smoothness, convexity = (
+        weighted(inputs.weights, values) for values in (inputs.lipschitz, inputs.smoothness, inputs.strong_convexity)
+    )
+    return {
+        "lipschitz": list(lipschitz),
+        "smoothness": list(smoothness),
+        "strong_convexity": list(convexity),
+        "largest_lipschitz": max(lipschitz),
+        "largest_smoothness": max(smoothness),
+        "smallest_strong_convexity": min(convexity),
+        "sensitivity_factors": [2.0 * value for value in lipschitz],
+    }
+
+
+def observed(inputs: ObservedInputs) -> Outputs:
+    """The same (ε, δ), with a trusted server and with a trusted shuffler."""
+    return {
+        "central_epsilon": inputs.local_epsilon,
+        "shuffled_epsilon": inputs.local_epsilon,
+        **delta_outputs(inputs.log_delta),
+    }
+
+
+def one_pass(inputs: OnePassCompositionalityInputs) -> Outputs:
+    """C = √R: each round may spend all of ε₀, on other records."""
+    return {"compositionality": math.sqrt(inputs.rounds), "round_epsilon": inputs.local_epsilon}
+
+
+def composed(inputs: ComposedInputs, reading: Reading = "printed") -> Outputs:
+    """ε₀ by advanced composition, and C.
+
+    Printed: the drift Σ ε(e^ε − 1) of Dwork and Roth; corrected: the exact mean loss Σ ε tanh(ε/2), which is less.
+    """
+    total = advanced_composition(
+        epsilons=inputs.local_epsilons,
+        log_deltas=(-math.inf,) * len(inputs.local_epsilons),
+        log_slack=inputs.log_slack,
+        drift="dwork-roth" if reading == "printed" else "tanh",
+    )
+    squares = math.sqrt(math.fsum(each * each for each in inputs.local_epsilons))
+    return {"local_epsilon": total.epsilon, "compositionality": squares / total.epsilon}
+
+
+def _weights_positive(inputs: WeightInputs) -> Sides:
+    used = max(inputs.strong_convexity) > 0.0
+    smallest = min(inputs.weights)
+    return Sides(smallest > 0.0 or not used, smallest, 0.0)
+
+
+def _small_slack(inputs: ComposedInputs) -> Sides:
+    return Sides.at_most(math.exp(inputs.log_slack), math.exp(-0.5))
+
+
+OWN_SENSITIVITY = Erratum(
+    "E-30",
+    printed="L~ = max L~_i enters the bounds; that noise and gradient variances are scaled is not said",
+    truth="a client's noise must be for L~_i = p_i N L_i, and φ_i, v scale too; p_i = 0 makes μ~ zero",
+    test=f"{_TESTS}::test_noise_for_the_unweighted_gradient_is_too_little",
+)
+DRIFT = Erratum(
+    "E-35",
+    printed="ε₀ with the drift Σ ε₀^r(e^{ε₀^r} − 1); δ' < 1/3",
+    truth="Σ ε₀^r tanh(ε₀^r/2) will do (Kairouz, Oh and Viswanath 3.5), and δ' ≤ e^{−1/2}: ε₀ is smaller, C larger",
+    test=f"{_TESTS}::test_the_printed_drift_is_that_of_dwork_and_roth",
+)
+WEIGHTED = Theorem(
+    id="lowy.appendix-b",
+    title="Weighted clients as equal ones",
+    statement=(
+        "Σ p_i F_i is the mean of F~_i = p_i N F_i, whose constants are p_i N times a client's: L~ = max p_i N L_i, "
+        "β~ = max p_i N β_i, μ~ = min p_i N μ_i; a client's noise is for L~_i"
+    ),
+    source=Source("lowy2023", "Appendix B"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("positive-weights", "every p_i > 0, if strong convexity is used", _weights_positive),
+        Condition("different-clients", "the bounds used are those for clients that differ: F~_i are not identical"),
+    ),
+    errata=(OWN_SENSITIVITY,),
+    inputs=WeightInputs,
+    formula=reweighted,
+    examples=(
+        {
+            "weights": [0.5, 0.3, 0.2],
+            "lipschitz": [1.0, 1.0, 2.0],
+            "smoothness": [1.0, 2.0, 3.0],
+            "strong_convexity": [0.1, 0.1, 0.2],
+        },
+    ),
+)
+OBSERVED = Theorem(
+    id="lowy.appendix-d.1",
+    title="Privacy against everyone is privacy against those who see less",
+    statement=(
+        "What is (ε₀, δ₀) for every record against all messages is so with a trusted server and with a trusted "
+        "shuffler, whose outputs are made of the messages; the converse fails"
+    ),
+    source=Source("lowy2023", "Appendix D.1"),
+    status=Status.PROVED,
+    inputs=ObservedInputs,
+    formula=observed,
+    examples=({"local_epsilon": 1.0, "delta": 1e-6},),
+)
+ONE_PASS = Theorem(
+    id="lowy.definition-4.one-pass",
+    title="One-pass algorithms are √R-compositional",
+    statement="an algorithm whose rounds use disjoint records spends ε₀ in each of R rounds: C = √R",
+    source=Source("lowy2023", "Definition 4 and what follows it"),
+    status=Status.PROVED,
+    conditions=(Condition("disjoint-batches", "every record is used in one round at most"),),
+    inputs=OnePassCompositionalityInputs,
+    formula=one_pass,
+    examples=({"local_epsilon": 1.0, "rounds": 16},),
+)
+COMPOSED = Theorem(
+    id="lowy.definition-4.advanced-composition",
+    title="Algorithms accounted for by advanced composition are 1-compositional",
+    statement=(
+        "if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} "
+        "(printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
+    ),
+    source=Source("lowy2023", "Definition 4 and what follows it"),
+    status=Status.PROVED,
+    conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _small_slack),),
+    errata=(DRIFT,),
+    inputs=ComposedInputs,
+    formula=composed,
+    examples=({"local_epsilons": [0.1, 0.1, 0.2], "delta": 1e-6},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (WEIGHTED, OBSERVED, ONE_PASS, COMPOSED)

@@ -1,0 +1,1 @@
+"""Reshef and Levy: noise cancellation."""

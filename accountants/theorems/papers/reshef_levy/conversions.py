@@ -1,0 +1,350 @@
+"""From adaptively composed Gaussian mechanisms to (ε, δ) and back: exactly, and by two ways of concentrated privacy.
+
+Reshef and Levy write ρ²/2-zCDP for what is ρ-Gaussian differentially private: an adaptive composition of Gaussian
+mechanisms is dominated by N(ρ, 1) against N(0, 1), and attains it. Lemma 2.6 forgets all of the law but its Rényi
+divergences; so does the best conversion of them, of Canonne, Kamath and Steinke. Here are the three side by side.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Annotated
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import erfcinv, erfinv
+
+from epsilond.accountants.curve import Enclosure
+from epsilond.accountants.numerics.special import (
+    LOG_ACCURACY,
+    UNIT_ROUNDOFF,
+    FloatArray,
+    log_normal_tail,
+    log_theta,
+)
+from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    Distance,
+    NoiseStd,
+    Quantity,
+    RenyiOrder,
+    delta_outputs,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import PAD, GaussianDpMu
+
+MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e4, description="parameter of Gaussian differential privacy, 0 for nothing")
+EPSILON_OR_NONE = Quantity(
+    symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
+)
+_STEPS = 100
+_LEAST_LOG_MU = -340.0
+"""Below, μ²/2 is no normal double: there 0 is answered for μ, and Lemma 2.6's ε for that of zCDP."""
+
+
+# Lemma 2.6 ------------------------------------------------------------------------------------------------------------
+def lemma_epsilon(*, mu: float, log_delta: float) -> float:
+    """ρ²/2 + ρ√(2 ln(1/δ)): Lemma 2.6, second part (A5)."""
+    return mu * (0.5 * mu + math.sqrt(-2.0 * log_delta))
+
+
+def lemma_order(*, mu: float, log_delta: float) -> float:
+    """The order at which Lemma 2.6 reads the divergence, 1 + √(2 ln(1/δ))/ρ."""
+    return 1.0 + math.sqrt(-2.0 * log_delta) / mu if mu > 0.0 else math.inf
+
+
+def lemma_mu(*, epsilon: float, log_delta: float) -> float:
+    """2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6 in ρ (A6)."""
+    return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
+
+
+# The best conversion of zero-concentrated privacy ---------------------------------------------------------------------
+def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
+    """The least ε at which every μ²/2-zCDP mechanism has δ, over all orders, elementwise; at least 0 (A8).
+
+    At the best order 1 + b, μ²b²/2 + ln(1 + b) = ln(1/δ), and
+    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b; any b gives a bound, so the root need not be exact.
+    Domain: μ in (0, 1e4], ln δ in [−1e10, 0).
+    """
+    spread, rarity = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), -np.asarray(log_delta, dtype=np.float64))
+    rho = 0.5 * spread * spread
+    low = np.minimum(0.5 * np.log(0.5 * rarity / rho), _log_expm1(0.5 * rarity))
+    high = np.minimum(0.5 * np.log(rarity / rho), _log_expm1(rarity))
+    log_b = 0.5 * (low + high)
+    for _ in range(_STEPS):
+        b = np.exp(log_b)
+        gap = rho * b * b + np.log1p(b) - rarity
+        low, high = np.where(gap <= 0.0, log_b, low), np.where(gap > 0.0, log_b, high)
+        new = log_b - gap / (2.0 * rho * b * b + b / (1.0 + b))
+        new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
+        if np.all(np.abs(new - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
+            break
+        log_b = new
+    b = np.exp(log_b)
+    epsilon = (b + 1.0) * rho + (rarity - np.log1p(b)) / b - np.log1p(1.0 / b)
+    return np.asarray(np.maximum(epsilon, 0.0))
+
+
+def _log_expm1(x: FloatArray) -> FloatArray:
+    return np.asarray(
+        np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
+    )
+
+
+def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
+    """The largest μ at which every μ²/2-zCDP mechanism is (ε, δ), or 0 if it is below 1e-147 (A9)."""
+
+    def excess(log_mu: float) -> float:
+        at = np.asarray(epsilon)
+        return float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), at)) - log_delta
+
+    low = high = max(math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), 1e-300)), _LEAST_LOG_MU)
+    step = 0.5
+    while excess(low) > 0.0:
+        if low == _LEAST_LOG_MU:
+            return 0.0
+        low, step = max(low - step, _LEAST_LOG_MU), 2.0 * step
+    while excess(high) <= 0.0:
+        low, high, step = high, high + step, 2.0 * step
+    return math.exp(brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200))
+
+
+# Exactly --------------------------------------------------------------------------------------------------------------
+def exact_epsilon(*, mu: float, log_delta: float) -> float:
+    """The least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up (A3)."""
+    return gaussian_pair(mu).epsilon(log_delta).upper
+
+
+def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
+    """Both ends of ε(δ) of many μ in (0, 1e4] at once.
+
+    Newton's method on ln δ(ε), which falls and is concave: from the right it stays there. The ends are then moved apart
+    until they are certified; an end that never is stays at 0, or at Lemma 2.6's ε.
+    """
+    mu = np.asarray(mus, dtype=np.float64)
+    start = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
+    epsilon = start.copy()
+    for _ in range(_STEPS):
+        value = log_theta(epsilon, mu)
+        slope = np.exp(np.minimum(epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value, 700.0))
+        new = np.maximum(epsilon - np.maximum(log_delta - value, 0.0) / np.maximum(slope, 1e-300), 0.0)
+        if np.all(np.abs(new - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
+            break
+        epsilon = new
+    lower, upper = np.zeros_like(mu), start
+    for width in (1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3):
+        # μ is known to four units of roundoff, as in the pair of laws.
+        above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
+        most = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
+        least = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
+        upper = np.where((most <= log_delta) & (upper == start), np.minimum(above, start), upper)
+        lower = np.where((least > log_delta) & (lower == 0.0), below, lower)
+    return lower, upper
+
+
+@functools.lru_cache(maxsize=64)
+def exact_mu(*, epsilon: float, log_delta: float) -> float:
+    """The largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down (A2).
+
+    Raises:
+        InvalidInput: it is above 1e5.
+    """
+    if epsilon == 0.0:
+        return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
+    return 1.0 / gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
+
+
+def _mu_of_advantage(log_delta: float) -> float:
+    """2Φ⁻¹((1 + δ)/2), what an advantage of δ is."""
+    found = erfinv(math.exp(log_delta)) if log_delta < -0.5 else erfcinv(-math.expm1(log_delta))
+    return 2.0 * math.sqrt(2.0) * float(found)
+
+
+# The theorems ---------------------------------------------------------------------------------------------------------
+@request
+class PairInputs:
+    """Rényi divergence of two Gaussians."""
+
+    order: RenyiOrder
+    distance: Distance
+    noise_std: NoiseStd
+
+
+def gaussian_divergence(inputs: PairInputs) -> Outputs:
+    """αΔ²/(2σ²)."""
+    return {"renyi_divergence": 0.5 * inputs.order * (inputs.distance / inputs.noise_std) ** 2}
+
+
+@request
+class MuInputs:
+    """ρ, and the δ at which ε is asked for. Give one of delta and log10_delta."""
+
+    gaussian_dp_mu: Annotated[float, MU_OR_NONE]
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    def check(self) -> None:
+        """Exactly one of delta and log10_delta."""
+        natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+@request
+class PointInputs:
+    """ρ, and the ε at which δ is asked for."""
+
+    gaussian_dp_mu: GaussianDpMu
+    epsilon: Annotated[float, EPSILON_OR_NONE]
+
+
+@request
+class TargetInputs:
+    """(ε, δ), for which ρ is asked. Give one of delta and log10_delta."""
+
+    epsilon: Annotated[float, EPSILON_OR_NONE]
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    def check(self) -> None:
+        """Exactly one of delta and log10_delta."""
+        natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
+    """ε at δ three ways, each never below the one before it."""
+    if mu == 0.0:
+        return {"exact_epsilon": 0.0, "zcdp_epsilon": 0.0, "lemma_epsilon": 0.0}
+    lemma, normal = lemma_epsilon(mu=mu, log_delta=log_delta), math.log(mu) > _LEAST_LOG_MU
+    return {
+        "exact_epsilon": exact_epsilon(mu=mu, log_delta=log_delta),
+        "zcdp_epsilon": float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta))) if normal else lemma,
+        "lemma_epsilon": lemma,
+    }
+
+
+def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
+    """ρ for (ε, δ) three ways, each never above the one before it."""
+    return {
+        "exact_gaussian_dp_mu": exact_mu(epsilon=epsilon, log_delta=log_delta),
+        "zcdp_gaussian_dp_mu": zcdp_mu(epsilon=epsilon, log_delta=log_delta),
+        "lemma_gaussian_dp_mu": lemma_mu(epsilon=epsilon, log_delta=log_delta),
+    }
+
+
+def by_lemma(inputs: MuInputs) -> Outputs:
+    """ε by Lemma 2.6 and the order it takes, beside the other two."""
+    mu, log_delta = inputs.gaussian_dp_mu, inputs.log_delta
+    found = epsilons(mu=mu, log_delta=log_delta)
+    return {"epsilon": found["lemma_epsilon"], "order": lemma_order(mu=mu, log_delta=log_delta), **found}
+
+
+def from_mu(inputs: MuInputs) -> Outputs:
+    """ε exactly, beside the other two; ρ as zCDP's."""
+    found = epsilons(mu=inputs.gaussian_dp_mu, log_delta=inputs.log_delta)
+    return {"epsilon": found["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **found}
+
+
+def profile(inputs: PointInputs) -> Outputs:
+    """δ(ε) exactly, rounded up."""
+    return delta_outputs(gaussian_pair(inputs.gaussian_dp_mu).ends(inputs.epsilon).upper)
+
+
+@in_doubles
+def from_target(inputs: TargetInputs) -> Outputs:
+    """The largest ρ three ways. `…_noise_ratio` is the noise it asks for over the exact one: what exactness saves."""
+    found = mus(epsilon=inputs.epsilon, log_delta=inputs.log_delta)
+    exact = found["exact_gaussian_dp_mu"]
+
+    def ratio(mu: float) -> float:
+        return exact / mu if mu > 0.0 else math.inf
+
+    return {
+        "gaussian_dp_mu": exact,
+        **found,
+        "zcdp_noise_ratio": ratio(found["zcdp_gaussian_dp_mu"]),
+        "lemma_noise_ratio": ratio(found["lemma_gaussian_dp_mu"]),
+    }
+
+
+LEMMA_2_3 = Theorem(
+    id="reshef.lemma-2.3",
+    title="Rényi divergence of two Gaussians",
+    statement="D_α(N(u, σ²I) ‖ N(v, σ²I)) = α|u − v|²/(2σ²)",
+    source=Source("reshef2025", "Lemma 2.3"),
+    status=Status.PROVED,
+    inputs=PairInputs,
+    formula=gaussian_divergence,
+    examples=({"order": 3.0, "distance": 2.0, "noise_std": 1.5},),
+)
+LEMMA_2_6 = Theorem(
+    id="reshef.lemma-2.6",
+    title="From concentrated privacy to (ε, δ), as printed",
+    statement=(
+        "ρ²/2-zCDP is (ρ²/2 + ρ√(2 ln(1/δ)), δ), by the divergence of order α* = 1 + √(2 ln(1/δ))/ρ and "
+        "(α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ)"
+    ),
+    source=Source("reshef2025", "Lemma 2.6"),
+    status=Status.PROVED,
+    inputs=MuInputs,
+    formula=by_lemma,
+    examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
+)
+GAUSSIAN_PROFILE = Theorem(
+    id="dong-roth-su-2022.corollary-2-13",
+    title="Gaussian differential privacy as a curve of (ε, δ)",
+    statement="μ-Gaussian differential privacy is (ε, δ(ε)) for every ε, δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)",
+    source=Source("dong2022gaussian", "Corollary 2.13"),
+    status=Status.PROVED,
+    inputs=PointInputs,
+    formula=profile,
+    examples=({"gaussian_dp_mu": 1.0, "epsilon": 1.0},),
+)
+EXACT = Theorem(
+    id="epsilond.gaussian-composition-epsilon",
+    title="ε of adaptively composed Gaussian mechanisms, exactly",
+    statement=(
+        "Where Lemma 2.6 is applied, to Gaussian mechanisms composed adaptively, ρ²/2-zCDP is ρ-Gaussian differential "
+        "privacy, and ε(δ) is the inverse of its curve: never above the best conversion of zCDP, which is never above "
+        "Lemma 2.6"
+    ),
+    source=Source(
+        "epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"
+    ),
+    status=Status.PROVED,
+    conditions=(
+        Condition("gaussian", "what is composed are Gaussian mechanisms, each free to depend on what came before"),
+    ),
+    inputs=MuInputs,
+    formula=from_mu,
+    examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
+)
+TARGET = Theorem(
+    id="epsilond.gaussian-composition-target",
+    title="The largest ρ for (ε, δ), three ways, and what exactness saves",
+    statement="The largest ρ whose ρ-Gaussian differential privacy is (ε, δ), beside those by zCDP and by Lemma 2.6",
+    source=Source("epsilond", "inverse of the three conversions"),
+    status=Status.PROVED,
+    conditions=EXACT.conditions,
+    inputs=TargetInputs,
+    formula=from_target,
+    examples=({"epsilon": 1.0, "delta": 1e-5},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_2_3, LEMMA_2_6, GAUSSIAN_PROFILE, EXACT, TARGET)

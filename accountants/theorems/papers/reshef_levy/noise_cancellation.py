@@ -1,0 +1,395 @@
+"""What noise cancellation releases: Theorem 5.1, its noise schedule, records one by one, and the trusted server.
+
+In its k-th report a client sends s_k + y_k − y_{k−1}: the noise it sent before is taken back, so that only its last one
+stays in the server's sum. The running sums of what it sent are Σ s + y_k, and a record that enters s_j moves every one
+from the j-th on by the same vector: Gaussian mechanisms with the noises of reports j, j + 1, …
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    PARTICIPANTS,
+    RELATION,
+    ROUNDS,
+    Diameter,
+    Lipschitz,
+    Participants,
+    Quantity,
+    Relation,
+    Rounds,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
+    CLIENT_SPREAD,
+    GRADIENT_STD,
+    PAD,
+    PARTICIPATIONS,
+    SMOOTHNESS_HETEROGENEITY,
+    SMOOTHNESS_STD,
+    ClippingNorm,
+    GaussianDpMu,
+    Participations,
+    SmoothnessOrLinear,
+    clipping_norm,
+    harmonic,
+    round_clipping_norm,
+)
+
+MOST_LISTED = 10**6
+NOISE_STDS = Quantity(symbol="σ_{t,i}", description="σ of the noise drawn in each report of a client, in their order")
+RELEASE_STDS = Quantity(symbol="σ_t", description="σ of the noise that the server adds in each round, in their order")
+SENSITIVITIES = Quantity(
+    symbol="Δ_j", description="most that one record moves s in each report of a client, in ℓ2 norm; absent: all alike"
+)
+Listed = Annotated[float, Quantity(description="one of them", gt=0)]
+_TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
+
+
+# The schedule ---------------------------------------------------------------------------------------------------------
+def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
+    """2S√(1 + ln T)/ρ, so that σ² = base² N after N reports (R6)."""
+    return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
+
+
+def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
+    """Δ√H_K/ρ, the least base at which a client of at most K reports is ρ-Gaussian differentially private (R7)."""
+    return sensitivity * math.sqrt(harmonic(participations)) / mu
+
+
+def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
+    """Δ√H_K/base, rounded up: ρ_i of a client with K reports under σ² = base² N."""
+    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
+
+
+def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
+    """ρ where all K records of a client may change at once: the k-th sum moves by kΔ, so Δ√(K(K + 1)/2)/base."""
+    return sensitivity * math.sqrt(0.5 * participations * (participations + 1.0)) / base * (1.0 + PAD)
+
+
+def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
+    """Δ√(releases)/(mσ), rounded up: Theorem F.1 at one σ."""
+    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
+
+
+# Inputs ---------------------------------------------------------------------------------------------------------------
+@request
+class ConstantsInputs:
+    """What is known of the losses. Absent spreads are at their largest: G and L."""
+
+    lipschitz: Lipschitz
+    smoothness: SmoothnessOrLinear
+    diameter: Diameter
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
+    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
+    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
+    round: Annotated[int, ROUNDS] = 1
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(lipschitz=self.lipschitz, smoothness=self.smoothness, diameter=self.diameter)
+
+
+def or_most(value: float | None, most: float) -> float:
+    """A spread, or its largest where it is not given."""
+    return most if value is None else value
+
+
+@in_doubles
+def constants(inputs: ConstantsInputs) -> Outputs:
+    """S, σ̃ and ξ̃; S_t of the round, and most that one record moves s_t if losses are convex too."""
+    g, smooth, d = inputs.lipschitz, inputs.smoothness, inputs.diameter
+    here = round_clipping_norm(lipschitz=g, smoothness=smooth, diameter=d, round_=inputs.round)
+    return {
+        "clipping_norm": clipping_norm(lipschitz=g, smoothness=smooth, diameter=d),
+        "total_gradient_std": or_most(inputs.gradient_std, g) + 2.0 * or_most(inputs.smoothness_std, smooth) * d,
+        "total_heterogeneity": or_most(inputs.heterogeneity, g)
+        + 2.0 * or_most(inputs.smoothness_heterogeneity, smooth) * d,
+        "round_clipping_norm": here,
+        "convex_sensitivity": g + here,
+    }
+
+
+@request
+class ReportsInputs:
+    """The noises of one client's reports, and how far one record moves s in each.
+
+    `sensitivities` are the ℓ2 distances; absent they are 2S for replace-one and S for the other relations. No report
+    at all is allowed.
+    """
+
+    clipping_norm: ClippingNorm
+    noise_stds: Annotated[tuple[Listed, ...], NOISE_STDS]
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    sensitivities: Annotated[tuple[Listed, ...] | None, SENSITIVITIES] = None
+
+    def check(self) -> None:
+        """Positive finite noises, and as many sensitivities."""
+        check_listed("noise_stds", self.noise_stds, least=0)
+        if self.sensitivities is not None:
+            check_listed("sensitivities", self.sensitivities, least=len(self.noise_stds), most=len(self.noise_stds))
+
+    @property
+    def distances(self) -> tuple[float, ...]:
+        """Δ_j."""
+        plain = sensitivity_factor(self.relation) * self.clipping_norm
+        return (plain,) * len(self.noise_stds) if self.sensitivities is None else tuple(self.sensitivities)
+
+
+def check_listed(name: str, values: Sequence[Any], *, least: int, most: int = MOST_LISTED) -> None:
+    """Refuse a list that is too short or long, or holds anything but positive finite numbers.
+
+    Raises:
+        InvalidInput: naming the list or the entry.
+    """
+    if not least <= len(values) <= most:
+        raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
+    for place, value in enumerate(values):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+            raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed="> 0 and finite")
+
+
+def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
+    """ρ of the record in each report: Δ_j √(Σ_{k ≥ j} 1/σ_k²) (R5', exact)."""
+    found, total = [], 0.0
+    for distance, std in zip(reversed(distances), reversed(noise_stds), strict=True):
+        total += 1.0 / std / std
+        found.append(distance * math.sqrt(total))
+    return tuple(reversed(found))
+
+
+@in_doubles
+def reports(inputs: ReportsInputs) -> Outputs:
+    """ρ_i of all records of the client, and ρ²/2 of zCDP; 0 for a client that never reports."""
+    total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
+    mu = sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total)
+    return {"gaussian_dp_mu": mu, "zcdp_rho": 0.5 * mu * mu}
+
+
+@in_doubles
+def records(inputs: ReportsInputs) -> Outputs:
+    """The largest ρ of any record, those of the first and the last, and that of all the client's records at once."""
+    found = record_mus(inputs.distances, inputs.noise_stds)
+    if not found:
+        nothing = dict.fromkeys(("first_record_gaussian_dp_mu", "last_record_gaussian_dp_mu"), 0.0)
+        return {"gaussian_dp_mu": 0.0, **nothing, "client_gaussian_dp_mu": 0.0}
+    moved, squares = 0.0, []
+    for distance, std in zip(inputs.distances, inputs.noise_stds, strict=True):
+        moved += distance
+        squares.append((moved / std) ** 2)
+    return {
+        "gaussian_dp_mu": max(found),
+        "first_record_gaussian_dp_mu": found[0],
+        "last_record_gaussian_dp_mu": found[-1],
+        "client_gaussian_dp_mu": math.sqrt(math.fsum(squares)),
+    }
+
+
+@request
+class ScheduleInputs:
+    """The schedule for a ρ, read at a client's N-th report. `most_participations` is the cap, T if absent."""
+
+    clipping_norm: ClippingNorm
+    gaussian_dp_mu: GaussianDpMu
+    rounds: Rounds
+    participations: Participations
+    most_participations: Annotated[int | None, PARTICIPATIONS] = None
+
+    def check(self) -> None:
+        """N ≤ cap ≤ T."""
+        cap = self.rounds if self.most_participations is None else self.most_participations
+        if cap > self.rounds:
+            raise InvalidInput.at("/most_participations", "cannot exceed rounds", allowed=f"≤ {self.rounds}")
+        if self.participations > cap:
+            raise InvalidInput.at("/participations", "cannot exceed the most there may be", allowed=f"≤ {cap}")
+
+    @property
+    def cap(self) -> int:
+        """K_max."""
+        return self.rounds if self.most_participations is None else self.most_participations
+
+
+@in_doubles
+def schedule(inputs: ScheduleInputs, reading: Reading = "printed") -> Outputs:
+    """σ at the N-th report, and the true ρ_i of a client that stops after it.
+
+    Printed: base² = 4S²(1 + ln T)/ρ². Corrected: 1 + ln T becomes H of the cap, the least that is ρ at the cap.
+    """
+    norm, mu = inputs.clipping_norm, inputs.gaussian_dp_mu
+    printed = printed_base_std(clipping_norm=norm, mu=mu, rounds=inputs.rounds)
+    least = base_std(sensitivity=2.0 * norm, mu=mu, participations=inputs.cap)
+    base = printed if reading == "printed" else least
+    return {
+        "base_std": base,
+        "noise_std": base * math.sqrt(inputs.participations),
+        "noise_variance": base * base * inputs.participations,
+        "true_gaussian_dp_mu": 2.0 * norm * math.sqrt(harmonic(inputs.participations)) / base,
+        "printed_over_least": printed / least,
+    }
+
+
+@request
+class TrustedInputs:
+    """The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T."""
+
+    clipping_norm: ClippingNorm
+    participants: Annotated[Participants, PARTICIPANTS]
+    noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS]
+    relation: Annotated[Relation, RELATION] = "replace-one"
+
+    def check(self) -> None:
+        """Positive finite noises."""
+        check_listed("noise_stds", self.noise_stds, least=0)
+
+
+@in_doubles
+def trusted(inputs: TrustedInputs) -> Outputs:
+    """ρ of {x_t} for the listed rounds, and where the last one's sum is not released."""
+    norm = sensitivity_factor(inputs.relation) * inputs.clipping_norm / inputs.participants
+    inverse = [1.0 / std / std for std in inputs.noise_stds]
+    mu = norm * math.sqrt(math.fsum(inverse))
+    return {
+        "gaussian_dp_mu": mu,
+        "zcdp_rho": 0.5 * mu * mu,
+        "released_gaussian_dp_mu": norm * math.sqrt(math.fsum(inverse[:-1])),
+    }
+
+
+# Conditions and errata ------------------------------------------------------------------------------------------------
+CLIPPED = Condition(
+    "client-clips",
+    "each client scales s down to ℓ2 norm at most S before it adds noise: S = G + 2LD rests on |x_t − x_{t−1}| ≤ "
+    "2D/(t + 1), which an untrusted server need not respect; where it does, clipping changes nothing",
+)
+SERVER_CLIPPED = Condition(
+    "bounded-messages", "every message s has ℓ2 norm at most S; G and L hold of every record, or s is clipped to S"
+)
+ONE_MESSAGE = Condition("one-message-per-record", "a record enters one message of its client and is never used again")
+KEPT_STATE = Condition(
+    "state-is-kept",
+    "a client keeps its last noise Y and its count N between its reports; what is lost is not cancelled, nothing else",
+)
+OBLIVIOUS = Condition("oblivious-participation", "who reports when, and which record is used when, depends on no data")
+FRESH = Condition("fresh-noise", "each report's noise is drawn afresh, of the scheduled σ, and nobody else knows it")
+PLANNED_MEAN = Condition("planned-divisor", "the server divides by m even where fewer than m clients report")
+SILENT_LAST = Condition(
+    "released-models-only", "x_1, …, x_T are released, and nothing computed from the sum of round T"
+)
+
+
+def _spreads(inputs: ConstantsInputs) -> Sides:
+    pairs = [
+        (inputs.gradient_std, inputs.lipschitz),
+        (inputs.heterogeneity, inputs.lipschitz),
+        (inputs.smoothness_std, inputs.smoothness),
+        (inputs.smoothness_heterogeneity, inputs.smoothness),
+    ]
+    worst = max(pairs, key=lambda pair: or_most(pair[0], pair[1]) - pair[1])
+    return Sides.at_most(or_most(worst[0], worst[1]), worst[1])
+
+
+SPREADS = Condition("spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _spreads)
+MALICIOUS = Erratum(
+    "E-R9",
+    printed="|s_{t,i}| ≤ S = G + 2LD, and so the guarantee holds against any server",
+    truth="a server that sends far apart x_t and x_{t−1} makes |s| reach G + (t − 1)LD: the client must clip s to S",
+    test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
+)
+SLACK = Erratum(
+    "E-R11",
+    printed="σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² for ρ",
+    truth="H_K suffices in place of 1 + ln T for at most K reports; as printed the true ρ_i is ρ√(H_K/(1 + ln T))",
+    test=f"{_TESTS}::test_the_printed_schedule_gives_more_than_it_says",
+)
+LEFT_OVERS = Erratum(
+    "E-R7",
+    printed="Theorems F.1 and F.2 name y_{t,i}, P_{t,i}, N_{t,i}, Algorithm 1 and Theorem 5.1",
+    truth=(
+        "they mean Y_t, P_t and Algorithm 2; only rounds below T reach x_1, …, x_T, so that the true ρ is ρ√((T − 1)/T)"
+    ),
+    test=f"{_TESTS}::test_the_last_round_of_a_trusted_server_is_not_released",
+)
+
+CONSTANTS = Theorem(
+    id="reshef.section-4",
+    title="Bounds on weighted gradient differences",
+    statement=(
+        "With x_{t+1} at distance at most 2D/(t + 2) from x_t: |s_t| ≤ S = G + 2LD, and s_t spreads by at most "
+        "σ̃ = σ + 2σ_L D and ξ̃ = ξ + 2ξ_L D; sharper, |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1), and one record of a convex "
+        "loss moves s_t by at most G + S_t"
+    ),
+    source=Source("reshef2025", "Section 4, and equations (4) to (7)"),
+    status=Status.PROVED,
+    conditions=(SPREADS, Condition("honest-server", "x_t and x_{t−1} are those of Algorithm 1")),
+    errata=(MALICIOUS,),
+    inputs=ConstantsInputs,
+    formula=constants,
+    examples=({"lipschitz": 1.0, "smoothness": 0.25, "diameter": 2.0, "round": 10},),
+)
+UNTRUSTED = Theorem(
+    id="reshef.5.1",
+    title="Privacy of noise cancellation against the server",
+    statement=(
+        "The messages of machine i are ρ_i²/2-zCDP for each of its records, ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}), whoever "
+        "else takes part, stays or leaves; read here: ρ_i-Gaussian differentially private, attained by the first record"
+    ),
+    source=Source("reshef2025", "Theorem 5.1"),
+    status=Status.PROVED,
+    conditions=(CLIPPED, ONE_MESSAGE, KEPT_STATE, OBLIVIOUS, FRESH),
+    errata=(MALICIOUS,),
+    inputs=ReportsInputs,
+    formula=reports,
+    examples=({"clipping_norm": 2.0, "noise_stds": [10.0, 12.0, 15.0]},),
+)
+RECORDS = Theorem(
+    id="epsilond.noise-cancellation-records",
+    title="Noise cancellation, record by record",
+    statement=(
+        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, exactly; all "
+        "its records at once √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
+    ),
+    source=Source("epsilond", "the running sums of a client's messages are Gaussian mechanisms"),
+    status=Status.PROVED,
+    conditions=UNTRUSTED.conditions,
+    inputs=ReportsInputs,
+    formula=records,
+    examples=({"clipping_norm": 2.0, "noise_stds": [10.0, 12.0, 15.0], "sensitivities": [2.0, 3.0, 4.0]},),
+)
+SCHEDULE = Theorem(
+    id="epsilond.noise-cancellation-schedule",
+    title="Noise that grows with the root of a client's reports",
+    statement=(
+        "σ²_{t,i} = base² N_{t,i}, N_{t,i} the reports of client i so far, is 2S√H_K/base for a client of K reports; "
+        "Theorem 5.2 prints base² = 4S²(1 + ln T)/ρ²"
+    ),
+    source=Source("epsilond", "Theorem 5.1 at the schedule of Theorem 5.2 of Reshef and Levy"),
+    status=Status.PROVED,
+    conditions=UNTRUSTED.conditions,
+    errata=(SLACK,),
+    inputs=ScheduleInputs,
+    formula=schedule,
+    examples=({"clipping_norm": 118.0, "gaussian_dp_mu": 8.0, "rounds": 1200, "participations": 600},),
+)
+TRUSTED = Theorem(
+    id="reshef.f.1",
+    title="Privacy of noise cancellation by a trusted server",
+    statement="The models {x_t} are ρ²/2-zCDP for each record, ρ = (2S/m)√(Σ_t 1/σ_t²); read here: ρ-Gaussian",
+    source=Source("reshef2025", "Theorem F.1"),
+    status=Status.PROVED,
+    conditions=(SERVER_CLIPPED, ONE_MESSAGE, OBLIVIOUS, FRESH, PLANNED_MEAN),
+    errata=(LEFT_OVERS,),
+    inputs=TrustedInputs,
+    formula=trusted,
+    examples=({"clipping_norm": 2.0, "participants": 4, "noise_stds": [1.0, 2.0, 3.0]},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (CONSTANTS, UNTRUSTED, RECORDS, SCHEDULE, TRUSTED)

@@ -1,0 +1,1 @@
+"""Theorems about excess risk and convergence, one folder for each paper."""

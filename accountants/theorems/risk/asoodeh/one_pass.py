@@ -1,0 +1,109 @@
+"""Corollary 2 of Asoodeh et al. 2021: the mean excess risk over one pass, up to a constant that no paper gives."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    GRADIENT_STD,
+    NOISE_STD,
+    STEP_SIZE,
+    Clients,
+    Dimension,
+    Lipschitz,
+    Participants,
+    Quantity,
+    Radius,
+    Smoothness,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import A_4, CURVATURE
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import NOISE_STDS, STEP_SIZES, listed
+
+_TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
+SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir 2016, Theorem 3, which no paper gives")
+
+
+@request
+class AverageRisk:
+    """One pass; the mean over steps of the excess risk. Absent: the spread of the gradient is L."""
+
+    clients: Clients
+    participants: Participants = 1
+    dimension: Dimension
+    lipschitz: Lipschitz
+    radius: Radius
+    smoothness: Smoothness
+    strong_convexity: Annotated[float, CURVATURE]
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
+    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
+    shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
+
+    def check(self) -> None:
+        """m ≤ n; lists are as long as the pass."""
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+        listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
+        listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
+
+
+def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
+    """The noise's term; the optimisation's, and their sum, where the caller knows the constant."""
+    steps = inputs.clients // inputs.participants
+    sizes, noises = (np.asarray(values, dtype=np.float64) for values in (inputs.step_sizes, inputs.noise_stds))
+    powers = sizes * noises**2  # one for all steps where both are constant, else one for each, as many as are listed
+    factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
+    noise = factor * float(np.sum(powers)) * (steps / powers.size) / inputs.clients
+    if inputs.shamir_constant is None:
+        return {"noise_term": noise}
+    spread = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    square = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + spread**2
+    scale = inputs.shamir_constant * inputs.participants / (inputs.strong_convexity * inputs.clients)
+    optimisation = scale * square * math.log(steps)
+    return {"noise_term": noise, "optimisation_term": optimisation, "excess_risk": optimisation + noise}
+
+
+COROLLARY_2 = Theorem(
+    id="asoodeh.corollary-2",
+    title="Mean excess risk over one pass",
+    statement="E (1/T) Σ_t F(W_t) − inf F ≤ c m ((L + μB)² + G²) log(n/m)/(λn) + Σ_t η_t σ_t²/n, c a constant",
+    source=Source("asoodeh2021", "Corollary 2"),
+    status=Status.UNPROVED,
+    conditions=(
+        Condition("shamir-steps", "steps as in Shamir 2016, Theorem 3; μ the smoothness and B the radius, as it seems"),
+        Condition("single-records", "m = 1: the mean of m losses is not of the form the theorem needs"),
+    ),
+    errata=(
+        A_4,
+        Erratum(
+            "A-7",
+            printed="c, μ and B are not defined; batches by applying the statement to their mean",
+            truth="order only: c is in no paper, and a mean of m scalar losses breaks the theorem's premise",
+            test=f"{_TESTS}::test_without_the_constant_there_is_no_risk",
+        ),
+    ),
+    constants="hidden",
+    inputs=AverageRisk,
+    formula=corollary_2,
+    examples=(
+        {
+            "clients": 1000,
+            "dimension": 100,
+            "lipschitz": 1.0,
+            "radius": 1.0,
+            "smoothness": 2.0,
+            "strong_convexity": 0.5,
+            "step_sizes": (0.001,),
+            "noise_stds": (2.0,),
+        },
+    ),
+)
+
+
+THEOREMS: tuple[Theorem, ...] = (COROLLARY_2,)

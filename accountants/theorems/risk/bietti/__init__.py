@@ -1,0 +1,1 @@
+"""Bietti et al.: generalisation of personalised federated learning."""

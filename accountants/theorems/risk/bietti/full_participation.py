@@ -1,0 +1,306 @@
+"""The generalisation bound of PPSGD with all clients in every round: Theorem 4.5 of Bietti et al.
+
+The bound needs L_α‖z*‖²_α and σ²_α‖z*‖²_α only, both of which stay finite at α = ∞ where the optimum is all shared.
+Its step, min{1/(4L_α), ‖z*‖/(√n σ)}, gives 4L_α‖z*‖²/n + 3σ‖z*‖/√n; with √(2n) for √n the 3 is 2√2 (E-B11); and at any
+step η < 1/(2L_α) it is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    FINITE_PERSONALIZATION,
+    LIPSCHITZ,
+    LOCAL_GRADIENT_STD,
+    SHARED_GRADIENT_STD,
+    SHARED_NOISE_STD,
+    STEP_SIZE,
+    WEIGHTED_NORM,
+    WEIGHTED_NORM_OLDER_NAME,
+    Clients,
+    Rounds,
+    SharedDimension,
+    Smoothness,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+
+_TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
+
+
+# Formulas -----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """4L_α‖z*‖²/n + 3σ‖z*‖/√n, by its two parts."""
+
+    optimisation: float
+    variance: float
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.optimisation + self.variance
+
+
+def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> Bound:
+    """From `smooth` = L_α‖z*‖² and `variance` = σ²‖z*‖² (P11)."""
+    return Bound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
+
+
+def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
+    """min{1/(4L_α), ‖z*‖/(√n σ)} of (7); the first where there is no variance. `variance` is σ²."""
+    largest = 0.25 / smoothness
+    return largest if variance == 0.0 else min(largest, norm / math.sqrt(rounds * variance))
+
+
+def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
+    """(‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) (P12), infinite from η = 1/(2L_α) on."""
+    slack = 1.0 - 2.0 * step * smoothness
+    if slack <= 0.0:
+        return math.inf
+    return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * slack)
+
+
+def parts_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> Bound:
+    """(22) by its two parts, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α), for η < 1/(2L_α).
+
+    For η ≤ 1/(4L_α) at most (23). A step of 0 is that of an optimum at the start.
+    """
+    if step == 0.0:
+        return Bound(optimisation=0.0, variance=0.0)
+    slack = 1.0 - 2.0 * step * smoothness
+    if slack <= 0.0:
+        return Bound(optimisation=math.inf, variance=math.inf)
+    return Bound(optimisation=0.5 * squared_norm / (step * rounds) / slack, variance=step * variance / slack)
+
+
+def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
+    """‖z*‖²/(ηn) + 2ησ², for η ≤ 1/(4L_α) (23)."""
+    return squared_norm / (step * rounds) + 2.0 * step * variance
+
+
+def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
+    """Everything about the bound at L_α, ‖z*‖_α and σ²: the theorem's step and ours, and the bound at each."""
+    squared = norm * norm
+    found = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
+    refined = theorem_bound(
+        smooth=smoothness * squared, variance=variance * squared, rounds=rounds, factor=2.0 * math.sqrt(2.0)
+    )
+    step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
+    finer = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
+
+    def at(step: float) -> float:
+        if step == 0.0:  # the optimum is the start
+            return 0.0
+        return simple_bound_at_step(step=step, squared_norm=squared, variance=variance, rounds=rounds)
+
+    return {
+        "weighted_smoothness": smoothness,
+        "variance": variance,
+        "step_size": step,
+        "optimisation_term": found.optimisation,
+        "variance_term": found.variance,
+        "excess_risk": found.total,
+        "excess_risk_at_step": at(step),
+        "refined_step_size": finer,
+        "refined_excess_risk": refined.total,
+        "excess_risk_at_refined_step": at(finer),
+    }
+
+
+# Requests -----------------------------------------------------------------------------------------------------------
+@request
+class WeightedOptimum:
+    """‖z*‖_α of any minimiser, by its own name or by the older one, which elsewhere is that of ‖v̄‖."""
+
+    weighted_optimum_norm: Annotated[float | None, WEIGHTED_NORM] = None
+    optimum_norm: Annotated[float | None, WEIGHTED_NORM_OLDER_NAME] = None
+
+    def check(self) -> None:
+        """Exactly one of the names, and a scale whose square is a double."""
+        if (self.weighted_optimum_norm is None) == (self.optimum_norm is None):
+            message = "is needed: exactly one of weighted_optimum_norm and its older name optimum_norm"
+            raise InvalidInput.at("/weighted_optimum_norm", message, allowed=WEIGHTED_NORM.allowed)
+        check_scales(weighted_optimum_norm=self.weighted_optimum_norm, optimum_norm=self.optimum_norm)
+
+    @property
+    def norm(self) -> float:
+        """‖z*‖_α."""
+        return (self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm) or 0.0
+
+
+@request
+class BoundInputs(WeightedOptimum):
+    """All clients in every round, at a finite α."""
+
+    clients: Clients
+    rounds: Rounds
+    smoothness: Smoothness
+    personalization: Annotated[float, FINITE_PERSONALIZATION]
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
+    shared_dimension: SharedDimension
+    noise_std: Annotated[float, SHARED_NOISE_STD]
+    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    clipping_norm: Annotated[float | None, LIPSCHITZ] = None
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        super().check()
+        check_scales(
+            smoothness=self.smoothness,
+            shared_gradient_std=self.shared_gradient_std,
+            local_gradient_std=self.local_gradient_std,
+            noise_std=self.noise_std,
+        )
+
+
+@in_doubles
+def generalisation(inputs: BoundInputs) -> Outputs:
+    """L_α, σ²_{tot,α}, the step and the bound (7)."""
+    alpha, clients = inputs.personalization, inputs.clients
+    sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
+    return bound_outputs(
+        smoothness=inputs.smoothness * max(alpha, 1.0 / clients),
+        norm=inputs.norm,
+        variance=sampled + alpha * inputs.shared_dimension * inputs.noise_std**2,
+        rounds=inputs.rounds,
+    )
+
+
+@request
+class AnyStepInputs(WeightedOptimum):
+    """A step size and the weighted problem: L_α, ‖z*‖_α and σ_{tot,α}."""
+
+    rounds: Rounds
+    step_size: Annotated[float, STEP_SIZE]
+    smoothness: Smoothness
+    gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        super().check()
+        check_scales(
+            step_size=self.step_size,
+            smoothness=self.smoothness,
+            gradient_std=self.gradient_std,
+        )
+
+
+@in_doubles
+def any_step(inputs: AnyStepInputs) -> Outputs:
+    """The bound that holds below 1/(2L_α), and (23) that holds up to 1/(4L_α)."""
+    squared, variance = inputs.norm**2, inputs.gradient_std**2
+    return {
+        "excess_risk": bound_at_step(
+            step=inputs.step_size,
+            smoothness=inputs.smoothness,
+            squared_norm=squared,
+            variance=variance,
+            rounds=inputs.rounds,
+        ),
+        "simple_excess_risk": simple_bound_at_step(
+            step=inputs.step_size, squared_norm=squared, variance=variance, rounds=inputs.rounds
+        ),
+    }
+
+
+# Theorems -----------------------------------------------------------------------------------------------------------
+CONVEX_SMOOTH = Condition(
+    "convex-and-smooth", "every record's loss is jointly convex and L-smooth in (w, θ_i) on the whole space"
+)
+FRESH = Condition("fresh-records", "clients are independent, and every round has fresh records")
+ADDITIVE = Condition("additive-model", "the loss of client i depends on w + θ_i only")
+UNCLIPPED = Condition("nothing-is-clipped", "no message was changed by clipping, as for squared losses it may be")
+
+
+def _no_clipping(inputs: BoundInputs) -> Sides:
+    if inputs.lipschitz is None or inputs.clipping_norm is None:
+        return Sides("undecidable", inputs.lipschitz or math.inf, inputs.clipping_norm or math.inf)
+    return Sides.at_most(inputs.lipschitz, inputs.clipping_norm)
+
+
+BELOW_CLIPPING = Condition(
+    "gradients-below-clipping", "‖∇_w f_i‖ ≤ G ≤ C everywhere (undecidable where G or C is absent)", _no_clipping
+)
+MISSING_ROOTS = Erratum(
+    "E-B7",
+    printed="η = …/√(nσ_tot) and σ̄_θ for σ̄_θ² in the proof",
+    truth="√(nσ²_tot) = √n σ_tot, as the theorem has it: doubling units doubles η σ²/‖z*‖ on both sides only so",
+    test=f"{_TESTS}::test_the_step_scales_as_the_theorem_says",
+)
+SMALLER_CONSTANT = Erratum(
+    "E-B11",
+    printed="the constant 3 of the variance term",
+    truth="2√2, with the step min{1/(4L_α), ‖z*‖/(√(2n)σ)}",
+    test=f"{_TESTS}::test_a_shorter_step_has_a_smaller_constant",
+)
+SQUARED_LOSS = Erratum(
+    "E-B13",
+    printed="Assumption 4.4 beside the squared loss of the examples",
+    truth="the squared loss has no bounded gradient: the bound then holds only where nothing was clipped",
+    test=f"{_TESTS}::test_clipping_is_a_condition",
+)
+
+THEOREM_4_5 = Theorem(
+    id="bietti.4.5",
+    title="Generalisation of PPSGD, all clients in every round",
+    statement=(
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²_α/n + 3σ_tot‖z*‖_α/√n with L_α = L max(α, 1/N) and σ²_tot = (ασ̄_w² + σ̄_θ²)/N + "
+        "αd_wσ_ζ²"
+    ),
+    source=Source("bietti2022", "Theorem 4.5, (6) and (7)"),
+    status=Status.PROVED,
+    conditions=(CONVEX_SMOOTH, FRESH, BELOW_CLIPPING),
+    errata=(MISSING_ROOTS, SMALLER_CONSTANT, SQUARED_LOSS),
+    inputs=BoundInputs,
+    formula=generalisation,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 2000,
+            "smoothness": 2.0,
+            "personalization": 0.01,
+            "weighted_optimum_norm": 2.0,
+            "shared_gradient_std": 1.0,
+            "local_gradient_std": 1.0,
+            "shared_dimension": 20,
+            "noise_std": 0.05,
+            "lipschitz": 1.0,
+            "clipping_norm": 1.0,
+        },
+    ),
+)
+ANY_STEP = Theorem(
+    id="bietti.4.5.any-step",
+    title="Generalisation of PPSGD at any step size",
+    statement="E f(z̄_n) − f* ≤ (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)), at most ‖z*‖²/(ηn) + 2ησ² where η ≤ 1/(4L_α)",
+    source=Source("bietti2022", "Appendix B.2, (22) and (23)"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "step-below-half",
+            "η L_α < 1/2, for either bound",
+            lambda inputs: Sides(inputs.step_size * inputs.smoothness < 0.5, inputs.step_size * inputs.smoothness, 0.5),
+        ),
+        Condition(
+            "step-below-quarter",
+            "η L_α ≤ 1/4, for (23)",
+            lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 0.25),
+        ),
+        CONVEX_SMOOTH,
+        FRESH,
+    ),
+    inputs=AnyStepInputs,
+    formula=any_step,
+    examples=(
+        {"rounds": 100, "step_size": 0.05, "smoothness": 2.0, "weighted_optimum_norm": 2.0, "gradient_std": 1.0},
+    ),
+)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_4_5, ANY_STEP)

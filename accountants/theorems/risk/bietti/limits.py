@@ -1,0 +1,251 @@
+"""Theorem 4.5 of Bietti et al. at the noise of a target, (9), and where nothing or everything is shared."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    DELTA,
+    FINITE_PERSONALIZATION,
+    LOCAL_GRADIENT_STD,
+    LOG10_DELTA,
+    NOISE_CONSTANT,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    RELATION,
+    SHARED_GRADIENT_STD,
+    SHARED_NOISE_STD,
+    Clients,
+    Epsilon,
+    Lipschitz,
+    Relation,
+    Rounds,
+    SharedDimension,
+    Smoothness,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.papers.bietti.noise import least_constant, noise_with_constant
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.risk.bietti.full_participation import (
+    ADDITIVE,
+    CONVEX_SMOOTH,
+    FRESH,
+    WeightedOptimum,
+    theorem_bound,
+)
+
+
+@request
+class PrivacyCostInputs(WeightedOptimum):
+    """(9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target."""
+
+    clients: Clients
+    rounds: Rounds
+    smoothness: Smoothness
+    personalization: Annotated[float, FINITE_PERSONALIZATION]
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
+    shared_dimension: SharedDimension
+    lipschitz: Lipschitz
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+
+    def check(self) -> None:
+        """Exactly one δ; scales whose squares are doubles."""
+        super().check()
+        natural_log_delta(self.delta, self.log10_delta)
+        check_scales(
+            epsilon=self.epsilon,
+            lipschitz=self.lipschitz,
+            smoothness=self.smoothness,
+            shared_gradient_std=self.shared_gradient_std,
+            local_gradient_std=self.local_gradient_std,
+        )
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def least(self) -> float:
+        """The least constant at this target."""
+        return least_constant(epsilon=self.epsilon, log_delta=self.log_delta, factor=sensitivity_factor(self.relation))
+
+
+@in_doubles
+def privacy_cost(inputs: PrivacyCostInputs) -> Outputs:
+    """The three terms of (9), their sum, and (7) itself, which joins the last two under one root."""
+    alpha, clients, norm = inputs.personalization, inputs.clients, inputs.norm
+    constant = inputs.least if inputs.noise_constant is None else inputs.noise_constant
+    std = noise_with_constant(
+        constant=constant,
+        clipping_norm=inputs.lipschitz,
+        contributions=clients,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=inputs.log_delta,
+    )
+    sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
+    optimisation = 4.0 * inputs.smoothness * max(alpha, 1.0 / clients) * norm * norm / inputs.rounds
+    statistical = 3.0 * norm * math.sqrt(sampled / inputs.rounds)
+    privacy = 3.0 * norm * std * math.sqrt(alpha * inputs.shared_dimension / inputs.rounds)
+    return {
+        "noise_std": std,
+        "noise_constant": constant,
+        "optimisation_term": optimisation,
+        "statistical_term": statistical,
+        "privacy_term": privacy,
+        "excess_risk": optimisation + statistical + privacy,
+        "joined_excess_risk": optimisation + math.hypot(statistical, privacy),
+    }
+
+
+@request
+class LocalLimitInputs:
+    """α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`²."""
+
+    clients: Clients
+    rounds: Rounds
+    smoothness: Smoothness
+    optimum_norm: Annotated[float, OPTIMUM_NORM]
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(
+            smoothness=self.smoothness,
+            optimum_norm=self.optimum_norm,
+            optimum_spread=self.optimum_spread,
+            local_gradient_std=self.local_gradient_std,
+        )
+
+
+@request
+class GlobalLimitInputs:
+    """α = ∞, all clients sharing one optimum. `optimum_norm` is its norm ‖v‖."""
+
+    clients: Clients
+    rounds: Rounds
+    smoothness: Smoothness
+    optimum_norm: Annotated[float, OPTIMUM_NORM]
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+    shared_dimension: SharedDimension
+    noise_std: Annotated[float, SHARED_NOISE_STD]
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(
+            smoothness=self.smoothness,
+            optimum_norm=self.optimum_norm,
+            shared_gradient_std=self.shared_gradient_std,
+            noise_std=self.noise_std,
+        )
+
+
+def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
+    found = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
+    return {
+        "optimisation_term": found.optimisation,
+        "variance_term": found.variance,
+        "excess_risk": found.total,
+    }
+
+
+@in_doubles
+def local_limit(inputs: LocalLimitInputs) -> Outputs:
+    """4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): no privacy cost, as nothing is shared (P14)."""
+    squared = inputs.optimum_norm**2 + inputs.optimum_spread**2
+    return _limit(inputs.smoothness * squared, inputs.local_gradient_std**2 * squared, inputs.rounds)
+
+
+@in_doubles
+def global_limit(inputs: GlobalLimitInputs) -> Outputs:
+    """4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n) (P15)."""
+    squared = inputs.optimum_norm**2
+    variance = inputs.shared_gradient_std**2 / inputs.clients + inputs.shared_dimension * inputs.noise_std**2
+    return _limit(inputs.smoothness * squared, variance * squared, inputs.rounds)
+
+
+# Theorems -----------------------------------------------------------------------------------------------------------
+EQUATION_9 = Theorem(
+    id="bietti.4.5.equation-9",
+    title="Generalisation of PPSGD at the noise of a target",
+    statement=(
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²/n + 3‖z*‖√((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ c √(αd_wG² ln(1/δ))/(Nε), of which the last "
+        "is the cost of privacy"
+    ),
+    source=Source("bietti2022", "(9)"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "constant-suffices",
+            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (which stands where c is absent)",
+            lambda inputs: Sides.at_least(
+                inputs.least if inputs.noise_constant is None else inputs.noise_constant, inputs.least
+            ),
+        ),
+        CONVEX_SMOOTH,
+        FRESH,
+    ),
+    constants="hidden",
+    inputs=PrivacyCostInputs,
+    formula=privacy_cost,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 2000,
+            "smoothness": 2.0,
+            "personalization": 0.01,
+            "weighted_optimum_norm": 2.0,
+            "shared_gradient_std": 1.0,
+            "local_gradient_std": 1.0,
+            "shared_dimension": 20,
+            "lipschitz": 1.0,
+            "epsilon": 1.0,
+            "delta": 1e-5,
+        },
+    ),
+)
+LOCAL_LIMIT = Theorem(
+    id="bietti.4.5.local-limit",
+    title="Learning locally only",
+    statement="at α = 0 the bound is 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), and nothing is shared",
+    source=Source("bietti2022", "Section 4, after Theorem 4.5"),
+    status=Status.PROVED,
+    conditions=(CONVEX_SMOOTH, FRESH),
+    inputs=LocalLimitInputs,
+    formula=local_limit,
+    examples=({"clients": 100, "rounds": 500, "smoothness": 2.0, "optimum_norm": 1.0, "local_gradient_std": 1.0},),
+)
+GLOBAL_LIMIT = Theorem(
+    id="bietti.4.5.global-limit",
+    title="Learning globally only",
+    statement="for clients of one optimum v the bound at α = ∞ is 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)",
+    source=Source("bietti2022", "Section 4, after Theorem 4.5"),
+    status=Status.PROVED,
+    conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
+    inputs=GlobalLimitInputs,
+    formula=global_limit,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 500,
+            "smoothness": 2.0,
+            "optimum_norm": 1.0,
+            "shared_gradient_std": 1.0,
+            "shared_dimension": 50,
+            "noise_std": 0.05,
+        },
+    ),
+)
+THEOREMS: tuple[Theorem, ...] = (EQUATION_9, LOCAL_LIMIT, GLOBAL_LIMIT)

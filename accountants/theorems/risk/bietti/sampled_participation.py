@@ -1,0 +1,254 @@
+"""The generalisation bounds with clients drawn at random: Theorems 5.2 (Algorithm 2) and B.4 (Algorithm 3).
+
+Same step and constants as Theorem 4.5, at the smoothness and variance of `bietti_federation`. The last theorem is ours:
+the corrected bounds, and the same for a fixed number of participants, which the paper's experiments use and its
+theorems leave out.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    CLIENT_GROUPS,
+    FINITE_PERSONALIZATION,
+    SAMPLING,
+    SHARED_NOISE_STD,
+    WEIGHTING,
+    Rate,
+    Rounds,
+    SharedDimension,
+    Smoothness,
+    Weighting,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.federation import (
+    ClientSampling,
+    Federation,
+    GroupOfUsers,
+    check_groups,
+    participants_of,
+)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
+from epsilond.accountants.theorems.risk.bietti.full_participation import (
+    CONVEX_SMOOTH,
+    FRESH,
+    UNCLIPPED,
+    WeightedOptimum,
+    bound_outputs,
+)
+
+_TESTS = "tests/theorems/risk/bietti/test_sampled_participation.py"
+
+
+# Requests -----------------------------------------------------------------------------------------------------------
+@request
+class _Sampled(WeightedOptimum):
+    client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
+    rounds: Rounds
+    smoothness: Smoothness
+    personalization: Annotated[float, FINITE_PERSONALIZATION]
+    shared_dimension: SharedDimension
+    noise_std: Annotated[float, SHARED_NOISE_STD]
+
+    def check(self) -> None:
+        """Some groups, and scales whose squares are doubles."""
+        super().check()
+        read_members(self, "client_groups", GroupOfUsers)
+        check_groups(self.client_groups)
+        check_scales(smoothness=self.smoothness, noise_std=self.noise_std)
+
+
+@request
+class SampledInputs(_Sampled):
+    """Clients drawn independently at rate q, at a finite α."""
+
+    participation_rate: Rate
+
+
+@request
+class DrawnInputs(_Sampled):
+    """Clients drawn as `sampling` says, at a finite α."""
+
+    sampling: Annotated[ClientSampling, SAMPLING]
+    participation_rate: Rate = 1.0
+    weighting: Annotated[Weighting, WEIGHTING] = "clients"
+
+    def check(self) -> None:
+        """And a rate that this sampling can have."""
+        super().check()
+        clients = sum(group.clients for group in self.client_groups)
+        participants_of(self.sampling, rate=self.participation_rate, clients=clients)
+
+
+# Formulas -----------------------------------------------------------------------------------------------------------
+def _bound(inputs: _Sampled, federation: Federation, reading: Reading) -> dict[str, object]:
+    alpha = inputs.personalization
+    shared, local = federation.smoothness_factors(reading)
+    steep, flat = federation.variance_factors(
+        noise_std=inputs.noise_std, dimension=inputs.shared_dimension, reading=reading
+    )
+    variances = federation.variances(reading)
+    return {
+        **bound_outputs(
+            smoothness=inputs.smoothness * max(alpha * shared, local),
+            norm=inputs.norm,
+            variance=alpha * steep + flat,
+            rounds=inputs.rounds,
+        ),
+        "shared_variance": variances.shared,
+        "selection_variance": variances.selection,
+        "local_variance": variances.local,
+    }
+
+
+def _federation(inputs: SampledInputs, weighting: Weighting) -> Federation:
+    return Federation(groups=inputs.client_groups, weighting=weighting, rate=inputs.participation_rate)
+
+
+def _proof_smoothness(inputs: SampledInputs, federation: Federation) -> float:
+    shared, local = federation.smoothness_factors("proof")
+    return inputs.smoothness * max(inputs.personalization * shared, local)
+
+
+@in_doubles
+def weighted_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
+    """L_{m,α}, the variances of (13), the step and the bound. Printed: as in the statement (E-B5, E-B6)."""
+    federation = _federation(inputs, "samples")
+    return {
+        **_bound(inputs, federation, reading),
+        "proof_weighted_smoothness": _proof_smoothness(inputs, federation),
+        "clipping_multiplier": federation.largest_message,
+        "heterogeneity_cost": federation.heterogeneity_cost,
+    }
+
+
+@in_doubles
+def weighted_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
+    """L_α, the variances of (35), the step and the bound; (36) beside. Printed: as in the statement (E-B5, E-B6)."""
+    federation = _federation(inputs, "clients")
+    coarser = federation.coarser_variance(
+        alpha=inputs.personalization, noise_std=inputs.noise_std, dimension=inputs.shared_dimension
+    )
+    return {
+        **_bound(inputs, federation, reading),
+        "proof_weighted_smoothness": _proof_smoothness(inputs, federation),
+        "coarser_variance": coarser,
+    }
+
+
+@in_doubles
+def drawn(inputs: DrawnInputs) -> Outputs:
+    """The bound, corrected, for any way of drawing clients."""
+    federation = Federation(
+        groups=inputs.client_groups,
+        weighting=inputs.weighting,
+        rate=inputs.participation_rate,
+        draw="fixed-number" if inputs.sampling == "without-replacement" else "independent",
+    )
+    return _bound(inputs, federation, "corrected")
+
+
+# Theorems -----------------------------------------------------------------------------------------------------------
+def _drawn_or_all(inputs: SampledInputs) -> Sides:
+    return Sides.at_least(inputs.participation_rate, 1.0)
+
+
+def _selection_vanishes(inputs: SampledInputs) -> Sides:
+    most = max(group.shared_gradient_norm for group in inputs.client_groups)
+    return Sides.at_most((1.0 - inputs.participation_rate) * most, 0.0)
+
+
+PRINTED_SMOOTHNESS = Condition(
+    "statement-smoothness", "q = 1, as the smoothness of the statement leaves q out (E-B5)", _drawn_or_all
+)
+PRINTED_VARIANCE = Condition(
+    "statement-variance",
+    "(1 − q) max‖∇_w f_i‖ = 0, as the variance of the statement has one q too many (E-B6)",
+    _selection_vanishes,
+)
+NO_RATE = Erratum(
+    "E-B5",
+    printed="L_{m,α} = L max{α + α m_max/M, m_max/M}; in B.4, L_α = L max{α + α/N, 1/N}",
+    truth="L max{α + α(1 − q) m_max/(qM), m_max/(qM)}; in B.4, L max{α + α(1 − q)/(qN), 1/(qN)}",
+    test=f"{_TESTS}::test_the_printed_smoothness_lets_the_run_diverge",
+)
+RATE_TOO_MANY = Erratum(
+    "E-B6",
+    printed="σ̃²_{w,m} has the factor q(1 − q)",
+    truth="1 − q: a 1/q is lost where the second moments of b_i/q are taken",
+    test=f"{_TESTS}::test_the_printed_selection_variance_is_too_small",
+)
+SYMBOLS = Erratum(
+    "E-B7",
+    printed="σ̄_{w,m} twice in (13), ασ̄²_{θ,m} in the middle of (14), and no σ̃_{w,m} in (16)",
+    truth="the second of (13) and the middle of (14) are σ̃_{w,m}; (16) holds where it vanishes, (36) keeps it",
+    test=f"{_TESTS}::test_the_coarser_variance_keeps_the_selection",
+)
+EXAMPLE = {
+    "client_groups": [
+        {
+            "clients": 90,
+            "batch_size": 2,
+            "shared_gradient_std": 1.0,
+            "local_gradient_std": 0.5,
+            "shared_gradient_norm": 0.2,
+        },
+        {"clients": 10, "batch_size": 8, "shared_gradient_std": 1.0, "local_gradient_std": 0.5},
+    ],
+    "rounds": 400,
+    "smoothness": 2.0,
+    "personalization": 0.3,
+    "weighted_optimum_norm": 3.0,
+    "shared_dimension": 5,
+    "noise_std": 0.1,
+}
+
+THEOREM_5_2 = Theorem(
+    id="bietti.5.2",
+    title="Generalisation of PPSGD, clients drawn independently and weighed by their records",
+    statement=(
+        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T with σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qM) + αd_wσ_ζ²; "
+        "L_{m,α} and σ̃ as corrected"
+    ),
+    source=Source("bietti2022", "Theorem 5.2, (13) and (14)"),
+    status=Status.REFUTED,
+    conditions=(PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED),
+    errata=(NO_RATE, RATE_TOO_MANY, SYMBOLS),
+    inputs=SampledInputs,
+    formula=weighted_by_samples,
+    examples=({**EXAMPLE, "participation_rate": 0.25},),
+)
+THEOREM_B_4 = Theorem(
+    id="bietti.b.4",
+    title="Generalisation of PPSGD, clients drawn independently and weighed alike",
+    statement=(
+        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T with σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qN) + αd_wσ_ζ²; "
+        "L_α and σ̃ as corrected"
+    ),
+    source=Source("bietti2022", "Theorem B.4, (15), (16), (35) and (36)"),
+    status=Status.REFUTED,
+    conditions=(PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED),
+    errata=(NO_RATE, RATE_TOO_MANY, SYMBOLS),
+    inputs=SampledInputs,
+    formula=weighted_by_clients,
+    examples=({**EXAMPLE, "participation_rate": 0.25},),
+)
+PERSONALIZED_RISK = Theorem(
+    id="epsilond.personalized-sgd-excess-risk",
+    title="Generalisation of PPSGD, however its clients are drawn",
+    statement=(
+        "Theorems 5.2 and B.4 with L max{α + ακω/(qW), ω/(qW)} and σ̃² = κΣ‖ω_i∇_w f_i‖²/W: κ = 1 − q for clients drawn "
+        "independently, (1 − q) N/(N − 1) for a fixed number, ω_i the gradients added up in a message, W = Σω_i"
+    ),
+    source=Source("epsilond", "accountants/theorems/papers/bietti/federation.py"),
+    status=Status.PROVED,
+    conditions=(CONVEX_SMOOTH, FRESH, UNCLIPPED),
+    inputs=DrawnInputs,
+    formula=drawn,
+    examples=({**EXAMPLE, "sampling": "without-replacement", "participation_rate": 0.25},),
+)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_5_2, THEOREM_B_4, PERSONALIZED_RISK)

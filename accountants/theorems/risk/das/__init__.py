@@ -1,0 +1,1 @@
+"""Das et al.: convergence of DP-NormFedAvg."""

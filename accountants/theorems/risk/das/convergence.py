@@ -1,0 +1,273 @@
+"""Das et al.: how fast NormFedAvg with noisy messages, and FedAvg beside it, find a stationary point.
+
+Losses are L-smooth (β is our name) and ζ-quasar-convex, clients take E full gradient steps, r of n are drawn uniformly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    CLIENT_OPTIMUM_DISTANCE,
+    COMPRESSION,
+    STEP_RATIO,
+    Clients,
+    InitialDistance,
+    LocalSteps,
+    Participants,
+    QuasarConvexity,
+    Rounds,
+    Smoothness,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+
+_TESTS = "tests/theorems/risk/das/test_convergence.py"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """The clients' step η and the server's step β."""
+
+    local: float
+    server: float
+
+
+def spread_factor(compression: float, participants: int) -> float:
+    """√(1 + γ/r)."""
+    return math.sqrt(1.0 + compression / participants)
+
+
+def local_step(
+    *, smoothness: float, quasar_convexity: float, local_steps: int, compression: float, participants: int
+) -> float:
+    """η = ζ/(4LE √(1 + γ/r))."""
+    return quasar_convexity / (4.0 * smoothness * local_steps * spread_factor(compression, participants))
+
+
+def printed_ratio(*, smoothness: float, quasar_convexity: float, initial_distance: float) -> float:
+    """β/η = 4L ‖w₀ − w*‖/ζ."""
+    return 4.0 * smoothness * initial_distance / quasar_convexity
+
+
+def best_ratio(
+    *, smoothness: float, quasar_convexity: float, initial_distance: float, rounds: int, local_steps: int
+) -> float:
+    """The β/η that minimises the bound (39): the two terms are then equal."""
+    return 4.0 * smoothness * initial_distance * local_steps / (quasar_convexity * math.sqrt(rounds))
+
+
+def gradient_terms(
+    *,
+    smoothness: float,
+    quasar_convexity: float,
+    initial_distance: float,
+    client_optimum_distance: float,
+    rounds: int,
+    local_steps: int,
+    step_ratio: float,
+    compression: float,
+    participants: int,
+) -> dict[str, float]:
+    """The terms of (39): from the start, from the steps, and from clients that want different models."""
+    spread = spread_factor(compression, participants)
+    start = 12.0 * (smoothness * initial_distance / quasar_convexity) ** 2 * local_steps / (step_ratio * rounds)
+    return {
+        "start": start * spread,
+        "steps": 0.75 * step_ratio / local_steps * spread,
+        "client_optima": 6.0 * smoothness / quasar_convexity * client_optimum_distance,
+    }
+
+
+@request
+class ConvergenceInputs:
+    """A run of DP-NormFedAvg. Absent: β/η as printed. γ = 0 is NormFedAvg, without rounding and noise."""
+
+    smoothness: Smoothness
+    quasar_convexity: QuasarConvexity
+    initial_distance: InitialDistance
+    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
+    rounds: Rounds
+    local_steps: LocalSteps
+    step_ratio: Annotated[float | None, STEP_RATIO] = None
+    compression: Annotated[float, COMPRESSION] = 0.0
+    participants: Participants
+
+    @property
+    def ratio(self) -> float:
+        """β/η."""
+        if self.step_ratio is not None:
+            return self.step_ratio
+        return printed_ratio(
+            smoothness=self.smoothness,
+            quasar_convexity=self.quasar_convexity,
+            initial_distance=self.initial_distance,
+        )
+
+    @property
+    def steps(self) -> Steps:
+        """η and β."""
+        local = local_step(
+            smoothness=self.smoothness,
+            quasar_convexity=self.quasar_convexity,
+            local_steps=self.local_steps,
+            compression=self.compression,
+            participants=self.participants,
+        )
+        return Steps(local=local, server=self.ratio * local)
+
+
+def bound_39(inputs: ConvergenceInputs) -> Outputs:
+    """The steps, and the bound on the mean gradient norm with its terms."""
+    terms = gradient_terms(
+        smoothness=inputs.smoothness,
+        quasar_convexity=inputs.quasar_convexity,
+        initial_distance=inputs.initial_distance,
+        client_optimum_distance=inputs.client_optimum_distance,
+        rounds=inputs.rounds,
+        local_steps=inputs.local_steps,
+        step_ratio=inputs.ratio,
+        compression=inputs.compression,
+        participants=inputs.participants,
+    )
+    steps = inputs.steps
+    return {
+        "local_step_size": steps.local,
+        "server_step_size": steps.server,
+        "gradient_norm": math.fsum(terms.values()),
+        **{f"{name}_term": value for name, value in terms.items()},
+    }
+
+
+QUASAR_CONVEX = Condition("quasar-convex", "every client's loss is β-smooth and ζ-quasar-convex")
+FULL_GRADIENTS = Condition("full-gradients", "clients descend on their full gradient; updates are normalised exactly")
+UNIFORM_CLIENTS = Condition("uniform-clients", "participants are drawn uniformly without replacement in each round")
+ASSUMPTIONS = (QUASAR_CONVEX, FULL_GRADIENTS, UNIFORM_CLIENTS)
+_EXAMPLE = {
+    "smoothness": 2.0,
+    "quasar_convexity": 0.5,
+    "initial_distance": 3.0,
+    "rounds": 400,
+    "local_steps": 20,
+    "compression": 100.0,
+    "participants": 25,
+}
+EQUATION_39 = Theorem(
+    id="das.equation-39",
+    title="Convergence of DP-NormFedAvg, for any number of local steps",
+    statement=(
+        "(1/K) Σ E‖∇f(w_k)‖ ≤ (12L²D₀²E/(cζ²K) + 3c/(4E)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖, c = β/η, "
+        "η = ζ/(4LE √(1 + γ/r))"
+    ),
+    source=Source("das2021", "Equation (39)"),
+    status=Status.PROVED,
+    conditions=ASSUMPTIONS,
+    inputs=ConvergenceInputs,
+    formula=bound_39,
+    examples=(_EXAMPLE,),
+)
+
+
+def _whole_root(inputs: ConvergenceInputs) -> Sides:
+    root = math.sqrt(inputs.rounds)
+    return Sides(inputs.local_steps**2 == inputs.rounds, float(inputs.local_steps), root)
+
+
+def utility(inputs: ConvergenceInputs) -> Outputs:
+    """The bound at E = √K and the printed β/η."""
+    factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
+    spread = spread_factor(inputs.compression, inputs.participants)
+    start = factor * inputs.initial_distance / math.sqrt(inputs.rounds) * spread
+    optima = factor * inputs.client_optimum_distance
+    return {"gradient_norm": start + optima, "start_term": start, "client_optima_term": optima}
+
+
+THEOREM_2_UTILITY = Theorem(
+    id="das.2-utility",
+    title="Convergence of DP-NormFedAvg at E = √K",
+    statement="min_k E‖∇f(w_k)‖ ≤ (6LD₀/(ζ√K)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖",
+    source=Source("das2021", "Theorem 2, convergence"),
+    status=Status.PROVED,
+    conditions=(Condition("root-steps", "E = √K, a whole number; else das.equation-39", _whole_root), *ASSUMPTIONS),
+    errata=(
+        Erratum(
+            "D-14",
+            printed="γ = O(d), independent of ε",
+            truth="γ = d/(4s²) + dV with V near 2/(αs)² at certified noise: it grows as ε falls",
+            test=f"{_TESTS}::test_the_compression_depends_on_epsilon",
+        ),
+    ),
+    inputs=ConvergenceInputs,
+    formula=utility,
+    examples=(_EXAMPLE,),
+)
+
+
+@request
+class FedAvgInputs:
+    """A run of FedAvg, whose updates are sent as they are."""
+
+    smoothness: Smoothness
+    quasar_convexity: QuasarConvexity
+    initial_distance: InitialDistance
+    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
+    rounds: Rounds
+    local_steps: LocalSteps
+    clients: Clients
+    participants: Participants
+
+    def check(self) -> None:
+        """r ≤ n."""
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+
+
+def variance_constant(*, clients: int, participants: int) -> float:
+    """c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))); 64 where all clients take part."""
+    if participants == clients:
+        return 64.0
+    scale = participants * (clients - 1)
+    return max(4.0, 2.0 + 23.0 * (clients - participants) / scale, 64.0 * clients * (participants - 1) / scale)
+
+
+def theorem_4(inputs: FedAvgInputs) -> Outputs:
+    """c̄, η, and the bound on the squared gradient norm. The distance of the clients' optima enters squared."""
+    constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
+    ratio = inputs.smoothness / inputs.quasar_convexity
+    squares = inputs.initial_distance**2 / inputs.rounds + inputs.client_optimum_distance**2
+    bound = 32.0 * constant * ratio * ratio * squares
+    return {
+        "variance_constant": constant,
+        "local_step_size": inputs.quasar_convexity / (constant * inputs.smoothness * inputs.local_steps),
+        "squared_gradient_norm": bound,
+        "gradient_norm": math.sqrt(bound),
+    }
+
+
+THEOREM_4 = Theorem(
+    id="das.4",
+    title="Convergence of FedAvg",
+    statement="min_k E‖∇f(w_k)‖² ≤ (32 c̄ L²/ζ²) (‖w₀ − w*‖²/K + (1/n) Σ ‖w*_i − w*‖²), η = ζ/(c̄LE)",
+    source=Source("das2021", "Theorem 4"),
+    status=Status.PROVED,
+    conditions=ASSUMPTIONS[::2],
+    inputs=FedAvgInputs,
+    formula=theorem_4,
+    examples=(
+        {
+            "smoothness": 2.0,
+            "quasar_convexity": 0.5,
+            "initial_distance": 3.0,
+            "rounds": 400,
+            "local_steps": 20,
+            "clients": 50,
+            "participants": 25,
+        },
+    ),
+)
+
+
+THEOREMS: tuple[Theorem, ...] = (EQUATION_39, THEOREM_2_UTILITY, THEOREM_4)

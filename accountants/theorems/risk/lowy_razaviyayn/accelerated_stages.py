@@ -1,0 +1,210 @@
+"""Algorithm 2 of Lowy and Razaviyayn, accelerated noisy mini-batch SGD: the weights of its steps, and its stages.
+
+Three sequences: w^md, where gradients are taken; w, which takes proximal steps; w^ag, the output. With the corrected
+v_k the printed schedule reaches the gaps it aims at with explicit constants, whether or not the inner loop knows of μ:
+put it into `lowy_accelerated_risk`. As R_k ≥ 4√(2β/μ), the part of v_k that is 2β leaves at most a quarter of the gap;
+as R_k ≥ 128V²/(3μΔ2^{−(k+1)}), the rest of v_k and the noise leave less than another quarter.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    ROUNDS,
+    InitialGap,
+    Quantity,
+    Smoothness,
+    StrongConvexity,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import Stage
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated_stages.py"
+GRADIENT_VARIANCE = Quantity(
+    symbol="V²", unit="gradient²", ge=0, description="mean squared error of one round's gradient, at its largest"
+)
+MOST_STAGES = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """One round: w^md = `aggregate` w^ag + `iterate` w; w is replaced by Π[`middle` w^md + `kept` w − `step` g].
+
+    Then w^ag is replaced by `share` w + (1 − `share`) w^ag. The first two weights add to 1, and so do `middle` and
+    `kept`: gradients are taken in the domain.
+    """
+
+    aggregate: float
+    iterate: float
+    middle: float
+    kept: float
+    step: float
+    share: float
+
+
+def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 0.0) -> Weights:
+    """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1)) (F-39, F-40)."""
+    share = 2.0 / (round_number + 1.0)
+    rest = (round_number - 1.0) / (round_number + 1.0)
+    pull = 4.0 * prox_weight / (round_number * (round_number + 1.0))
+    bent = strong_convexity + pull
+    whole = pull + rest * (1.0 + share) * strong_convexity
+    kept = rest * strong_convexity + pull
+    return Weights(
+        aggregate=rest * bent / whole,
+        iterate=share * kept / whole,
+        middle=share * strong_convexity / bent,
+        kept=kept / bent,
+        step=share / bent,
+        share=share,
+    )
+
+
+def planned_stage(
+    number: int,
+    *,
+    smoothness: float,
+    strong_convexity: float,
+    gap: float,
+    variance: float,
+    reading: Reading = "corrected",
+) -> Stage:
+    """Stage k of the schedule (F-39), which aims at an excess of Δ2^{−k}; `gap` is Δ, `variance` V².
+
+    R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Printed:
+    the product of the rounds is in the denominator (E-15), so that v_k is 2β.
+    """
+    aimed = 2.0 ** (number + 1) / gap
+    noisy = 128.0 * variance * aimed / (3.0 * strong_convexity)
+    rounds = math.ceil(max(4.0 * math.sqrt(2.0 * smoothness / strong_convexity), noisy))
+    product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
+    inside = strong_convexity * variance * (aimed / 4.0) / 3.0
+    inside = inside / product if reading == "printed" else inside * product
+    return Stage(rounds=rounds, prox_weight=max(2.0 * smoothness, math.sqrt(inside)))
+
+
+def planned_stages(
+    rounds: int,
+    *,
+    smoothness: float,
+    strong_convexity: float,
+    gap: float,
+    variance: float,
+    reading: Reading = "corrected",
+) -> tuple[Stage, ...]:
+    """The stages of the schedule that R rounds pay for, at most 64; none if not even the first."""
+    stages: list[Stage] = []
+    left = rounds
+    while len(stages) < MOST_STAGES:
+        stage = planned_stage(
+            len(stages) + 1,
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            gap=gap,
+            variance=variance,
+            reading=reading,
+        )
+        if stage.rounds > left:
+            break
+        stages.append(stage)
+        left -= stage.rounds
+    return tuple(stages)
+
+
+@request
+class StagesInputs:
+    """A strongly convex problem, and the rounds there are."""
+
+    smoothness: Smoothness
+    strong_convexity: StrongConvexity
+    initial_gap: InitialGap
+    gradient_variance: Annotated[float, GRADIENT_VARIANCE]
+    rounds: Annotated[int, ROUNDS]
+
+    def check(self) -> None:
+        """0 < μ ≤ β; scales whose squares are doubles."""
+        check_scales(
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            initial_gap=self.initial_gap,
+            gradient_variance=self.gradient_variance,
+        )
+        if not 0.0 < self.strong_convexity <= self.smoothness:
+            raise InvalidInput.at(
+                "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {self.smoothness:g}"
+            )
+
+    def stages(self, reading: Reading) -> tuple[Stage, ...]:
+        """The stages of a reading."""
+        return planned_stages(
+            self.rounds,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            gap=self.initial_gap,
+            variance=self.gradient_variance,
+            reading=reading,
+        )
+
+
+@in_doubles
+def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
+    """The stages within the rounds, the rounds they use, and the excess they aim at."""
+    stages = inputs.stages(reading)
+    return {
+        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in stages],
+        "used_rounds": sum(stage.rounds for stage in stages),
+        "aimed_excess_risk": math.ldexp(inputs.initial_gap, -len(stages)),
+    }
+
+
+def _first_stage(inputs: StagesInputs) -> Sides:
+    first = planned_stage(
+        1,
+        smoothness=inputs.smoothness,
+        strong_convexity=inputs.strong_convexity,
+        gap=inputs.initial_gap,
+        variance=inputs.gradient_variance,
+    )
+    return Sides.at_least(inputs.rounds, first.rounds)
+
+
+INVERTED_PRODUCT = Erratum(
+    "E-15",
+    printed="v_k = max{2β, √(μV²/(3Δ2^{−(k−1)} R_k(R_k + 1)(R_k + 2)))}, which is always 2β",
+    truth=(
+        "the rounds multiply. Where the inner loop does not use μ the printed v_k stays far above the gap aimed at; "
+        "where it does, as in Algorithm 2, both reach it"
+    ),
+    test=f"{_TESTS}::test_the_printed_prox_weight_misses_where_the_inner_loop_knows_no_convexity",
+)
+ALGORITHM_2 = Theorem(
+    id="lowy.algorithm-2",
+    title="Accelerated noisy mini-batch SGD in stages",
+    statement=(
+        "R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉ rounds, α_r = 2/(r + 1), η_r = 4v_k/(r(r + 1)), v_k = max{2β, "
+        "√(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}, each stage from the output of the one before: the excess risk "
+        "after stage k is at most Δ2^{−k}"
+    ),
+    source=Source("lowy2023", "Algorithm 2 and the proof of Theorem E.1"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("first-stage", "R ≥ R_1: the rounds pay for one stage", _first_stage),
+        Condition("unbiased-gradients", "given the past, a round's gradient is unbiased with mean squared error ≤ V²"),
+        Condition("loss", "the objective is μ-strongly convex and β-smooth on the domain, closed and convex"),
+    ),
+    errata=(INVERTED_PRODUCT,),
+    inputs=StagesInputs,
+    formula=algorithm_2,
+    examples=(
+        {"smoothness": 1.0, "strong_convexity": 0.1, "initial_gap": 1.0, "gradient_variance": 0.5, "rounds": 6000},
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (ALGORITHM_2,)

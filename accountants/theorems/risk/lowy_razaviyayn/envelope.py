@@ -1,0 +1,101 @@
+"""Lemma E.10 of Lowy and Razaviyayn: the Moreau envelope, a smooth stand-in for a loss that is not smooth.
+
+f_b(w) = min over v in W of f(v) + b|w − v|²/2, for f convex and L-Lipschitz on the closed convex W; b > 0 is chosen.
+
+1. It is b-smooth, and ∇f_b(w) = b(w − v) at the minimising v. It is the infimal convolution of b|·|²/2 with f on W.
+2. f_b ≤ f ≤ f_b + L²/(2b) on W: f(w) − f(v) − b|w − v|²/2 ≤ L|w − v| − b|w − v|²/2, at most L²/(2b).
+3. |∇f_b(w)| ≤ L for w in W (the paper has 2L): as v minimises over the segment from v to w, which lies in W, b|w − v|²
+   is at most the slope of f along it, times its length: at most L|w − v|. Outside W the gradient grows without bound.
+4. If f is μ-strongly convex, f_b is μb/(μ + b)-strongly convex, not μ: f = μ|·|²/2 on a large ball attains it.
+
+So the noise of the smooth theorems, calibrated to L, stands for f_b as long as its gradients are evaluated in W.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity, request
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
+
+
+def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
+    """L²/(2b): by how much f may exceed f_b (F-20), and what an excess risk of f_b gains as one of f. In loss units."""
+    return lipschitz * lipschitz / (2.0 * envelope_smoothness)
+
+
+def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
+    """The bound on |∇f_b| over W: L, or 2L as the lemma prints it (E-17)."""
+    return 2.0 * lipschitz if reading == "printed" else lipschitz
+
+
+def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: float) -> float:
+    """μb/(μ + b), the strong convexity of f_b; 0 for μ = 0, below μ otherwise."""
+    return strong_convexity * (envelope_smoothness / (strong_convexity + envelope_smoothness))
+
+
+@request
+class EnvelopeInputs:
+    """A loss and the smoothness of its envelope."""
+
+    lipschitz: Lipschitz
+    envelope_smoothness: Annotated[float, ENVELOPE_SMOOTHNESS]
+    strong_convexity: StrongConvexity = 0.0
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(
+            lipschitz=self.lipschitz,
+            envelope_smoothness=self.envelope_smoothness,
+            strong_convexity=self.strong_convexity,
+        )
+
+
+@in_doubles
+def envelope(inputs: EnvelopeInputs, reading: Reading = "printed") -> Outputs:
+    """The envelope's gap, Lipschitz constant on W, smoothness and strong convexity (printed: that of the loss)."""
+    kept = envelope_strong_convexity(
+        strong_convexity=inputs.strong_convexity, envelope_smoothness=inputs.envelope_smoothness
+    )
+    return {
+        "smoothing_gap": envelope_gap(lipschitz=inputs.lipschitz, envelope_smoothness=inputs.envelope_smoothness),
+        "lipschitz": envelope_lipschitz(lipschitz=inputs.lipschitz, reading=reading),
+        "smoothness": inputs.envelope_smoothness,
+        "strong_convexity": inputs.strong_convexity if reading == "printed" else kept,
+    }
+
+
+ENVELOPE_LIPSCHITZ = Erratum(
+    "E-17",
+    printed="f_b is 2L-Lipschitz (while σ is computed from L); Theorems 2.2 and 2.4 take it to be μ-strongly convex",
+    truth=(
+        "|∇f_b| ≤ L on the domain, so σ from L is right where gradients are evaluated in the domain; f_b is "
+        "μb/(μ + b)-strongly convex"
+    ),
+    test=f"{_TESTS}::test_the_envelope_is_as_lipschitz_as_the_loss_and_less_strongly_convex",
+)
+
+LEMMA_E10 = Theorem(
+    id="lowy.lemma-e.10",
+    title="The Moreau envelope of a Lipschitz loss",
+    statement=(
+        "f_b(w) = min_{v in W} f(v) + b|w − v|²/2 is convex and b-smooth, f_b ≤ f ≤ f_b + L²/(2b), and its gradient "
+        "has norm at most L on W (2L as printed)"
+    ),
+    source=Source("lowy2023", "Lemma E.10"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("loss", "f is convex and L-Lipschitz on the domain, which is closed and convex"),
+        Condition("inside-domain", "the envelope and its gradients are evaluated inside the domain"),
+    ),
+    errata=(ENVELOPE_LIPSCHITZ,),
+    inputs=EnvelopeInputs,
+    formula=envelope,
+    examples=({"lipschitz": 1.0, "envelope_smoothness": 50.0, "strong_convexity": 0.5},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_E10,)

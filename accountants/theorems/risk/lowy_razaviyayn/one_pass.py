@@ -1,0 +1,267 @@
+"""Theorem 2.3 of Lowy and Razaviyayn: one pass of accelerated SGD, for clients whose distributions differ."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    GRADIENT_STD,
+    INITIAL_GAP,
+    Heterogeneity,
+    Smoothness,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_prescription import (
+    PRINTED_FACTOR,
+    RISK_PROOF_FACTOR,
+    OnePass,
+    balanced_convex_terms,
+    balanced_strongly_convex_terms,
+    clients_needed,
+    convex_terms,
+    heterogeneity_threshold,
+    informal_rounds,
+    informal_terms,
+    logarithm_argument,
+    one_pass_noise_std,
+    one_pass_rounds,
+    one_pass_variance,
+    prescribed_batch,
+    regularization,
+    strongly_convex_terms,
+    whole_batch,
+)
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_one_pass.py"
+
+
+@request
+class OnePassInputs(EqualClientsInputs):
+    """Equal clients, M of N in each round. Absent: batch_size is the prescribed one, φ is L, Δ is LD."""
+
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    smoothness: Smoothness
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    heterogeneity: Heterogeneity = 0.0
+    initial_gap: Annotated[float | None, INITIAL_GAP] = None
+
+    def scales(self) -> tuple[str, ...]:
+        """And those of the gradients."""
+        return (*super().scales(), "smoothness", "gradient_std", "heterogeneity", "initial_gap")
+
+    @property
+    def run(self) -> OnePass:
+        """The run as the formulas see it."""
+        gap = self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+        return OnePass(
+            epsilon=self.epsilon,
+            log_delta=self.log_delta,
+            samples_per_client=self.samples_per_client,
+            clients=self.clients,
+            participants=self.participants,
+            dimension=self.dimension,
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            gradient_std=self.lipschitz if self.gradient_std is None else self.gradient_std,
+            heterogeneity=self.heterogeneity,
+            gap=gap,
+        )
+
+    @property
+    def batch(self) -> int:
+        """The batch given, or the prescribed one."""
+        if self.batch_size is not None:
+            return self.batch_size
+        return whole_batch(prescribed_batch(self.run), samples_per_client=self.samples_per_client)
+
+
+@in_doubles
+def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
+    """Noise, batch and rounds, and every risk of the statement as a scale: its constants and logarithms are hidden.
+
+    `batch_…` are the terms at the batch that is run; `balanced_…` those of (37), or (38) if μ > 0, at the real
+    prescribed batch; `informal_…` those of (8) or (9), for M = N. `upper_exact_noise_std` is the least σ that does.
+    """
+    run, batch = inputs.run, inputs.batch
+    rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
+    stds = {
+        factor: one_pass_noise_std(
+            lipschitz=inputs.lipschitz,
+            batch_size=batch,
+            epsilon=inputs.epsilon,
+            log_delta=inputs.log_delta,
+            factor=factor,
+        )
+        for factor in (PRINTED_FACTOR, RISK_PROOF_FACTOR)
+    }
+    std = stds[PRINTED_FACTOR]
+    sensitivity = 2.0 * inputs.lipschitz / batch
+    exact = gaussian_noise_std_ends(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
+    if inputs.strong_convexity > 0.0:
+        at_batch = strongly_convex_terms(run, batch_size=batch)
+        balanced = balanced_strongly_convex_terms(run, reading=reading)
+    else:
+        at_batch = convex_terms(run, batch_size=batch, reading=reading)
+        balanced = balanced_convex_terms(run)
+    variance = one_pass_variance(
+        clients=run.clients,
+        participants=run.participants,
+        batch_size=batch,
+        dimension=run.dimension,
+        noise_std=std,
+        gradient_std=run.gradient_std,
+        heterogeneity=run.heterogeneity,
+    ).total
+    outputs: dict[str, float] = {
+        "batch_size": batch,
+        "prescribed_batch_size": prescribed_batch(run),
+        "rounds": rounds,
+        "informal_rounds_scale": informal_rounds(run),
+        "noise_std": std,
+        "noise_multiplier": std * batch / inputs.lipschitz,
+        "sensitivity": sensitivity,
+        "risk_proof_noise_std": stds[RISK_PROOF_FACTOR],
+        "lower_exact_noise_std": exact.lower,
+        "upper_exact_noise_std": exact.upper,
+        "epsilon_limit": -8.0 * inputs.log_delta,
+        "gradient_variance": variance,
+        "regularization": regularization(variance=variance, diameter=inputs.diameter, rounds=rounds),
+        "heterogeneity_threshold": heterogeneity_threshold(run),
+        "clients_needed": clients_needed(run, reading=reading),
+        "excess_risk_scale": math.fsum(at_batch.values()),
+        "balanced_excess_risk_scale": math.fsum(balanced.values()),
+        "informal_excess_risk_scale": math.fsum(informal_terms(run, reading=reading).values()),
+    }
+    outputs |= {f"batch_{name}_term": value for name, value in at_batch.items()}
+    return outputs | {f"balanced_{name}_term": value for name, value in balanced.items()}
+
+
+# Conditions ---------------------------------------------------------------------------------------------------------
+def _epsilon_range(inputs: OnePassInputs) -> Sides:
+    return Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
+
+
+def _everyone(inputs: OnePassInputs) -> Sides:
+    """M against N where the clients may differ, against M itself where v = 0."""
+    needed = inputs.clients if inputs.heterogeneity > 0.0 else inputs.participants
+    return Sides.at_least(inputs.participants, needed)
+
+
+def _batch_at_least_one(inputs: OnePassInputs) -> Sides:
+    return Sides.at_least(prescribed_batch(inputs.run), 1.0)
+
+
+def _batch_at_most_all(inputs: OnePassInputs) -> Sides:
+    return Sides.at_most(prescribed_batch(inputs.run), inputs.samples_per_client)
+
+
+def _logarithm(inputs: OnePassInputs) -> Sides:
+    argument = logarithm_argument(inputs.run) if inputs.strong_convexity > 0.0 else math.inf
+    return Sides(argument > 1.0, argument, 1.0)
+
+
+DISJOINT = Condition(
+    "disjoint-batches", "each client's batches are disjoint and fixed before the run: a record is used at most once"
+)
+CONDITIONS = (
+    Condition("epsilon-range", "ε ≤ 8 ln(1/δ)", _epsilon_range),
+    Condition("informal-participation", "M = N, or v = 0, for the informal risks (right side M if v = 0)", _everyone),
+    Condition("prescribed-batch-positive", "the prescribed batch is at least 1", _batch_at_least_one),
+    Condition("prescribed-batch-available", "the prescribed batch is at most n", _batch_at_most_all),
+    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
+    DISJOINT,
+    Condition("fresh-noise", "fresh Gaussian noise in every message"),
+    INSIDE_DOMAIN,
+    Condition("loss", "every record's loss is convex (the objective μ-strongly convex), L-Lipschitz and β-smooth"),
+    Condition("independent-records", "all records are independent, each from its own client's distribution"),
+    Condition("hidden-constants", "constants and logarithms that the statement's risks leave out", undecidable=True),
+)
+
+# Errata -------------------------------------------------------------------------------------------------------------
+SQUARED_SMOOTHNESS = Erratum(
+    "E-07",
+    printed="the convex bound at any K begins with β²D²K²/n²",
+    truth="βD²K²/n²: as printed it is no loss, and does not balance the privacy term at the prescribed K",
+    test=f"{_TESTS}::test_the_first_convex_term_balances_the_third_only_with_one_power_of_smoothness",
+)
+LOST_CONVEXITY = Erratum(
+    "E-08",
+    printed="φ²/(nM) in (38), and √κ L² d ln(1/δ)/(ε²n²N) in (9)",
+    truth="both are divided by μ: as printed they are squared gradients, not losses",
+    test=f"{_TESTS}::test_the_printed_strongly_convex_terms_are_not_losses",
+)
+TWO_NOISES = Erratum(
+    "E-24",
+    printed="σ² = 32 L² ln(1.25/δ)/(εK)² in the statement and its privacy proof, 8 L² … in the proof of its risk",
+    truth="32 for ε ≤ 8 ln(1/δ); with 8 the true ε at δ = 1e-5 and ε = 10 is 10.39",
+    test=f"{_TESTS}::test_the_noise_in_the_proof_of_the_risk_is_not_private",
+)
+REMARK = Erratum(
+    "E-25",
+    printed="Remark E.2: M ≳ (εn/(d ln(1/δ)))³",
+    truth="(εn/√(d ln(1/δ)))³",
+    test=f"{_TESTS}::test_the_clients_that_the_remark_needs",
+)
+REGULARIZATION = Erratum(
+    "E-29",
+    printed="λ = V/(2D√R) with (λ/2)|w|²; R = n/K; F̂ for F",
+    truth="Lemma E.11 has (V/(2D√R))|w − w₀|², twice as much and about the start; R = ⌊n/K⌋",
+    test=f"{_TESTS}::test_rounds_are_whole_and_the_rest_of_the_records_is_unused",
+)
+
+THEOREM_2_3 = Theorem(
+    id="lowy.2.3",
+    title="One-pass accelerated mini-batch SGD for clients that differ",
+    statement=(
+        "With σ² = 32 L² ln(1.25/δ)/(εK)², ε ≤ 8 ln(1/δ), and R = ⌊n/K⌋ disjoint batches, everything a client sends is "
+        "(ε, δ) for each of its records. Õ excess risk: (37) φD/√(nM) + (β^{1/4}LD^{3/2}√(d ln(1/δ))/(εn√M))^{4/5} + "
+        "√K vD√((N − M)/((N − 1)nM)); if μ-strongly convex (38) φ²/(μnM) + √κ L²d ln(1/δ)/(με²n²M) + "
+        "v²(N − M)/(μ√κM(N − 1)); at the prescribed K"
+    ),
+    source=Source("lowy2023", "Theorem 2.3"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=CONDITIONS,
+    errata=(SQUARED_SMOOTHNESS, LOST_CONVEXITY, TWO_NOISES, REMARK, REGULARIZATION),
+    inputs=OnePassInputs,
+    formula=one_pass,
+    examples=(
+        {
+            "epsilon": 1.0,
+            "delta": 1e-6,
+            "samples_per_client": 100_000,
+            "clients": 50,
+            "participants": 40,
+            "dimension": 10,
+            "lipschitz": 1.0,
+            "diameter": 2.0,
+            "smoothness": 1.0,
+            "gradient_std": 0.5,
+            "heterogeneity": 0.1,
+        },
+        {
+            "epsilon": 1.0,
+            "delta": 1e-6,
+            "samples_per_client": 100_000,
+            "clients": 50,
+            "participants": 50,
+            "batch_size": 500,
+            "dimension": 10,
+            "lipschitz": 1.0,
+            "diameter": 2.0,
+            "smoothness": 10.0,
+            "strong_convexity": 0.1,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (THEOREM_2_3,)

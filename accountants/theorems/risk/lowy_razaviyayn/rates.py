@@ -1,0 +1,213 @@
+"""Reference rates of Lowy and Razaviyayn: Section 3's comparisons, the threshold of free privacy, and Figure 2.
+
+All are orders of magnitude, without constants and logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.quantities import (
+    GRADIENT_STD,
+    Clients,
+    Diameter,
+    Dimension,
+    Epsilon,
+    Lipschitz,
+    Quantity,
+    SamplesPerClient,
+    StrongConvexity,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
+    HIDDEN,
+    central_ratio,
+    local_ratio,
+    privacy_scale,
+    statistical_scale,
+)
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_rates.py"
+CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness over strong convexity, β/μ")
+
+
+def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
+    """√(d/n): from here on, up to constants, privacy against everyone costs no more than the records' own number."""
+    return math.sqrt(dimension / samples_per_client)
+
+
+@request
+class ReferenceInputs:
+    """A federation and a loss. φ is L where it is absent."""
+
+    samples_per_client: SamplesPerClient
+    clients: Clients
+    dimension: Dimension
+    epsilon: Epsilon
+    lipschitz: Lipschitz
+    diameter: Diameter
+    strong_convexity: StrongConvexity = 0.0
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(lipschitz=self.lipschitz, diameter=self.diameter, strong_convexity=self.strong_convexity)
+
+
+@request
+class FigureInputs:
+    """A federation, in units where L = D = φ = 1, and L²/μ = 1 for the strongly convex rates."""
+
+    samples_per_client: SamplesPerClient
+    clients: Clients
+    dimension: Dimension
+    epsilon: Epsilon
+    condition_number: Annotated[float, CONDITION_NUMBER]
+
+
+@in_doubles
+def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
+    """Scales: without privacy, with local privacy and one record a person, with a trusted server; and ε at √(d/n).
+
+    `one_record` is the local model with n = 1. Printed: the central rate begins with φ²/√(nN) (E-26).
+    """
+    mu = inputs.strong_convexity
+    phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    statistical = statistical_scale(
+        gradient_std=phi,
+        diameter=inputs.diameter,
+        samples_per_client=inputs.samples_per_client,
+        clients=inputs.clients,
+        strong_convexity=mu,
+    )
+    one_record = local_ratio(
+        epsilon=inputs.epsilon, dimension=inputs.dimension, samples_per_client=1, clients=inputs.clients
+    )
+    central = central_ratio(
+        epsilon=inputs.epsilon,
+        dimension=inputs.dimension,
+        samples_per_client=inputs.samples_per_client,
+        clients=inputs.clients,
+    )
+
+    def cost(ratio: float) -> float:
+        return privacy_scale(ratio=ratio, lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=mu)
+
+    misprinted = reading == "printed" and mu == 0.0
+    first = phi * phi / math.sqrt(inputs.samples_per_client * float(inputs.clients)) if misprinted else statistical
+    free = free_privacy_epsilon(dimension=inputs.dimension, samples_per_client=inputs.samples_per_client)
+    return {
+        "non_private_scale": statistical,
+        "one_record_scale": cost(one_record),
+        "central_scale": first + cost(central),
+        "free_privacy_epsilon": free,
+    }
+
+
+@in_doubles
+def figure(inputs: FigureInputs, reading: Reading = "printed") -> Outputs:
+    """Every entry of Figure 2, and by how much (8) exceeds (4).
+
+    Printed: √(κd) in the upper bound for different clients and strongly convex losses; corrected: √κ d (E-25). The
+    lower bound for different clients is divided by C² of the one-pass algorithm that (8) is for,
+    `one_pass_compositionality_squared`; for C = 1 it is `different_convex_lower_sequential`.
+    """
+    records = float(inputs.samples_per_client) * inputs.clients
+    sizes = {
+        "epsilon": inputs.epsilon,
+        "dimension": inputs.dimension,
+        "samples_per_client": inputs.samples_per_client,
+        "clients": inputs.clients,
+    }
+    local, central = local_ratio(**sizes), central_ratio(**sizes)  # type: ignore[arg-type]
+    root, kappa, d = 1.0 / math.sqrt(records), inputs.condition_number, inputs.dimension
+    compositionality = local**-0.4
+    widened = math.sqrt(kappa * d) / d if reading == "printed" else math.sqrt(kappa)
+    return {
+        "identical_convex": root + local,
+        "identical_strongly_convex": 1.0 / records + local * local,
+        "different_convex_upper": root + local**0.8,
+        "different_convex_lower": root + local / compositionality,
+        "different_convex_lower_sequential": root + local,
+        "different_strongly_convex_upper": 1.0 / records + widened * local * local,
+        "different_strongly_convex_lower": 1.0 / records + local * local / kappa,
+        "empirical_convex": local,
+        "empirical_strongly_convex": local * local,
+        "shuffled_identical_convex": root + central,
+        "shuffled_identical_strongly_convex": 1.0 / records + central * central,
+        "one_pass_compositionality_squared": compositionality,
+        "one_pass_excess_factor": local**-0.2,
+    }
+
+
+def _free(inputs: ReferenceInputs) -> Sides:
+    return Sides("undecidable", inputs.dimension / inputs.epsilon**2, inputs.samples_per_client)
+
+
+FREE_PRIVACY = Condition(
+    "privacy-for-free",
+    "d/ε₀² is at most of order n: then privacy against everyone is free, up to constants",
+    _free,
+)
+WRONG_UNIT = Erratum(
+    "E-26",
+    printed="φ²/√(nN) in the central rate",
+    truth="φD/√(nN), which is a loss",
+    test=f"{_TESTS}::test_the_printed_central_rate_is_not_a_loss",
+)
+SPREAD = Erratum(
+    "E-25",
+    printed="√(κd)/(ε²n²N); and (8) is looser than (4) by (√d/(nε√M))^{1/5}",
+    truth="√κ d/(ε²n²N), as in (9); and by the inverse, (εn√M/√d)^{1/5}, which exceeds 1",
+    test=f"{_TESTS}::test_the_figure_drops_a_root_of_the_dimension",
+)
+REFERENCE_RATES = Theorem(
+    id="lowy.section-3",
+    title="What federated privacy is measured against",
+    statement=(
+        "without privacy φD/√(nN) or φ²/(μnN); local privacy with one record a person LD min{1, √d/(ε√N)}; a trusted "
+        "server φD/√(nN) + LD min{1, √d/(εnN)}. Privacy against everyone is free, in order, where d/ε₀² is at most n"
+    ),
+    source=Source("lowy2023", "Section 3 and footnote 8"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(FREE_PRIVACY, HIDDEN),
+    errata=(WRONG_UNIT,),
+    inputs=ReferenceInputs,
+    formula=reference,
+    examples=(
+        {
+            "samples_per_client": 100,
+            "clients": 50,
+            "dimension": 20,
+            "epsilon": 1.0,
+            "lipschitz": 1.0,
+            "diameter": 2.0,
+            "gradient_std": 0.5,
+        },
+    ),
+)
+FIGURE_2 = Theorem(
+    id="lowy.figure-2",
+    title="The rates of Figure 2",
+    statement=(
+        "with r = √d/(ε₀n√N): identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5} and "
+        "1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one pass; on the "
+        "data at hand r and r²; shuffled "
+        "1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r²"
+    ),
+    source=Source("lowy2023", "Figure 2"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(HIDDEN,),
+    errata=(SPREAD,),
+    inputs=FigureInputs,
+    formula=figure,
+    examples=({"samples_per_client": 100, "clients": 50, "dimension": 20, "epsilon": 1.0, "condition_number": 16.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (REFERENCE_RATES, FIGURE_2)

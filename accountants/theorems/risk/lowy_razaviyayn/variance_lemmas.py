@@ -1,0 +1,248 @@
+"""Lemmas E.5 and E.6 of Lowy and Razaviyayn as theorems; their functions stand in `lowy_variance`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    BatchSize,
+    Clients,
+    Dimension,
+    EmpiricalGradientStd,
+    EmpiricalHeterogeneity,
+    GradientStd,
+    Heterogeneity,
+    NoiseStd,
+    Participants,
+    Population,
+    Quantity,
+    SamplesPerClient,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import (
+    Variance,
+    fresh_gradient_variance,
+    gradient_variance,
+    reused_gradient_variance_printed,
+    sampling_factor,
+)
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
+
+
+@request
+class FreshVarianceInputs:
+    """One round on records that were never used before, equal clients; statistics of the distributions."""
+
+    clients: Clients
+    participants: Participants
+    batch_size: BatchSize
+    dimension: Dimension
+    gradient_std: GradientStd
+    heterogeneity: Heterogeneity = 0.0
+    noise_std: NoiseStd
+
+    def check(self) -> None:
+        """No more participants than clients; scales whose squares are doubles."""
+        check_scales(gradient_std=self.gradient_std, heterogeneity=self.heterogeneity, noise_std=self.noise_std)
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+
+
+@request
+class ReusedVarianceInputs:
+    """One round on records that are drawn anew from the same data in every round, equal clients."""
+
+    clients: Clients
+    participants: Participants
+    samples_per_client: SamplesPerClient
+    batch_size: BatchSize
+    dimension: Dimension
+    empirical_gradient_std: EmpiricalGradientStd
+    empirical_heterogeneity: EmpiricalHeterogeneity
+    noise_std: NoiseStd
+
+    def check(self) -> None:
+        """No more participants than clients, no larger batch than records; scales whose squares are doubles."""
+        check_scales(
+            empirical_gradient_std=self.empirical_gradient_std,
+            empirical_heterogeneity=self.empirical_heterogeneity,
+            noise_std=self.noise_std,
+        )
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+        if self.batch_size > self.samples_per_client:
+            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
+
+
+def _parts(variance: Variance) -> Outputs:
+    return {
+        "gradient_variance": variance.total,
+        "sampling_variance": variance.sampling,
+        "client_variance": variance.clients,
+        "noise_variance": variance.noise,
+    }
+
+
+@in_doubles
+def fresh(inputs: FreshVarianceInputs) -> Outputs:
+    """V² and its parts."""
+    squared, noise = inputs.gradient_std * inputs.gradient_std, inputs.noise_std * inputs.noise_std
+    return _parts(
+        fresh_gradient_variance(
+            clients=inputs.clients,
+            participants=inputs.participants,
+            rms_participants=inputs.participants,
+            batch_size=inputs.batch_size,
+            average_gradient_variance=squared,
+            largest_gradient_variance=squared,
+            heterogeneity=inputs.heterogeneity,
+            dimension=inputs.dimension,
+            average_noise_variance=noise,
+            largest_noise_variance=noise,
+        )
+    )
+
+
+@in_doubles
+def reused(inputs: ReusedVarianceInputs, reading: Reading = "printed") -> Outputs:
+    """V² and its parts: the printed bound, or the two-level one."""
+    if reading == "printed":
+        noise = inputs.noise_std * inputs.noise_std
+        return _parts(
+            reused_gradient_variance_printed(
+                participants=inputs.participants,
+                rms_participants=inputs.participants,
+                batch_size=inputs.batch_size,
+                records=inputs.clients * inputs.samples_per_client,
+                empirical_gradient_std=inputs.empirical_gradient_std,
+                dimension=inputs.dimension,
+                average_noise_variance=noise,
+                largest_noise_variance=noise,
+            )
+        )
+    return _parts(
+        gradient_variance(
+            clients=inputs.clients,
+            participants=inputs.participants,
+            samples_per_client=inputs.samples_per_client,
+            batch_size=inputs.batch_size,
+            dimension=inputs.dimension,
+            noise_std=inputs.noise_std,
+            empirical_gradient_std=inputs.empirical_gradient_std,
+            empirical_heterogeneity=inputs.empirical_heterogeneity,
+        )
+    )
+
+
+@request
+class SubsetMeanInputs:
+    """m of N vectors of mean zero, drawn without replacement."""
+
+    population: Population
+    batch_size: BatchSize
+    mean_square: Annotated[float, Quantity(symbol="a²", ge=0, description="mean squared norm of the vectors")]
+
+    def check(self) -> None:
+        """No more drawn than there are."""
+        if self.batch_size > self.population:
+            raise InvalidInput.at("/batch_size", "exceeds the population", allowed=f"≤ {self.population}")
+
+
+@in_doubles
+def subset_mean(inputs: SubsetMeanInputs, reading: Reading = "printed") -> Outputs:
+    """E|mean of the drawn|². Printed: the bound 1{m < N} a²/m. Corrected: the exact (N − m)/((N − 1) m) a²."""
+    if reading == "corrected":
+        factor = sampling_factor(population=inputs.population, drawn=inputs.batch_size)
+    else:
+        factor = 1.0 / inputs.batch_size if inputs.batch_size < inputs.population else 0.0
+    return {"variance": factor * inputs.mean_square}
+
+
+TWO_LEVELS = Erratum(
+    "E-12",
+    printed="Φ̂²/(MK) 1{MK < ñ} bounds the sampling variance for every M ≤ N",
+    truth=(
+        "clients are drawn first: w²/(MK) (n − K)/(n − 1) + v²/M (N − M)/(N − 1). N = 2, M = 1, K = n = 100 and client "
+        "gradients ±1 have variance 1, not 0.01"
+    ),
+    test=f"{_TESTS}::test_drawing_clients_first_refutes_the_printed_variance",
+)
+NOT_HOMOGENEOUS = Erratum(
+    "E-14",
+    printed="identically distributed clients have v* = 0, and the bound for fresh samples serves in every round",
+    truth=(
+        "their empirical losses differ, v̂*² being of order L²/n; and a re-used batch drawn with replacement has "
+        "φ²(1/K + 1/n − 1/(nK)) about the expected gradient"
+    ),
+    test=f"{_TESTS}::test_identical_distributions_leave_empirical_heterogeneity",
+)
+_ALL_TAKE_PART = Condition(
+    "all-participate",
+    "M = N, or identical data at every client (M ≥ N)",
+    lambda inputs: Sides.at_least(inputs.participants, inputs.clients),
+)
+_DISTINCT = Condition("drawn-once", "clients, and each client's records, are drawn without replacement")
+
+LEMMA_E5_FRESH = Theorem(
+    id="lowy.lemma-e.5",
+    title="Variance of one round's gradient, records used once",
+    statement="V² ≤ min{Φ²/(M'K), φ²_max/(MK)} + (1 − (M − 1)/(N − 1)) v²/M 1{N > 1} + d min{Σ²/M', σ²_max/M}",
+    source=Source("lowy2023", "Lemma E.5"),
+    status=Status.PROVED,
+    conditions=(Condition("fresh-records", "no record has been used in an earlier round"),),
+    errata=(NOT_HOMOGENEOUS,),
+    inputs=FreshVarianceInputs,
+    formula=fresh,
+    examples=(
+        {
+            "clients": 25,
+            "participants": 12,
+            "batch_size": 100,
+            "dimension": 20,
+            "gradient_std": 1.0,
+            "heterogeneity": 0.7,
+            "noise_std": 0.4,
+        },
+    ),
+)
+LEMMA_E5_REUSED = Theorem(
+    id="lowy.lemma-e.5-erm",
+    title="Variance of one round's gradient, records used again",
+    statement="V² ≤ Φ̂²/(MK) 1{MK < ñ} + d min{Σ²/M', σ²_max/M}, ñ the number of all records",
+    source=Source("lowy2023", "Lemma E.5, empirical part"),
+    status=Status.REFUTED,
+    conditions=(_ALL_TAKE_PART, _DISTINCT),
+    errata=(TWO_LEVELS,),
+    inputs=ReusedVarianceInputs,
+    formula=reused,
+    examples=(
+        {
+            "clients": 10,
+            "participants": 10,
+            "samples_per_client": 1000,
+            "batch_size": 100,
+            "dimension": 20,
+            "empirical_gradient_std": 2.0,
+            "empirical_heterogeneity": 1.0,
+            "noise_std": 0.4,
+        },
+    ),
+)
+LEMMA_E6 = Theorem(
+    id="lowy.lemma-e.6",
+    title="The mean of a random subset",
+    statement="m of N vectors of mean 0, drawn without replacement: E|mean|² = (N − m)/((N − 1)m) a² ≤ 1{m < N} a²/m",
+    source=Source("lowy2023", "Lemma E.6"),
+    status=Status.PROVED,
+    conditions=(_DISTINCT,),
+    inputs=SubsetMeanInputs,
+    formula=subset_mean,
+    examples=({"population": 10, "batch_size": 3, "mean_square": 1.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_E5_FRESH, LEMMA_E5_REUSED, LEMMA_E6)

@@ -1,0 +1,1 @@
+"""Reshef and Levy: excess risk of noise cancellation."""

@@ -1,0 +1,267 @@
+"""The trusted server (Theorem F.2 of Reshef and Levy), lower bounds as orders, and what the method is compared with."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from epsilond.accountants.quantities import (
+    NOISE_STD,
+    STEP_SIZE,
+    Clients,
+    Diameter,
+    Dimension,
+    Epsilon,
+    Lipschitz,
+    Participants,
+    Quantity,
+    Rounds,
+    StepSize,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import LEFT_OVERS, PLANNED_MEAN
+from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
+    certified_risk,
+    trusted_step_size,
+    trusted_terms,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
+    CONVERGENCE,
+    DOMAIN,
+    NEIGHBOURHOOD,
+    NORM,
+    POSITIVE,
+    FederationInputs,
+    small_step,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM
+
+Server = Literal["trusted", "untrusted"]
+SERVER = Quantity(
+    description="who adds the noise: each client, as it trusts nobody, or the server, which then sees every message"
+)
+
+
+@request
+class TrustedRunInputs(FederationInputs):
+    """ρ; absent `step_size` and `noise_std` are the printed ones."""
+
+    gaussian_dp_mu: GaussianDpMu
+    noise_std: Annotated[float | None, NOISE_STD] = None
+    step_size: Annotated[float | None, STEP_SIZE] = None
+
+    @property
+    def std(self) -> float:
+        """σ, by default 2S√T/(ρm)."""
+        printed = 2.0 * self.federation.clipping_norm * math.sqrt(self.rounds)
+        return self.noise_std or printed / (self.gaussian_dp_mu * self.participants)
+
+    @property
+    def step(self) -> float:
+        """η."""
+        return self.step_size or trusted_step_size(self.federation, noise_std=self.std)
+
+
+@in_doubles
+def trusted_run(inputs: TrustedRunInputs) -> Outputs:
+    """The printed bound with its terms, and the display before η at the step taken."""
+    run, mu = inputs.federation, inputs.gaussian_dp_mu
+    d, reports = run.diameter, float(run.participants) * run.rounds
+    terms = {
+        "optimisation": 4.0 * d * (run.optimum_gradient_norm + 2.0 * run.smoothness * d) / run.rounds,
+        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
+        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
+    }
+    at_step = trusted_terms(run, noise_std=inputs.std, step_size=inputs.step)
+    return {
+        "noise_std": inputs.std,
+        "step_size": inputs.step,
+        "excess_risk": math.fsum(terms.values()),
+        **{f"{name}_term": value for name, value in terms.items()},
+        "excess_risk_at_step_size": math.fsum(at_step.values()),
+        "true_gaussian_dp_mu": mu * math.sqrt((run.rounds - 1.0) / run.rounds),
+    }
+
+
+@request
+class OrderInputs:
+    """n = mT records in all, d coordinates, ε; M clients where the server is not trusted."""
+
+    server: Annotated[Server, SERVER]
+    clients: Clients
+    participants: Participants
+    rounds: Rounds
+    dimension: Dimension
+    epsilon: Epsilon
+
+
+def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
+    """1/√n and √d/(εn), the latter √M times it for an untrusted server (R15)."""
+    clients = clients if server == "untrusted" else 1
+    return {
+        "statistical": 1.0 / math.sqrt(reports),
+        "privacy": math.sqrt(float(clients) * dimension) / (epsilon * reports),
+    }
+
+
+def lower_order(inputs: OrderInputs) -> Outputs:
+    """The sum of both, a rate and no bound."""
+    terms = order_terms(
+        server=inputs.server,
+        clients=inputs.clients,
+        reports=float(inputs.participants) * inputs.rounds,
+        dimension=inputs.dimension,
+        epsilon=inputs.epsilon,
+    )
+    return {"excess_risk_scale": math.fsum(terms.values()), **{f"{k}_term": v for k, v in terms.items()}}
+
+
+@request
+class IndependentInputs(FederationInputs):
+    """ρ, and the step size of the run."""
+
+    gaussian_dp_mu: GaussianDpMu
+    step_size: StepSize
+
+
+@in_doubles
+def independent(inputs: IndependentInputs) -> Outputs:
+    """The bound with fresh noise N(0, (2S/ρ)²) on each message, and √(mT/(2M(1 + ln T))), what cancelling it gains."""
+    run = inputs.federation
+    std = 2.0 * run.clipping_norm / inputs.gaussian_dp_mu
+    reports = run.rate * run.rounds
+    return {
+        "noise_std": std,
+        "excess_risk": certified_risk(run, step_size=inputs.step_size, noise_variance=std * std).by_norm,
+        "gain_of_cancellation": math.sqrt(reports / (2.0 * (1.0 + math.log(run.rounds)))),
+    }
+
+
+@request
+class BaselineInputs:
+    """Noisy SGD: each message a clipped gradient with noise N(0, (2G/ρ)²), one pass."""
+
+    lipschitz: Lipschitz
+    diameter: Diameter
+    dimension: Dimension
+    participants: Participants
+    rounds: Rounds
+    gaussian_dp_mu: GaussianDpMu
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(lipschitz=self.lipschitz, diameter=self.diameter, gaussian_dp_mu=self.gaussian_dp_mu)
+
+
+@in_doubles
+def baseline(inputs: BaselineInputs) -> Outputs:
+    """DB/√T at η = D/(B√T), B² = G² + 4G²d/(ρ²m)."""
+    noise = 2.0 * inputs.lipschitz / inputs.gaussian_dp_mu
+    norm = math.sqrt(inputs.lipschitz**2 + noise * noise * inputs.dimension / inputs.participants)
+    root = math.sqrt(inputs.rounds)
+    return {
+        "noise_std": noise,
+        "step_size": inputs.diameter / (norm * root),
+        "excess_risk": inputs.diameter * norm / root,
+    }
+
+
+_RUN = {
+    "clients": 20,
+    "participants": 4,
+    "rounds": 2000,
+    "dimension": 10,
+    "lipschitz": 1.0,
+    "smoothness": 0.25,
+    "diameter": 2.0,
+    "gaussian_dp_mu": 4.0,
+}
+TRUSTED_RUN = Theorem(
+    id="reshef.f.2",
+    title="Federated learning with noise cancellation, trusted server",
+    statement=(
+        "With σ_t² = 4S²T/(ρ²m²) and η = min{ρDm/(2ST√d), 1/(4LT)}: E f(x_T) − f* ≤ 4D((G* + 2LD)/T + "
+        "√(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT))"
+    ),
+    source=Source("reshef2025", "Theorem F.2; proved as in erratum E-R7"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "small-step",
+            "4ηLT ≤ 1",
+            lambda inputs: small_step(4.0 * inputs.step * inputs.smoothness * inputs.rounds),
+        ),
+        *CONVERGENCE,
+        PLANNED_MEAN,
+    ),
+    errata=(LEFT_OVERS, NEIGHBOURHOOD, NORM),
+    inputs=TrustedRunInputs,
+    formula=trusted_run,
+    examples=(_RUN,),
+)
+ORDERS = Theorem(
+    id="reshef.lower-bounds",
+    title="Lower bounds, as orders",
+    statement="1/√n + √d/(εn) with a trusted server, 1/√n + √(Md)/(εn) without; n = mT; up to constants, GD, ln(1/δ)",
+    source=Source("reshef2025", "the lower bounds it compares with"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(
+        Condition("hidden-constants", "factors GD, min{1, ·} and ln(1/δ) that are left out", undecidable=True),
+    ),
+    inputs=OrderInputs,
+    formula=lower_order,
+    examples=(
+        {
+            "server": "untrusted",
+            "clients": 100,
+            "participants": 50,
+            "rounds": 1200,
+            "dimension": 7850,
+            "epsilon": 10.0,
+        },
+    ),
+)
+INDEPENDENT = Theorem(
+    id="epsilond.independent-noise-excess-risk",
+    title="Excess risk with fresh noise on each message",
+    statement=(
+        "Noise N(0, (2S/ρ)²) on each message, never cancelled, is ρ-Gaussian differentially private too; cancellation "
+        "lowers the noise term by √(mT/(2M(1 + ln T))), and pays if pT > 2(1 + ln T)"
+    ),
+    source=Source("epsilond", "bound R0 at the variance of fresh noise"),
+    status=Status.PROVED,
+    conditions=(
+        POSITIVE,
+        *CONVERGENCE,
+    ),
+    inputs=IndependentInputs,
+    formula=independent,
+    examples=({**_RUN, "step_size": 1e-4},),
+)
+BASELINE = Theorem(
+    id="reshef.baseline",
+    title="Noisy SGD, to compare with",
+    statement="One pass of noisy SGD at η = D/(B√T): E f − f* ≤ DB/√T, B² = G² + 4G²d/(ρ²m)",
+    source=Source("reshef2025", "the noisy SGD it compares with"),
+    status=Status.PROVED,
+    conditions=(DOMAIN, UNIFORM, FRESH_RECORDS, Condition("loss", "every record's loss is convex and G-Lipschitz")),
+    inputs=BaselineInputs,
+    formula=baseline,
+    examples=(
+        {
+            "lipschitz": 1.0,
+            "diameter": 2.0,
+            "dimension": 10,
+            "participants": 4,
+            "rounds": 2000,
+            "gaussian_dp_mu": 4.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (TRUSTED_RUN, ORDERS, INDEPENDENT, BASELINE)

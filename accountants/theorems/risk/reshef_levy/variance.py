@@ -1,0 +1,201 @@
+"""The errors of partial participation: Lemmas 2.1, 4.1, 4.2 and 4.3 of Reshef and Levy, and the price of Appendix G."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Clients, Dimension, Participants, Quantity, Rounds, request
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
+    ClippingNorm,
+    GaussianDpMu,
+    client_share,
+)
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import printed_base_std
+
+SPREAD = Quantity(symbol="σ", ge=0, unit="loss/length", description="spread of records about their client's mean")
+CLIENT_SPREAD = Quantity(symbol="ξ", ge=0, unit="loss/length", description="spread of clients about their mean")
+_TESTS = "tests/theorems/risk/reshef_levy/test_variance.py"
+
+
+@request
+class SpreadInputs:
+    """m of M clients, one record each."""
+
+    clients: Clients
+    participants: Participants
+    gradient_std: Annotated[float, SPREAD]
+    heterogeneity: Annotated[float, CLIENT_SPREAD]
+
+    def check(self) -> None:
+        """m ≤ M, and scales whose squares are doubles."""
+        check_scales(gradient_std=self.gradient_std, heterogeneity=self.heterogeneity)
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
+
+    @property
+    def variance(self) -> float:
+        """(σ² + (M − m)/(M − 1) ξ²)/m."""
+        share = client_share(clients=self.clients, participants=self.participants)
+        return (self.gradient_std**2 + share * self.heterogeneity**2) / self.participants
+
+
+@request
+class SumInputs(SpreadInputs):
+    """The same over t rounds: σ and ξ are then σ̃ and ξ̃ of s_t."""
+
+    round: Rounds
+
+
+@in_doubles
+def mean_variance(inputs: SpreadInputs) -> Outputs:
+    """Mean square error of a round's mean gradient."""
+    return {"variance": inputs.variance}
+
+
+@in_doubles
+def sum_variance(inputs: SumInputs) -> Outputs:
+    """Mean square error of the sum q_t of all s so far, and of the mean it stands for."""
+    return {"variance": inputs.round * inputs.variance, "mean_variance": inputs.variance / inputs.round}
+
+
+@request
+class NoiseInSumInputs:
+    """The schedule of Theorem 5.2 for a ρ, after t of T rounds."""
+
+    clipping_norm: ClippingNorm
+    gaussian_dp_mu: GaussianDpMu
+    rounds: Rounds
+    round: Rounds
+    dimension: Dimension
+    participants: Participants
+
+    def check(self) -> None:
+        """t ≤ T."""
+        check_scales(clipping_norm=self.clipping_norm, gaussian_dp_mu=self.gaussian_dp_mu)
+        if self.round > self.rounds:
+            raise InvalidInput.at("/round", "cannot exceed rounds", allowed=f"≤ {self.rounds}")
+
+
+@in_doubles
+def noise_in_sum(inputs: NoiseInSumInputs) -> Outputs:
+    """E|Y_t|² with cancellation, and with fresh noise of the same ρ on each message."""
+    base = printed_base_std(clipping_norm=inputs.clipping_norm, mu=inputs.gaussian_dp_mu, rounds=inputs.rounds)
+    scale = inputs.dimension * (inputs.round / inputs.participants)
+    plain = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu
+    return {"cancelled_noise": base * base * scale, "independent_noise": plain * plain * scale}
+
+
+@request
+class GapInputs:
+    """m of M clients report in a round."""
+
+    clients: Clients
+    participants: Participants
+
+    def check(self) -> None:
+        """m ≤ M."""
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
+
+
+def gap_factor(inputs: GapInputs, reading: Reading = "printed") -> Outputs:
+    """By what the statistical term grows if a client reports its difference since it last did.
+
+    Printed: √(M/m), as if all gaps were M/m. Corrected: √(2M/m − 1), gaps being geometric.
+    """
+    gap = inputs.clients / inputs.participants
+    return {"factor": math.sqrt(gap if reading == "printed" else 2.0 * gap - 1.0)}
+
+
+UNIFORM = Condition("uniform-participation", "each round's m participants are a uniform set, drawn afresh")
+FRESH_RECORDS = Condition("fresh-records", "each message uses a record of its client that is drawn afresh")
+TYPOS = Erratum(
+    "E-R12",
+    printed="(M − m)/(M(M − 1)), and α_t before the gradient at x_{t−1}, in Appendix D.2",
+    truth="(M − m)/(M − 1), and α_{t−1}: with the printed factor the bound fails",
+    test=f"{_TESTS}::test_the_share_of_the_clients_spread_by_enumeration",
+)
+GAPS = Erratum(
+    "E-R10",
+    printed="every gap between reports of a client is the average one, M/m",
+    truth="the squares of geometric gaps add to 2 − p times as much: the factor is √(2M/m − 1)",
+    test=f"{_TESTS}::test_geometric_gaps_by_simulation",
+)
+_SPREADS = {"clients": 20, "participants": 4, "gradient_std": 0.9, "heterogeneity": 0.4}
+
+LEMMA_2_1 = Theorem(
+    id="reshef.lemma-2.1",
+    title="Mean gradient of m of M clients",
+    statement="E|g − ∇f|² ≤ (σ² + (M − m)/(M − 1) ξ²)/m; the same with σ_L, ξ_L times |x − y| for differences",
+    source=Source("reshef2025", "Lemma 2.1"),
+    status=Status.PROVED,
+    conditions=(UNIFORM, FRESH_RECORDS),
+    inputs=SpreadInputs,
+    formula=mean_variance,
+    examples=(_SPREADS,),
+)
+LEMMA_4_1 = Theorem(
+    id="reshef.lemma-4.1",
+    title="The noise that cancellation leaves",
+    statement=(
+        "q̃_t = q_t + (1/m) Σ_i Y_{t,i}: of all noise a client sent only its last stays; under the schedule of Theorem "
+        "5.2 E|Y_t|² = 4S²(1 + ln T) d t/(ρ²m)"
+    ),
+    source=Source("reshef2025", "Lemma 4.1 and Section 5"),
+    status=Status.PROVED,
+    conditions=(UNIFORM,),
+    inputs=NoiseInSumInputs,
+    formula=noise_in_sum,
+    examples=(
+        {
+            "clipping_norm": 2.0,
+            "gaussian_dp_mu": 4.0,
+            "rounds": 2000,
+            "round": 100,
+            "dimension": 10,
+            "participants": 4,
+        },
+    ),
+)
+LEMMA_4_2 = Theorem(
+    id="reshef.lemma-4.2",
+    title="Mean of the weighted differences of one round",
+    statement="E|s_t − s̄_t|² ≤ (σ̃² + (M − m)/(M − 1) ξ̃²)/m",
+    source=Source("reshef2025", "Lemma 4.2"),
+    status=Status.PROVED,
+    conditions=(UNIFORM, FRESH_RECORDS),
+    errata=(TYPOS,),
+    inputs=SpreadInputs,
+    formula=mean_variance,
+    examples=(_SPREADS,),
+)
+LEMMA_4_3 = Theorem(
+    id="reshef.lemma-4.3",
+    title="Error of the sum of weighted differences",
+    statement="E|ε_t|² ≤ t(σ̃² + (M − m)/(M − 1) ξ̃²)/m, and E|d_t − ∇f(x_t)|² ≤ (…)/(mt)",
+    source=Source("reshef2025", "Lemma 4.3"),
+    status=Status.PROVED,
+    conditions=(UNIFORM, FRESH_RECORDS),
+    inputs=SumInputs,
+    formula=sum_variance,
+    examples=({**_SPREADS, "round": 50},),
+)
+APPENDIX_G = Theorem(
+    id="reshef.appendix-g",
+    title="Differences since a client's last report",
+    statement="If s_t spans the gap since the client's last report, the statistical term grows by √(M/m), as printed",
+    source=Source("reshef2025", "Appendix G"),
+    status=Status.REFUTED,
+    conditions=(UNIFORM, Condition("alike-clients", "the clients' losses are alike (ξ = 0), as the text has it")),
+    errata=(GAPS,),
+    inputs=GapInputs,
+    formula=gap_factor,
+    examples=({"clients": 20, "participants": 4},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_2_1, LEMMA_4_1, LEMMA_4_2, LEMMA_4_3, APPENDIX_G)

@@ -1,0 +1,1 @@
+"""Theorems about batches drawn at random: amplification by subsampling."""

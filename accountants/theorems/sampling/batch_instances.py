@@ -1,0 +1,139 @@
+"""What neighbours realise when a batch is drawn: concrete data sets for the lower end, named in words.
+
+Each function answers pairs of output laws of one instance that the spec admits. Noise is added to a sum; C is the
+bound on a contribution.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.amplification import Share, around, drawn_or_not
+from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
+from epsilond.accountants.profiles.gaussian import GaussianMixture, mixture_pair
+from epsilond.accountants.profiles.laplace import opposite_laplace_pair
+from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.structure import NORM_BOUNDED, SUMS, draws, kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.specs import Subsampled
+    from epsilond.accountants.theorems.sampling.with_replacement import Multiplicities
+
+MOST_GROUPS = 256
+"""Multiplicities told apart in a witness: those that weigh most. The others count as the next lower one."""
+
+
+def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
+    """(1 − q) N(0, 1) + q N(s, 1) against its mirror image: opposite contributions, the rest at zero.
+
+    A pair above, and one that is realised.
+    """
+    weights = (math.log(share.absent), math.log(share.rate))
+    pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
+    return around(lambda rate: replace(pair, law=SampledGaussianLaw(rate, shift, "replace")), share)
+
+
+def opposite_contributions(mechanism: Any, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
+    """Under replace-one: contributions C and −C, drawn with probability q, and all others at zero.
+
+    Several Gaussian releases of one batch are one along the line through both contributions; `inner` is their
+    replace-one guarantee.
+    """
+    if mechanism.kind == "gaussian":
+        return opposite_gaussian(1.0 / mechanism.noise_multiplier, share)[1:]
+    if mechanism.kind == "laplace":
+        return (opposite_laplace_pair(share.rate, 1.0 / mechanism.scale_multiplier, absent=share.absent),)
+    mu = None if inner is None or not inner.curve.tight else inner.curve.upper.gaussian_dp_mu
+    if mu is not None and share.rate < 1.0 and kinds(mechanism) == {"gaussian"} and not draws(mechanism):
+        return opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)[1:]
+    return ()
+
+
+def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
+    """Under replace-one with a batch of fixed size.
+
+    All other records equal to the replacing one: the batch without the record is then the same whichever it holds, and
+    the laws are (1 − q) Q + q P against Q. For contributions of bounded norm also opposite ones, all others at zero.
+    """
+    mechanism = spec.mechanism
+    if draws(mechanism) or not inner.curve.tight or not kinds(mechanism) <= SUMS:
+        return ()
+    return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(mechanism, share, inner))
+
+
+def zeroed_in_a_batch(mechanism: Any, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
+    """Under zero-out-one with a batch of fixed size: a contribution of C or none, drawn with probability q.
+
+    All others at zero: the batch without the record sums to zero either way, (1 − q) ν₀ + q ν_s against ν₀. All others
+    at −C: seen from a batch of these alone it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
+    `zeroed` is the mechanism's own zero-out-one guarantee.
+    """
+    if draws(mechanism) or not zeroed.curve.tight or not kinds(mechanism) <= NORM_BOUNDED:
+        return ()
+    found = (drawn_or_not(zeroed.curve.upper, share)[1],)
+    mu = zeroed.curve.upper.gaussian_dp_mu
+    if (mechanism.kind not in _NOISE and mu is None) or share.rate == 1.0:
+        return found
+    # Several Gaussian releases are one along the line of the contributions.
+    noise, shift = (Noise("gaussian"), mu) if mu is not None else _NOISE[mechanism.kind](mechanism)
+    weights = (math.log(share.absent), math.log(share.rate))
+    return (*found, cells_pair(Mixture((0.0, 2.0 * shift), weights), Mixture((0.0, shift), weights), noise))
+
+
+_NOISE: dict[str, Callable[[Any], tuple[Noise, float]]] = {
+    "gaussian": lambda mechanism: (Noise("gaussian"), 1.0 / mechanism.noise_multiplier),
+    "laplace": lambda mechanism: (Noise("laplace"), 1.0 / mechanism.scale_multiplier),
+    "discrete_laplace": lambda mechanism: (
+        Noise("geometric", mechanism.decay_rate),
+        mechanism.decay_rate * mechanism.sensitivity,
+    ),
+}
+"""The noise in units of its scale, and how far one contribution of C, or the sensitivity of integers, moves it."""
+
+
+def drawn_several_times(drawn: Multiplicities, mechanism: Any, *, zeroed: bool) -> tuple[Pair, ...]:
+    """With replacement: the record's contribution counts as often as it is drawn.
+
+    Replaced: from C to −C with all other records at −C, for Gaussian noise also with all others at zero; for integers
+    from their sensitivity to zero, all others at zero. Zeroed: from C to zero with all others at zero, and with all
+    others at −C. Rounding multiplicities down brings the laws of a replaced record closer: they are one law moved.
+    """
+    absent = ((math.log1p(-drawn.rate), 0),) if drawn.rate < 1.0 else ()
+    kept = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
+    noise, shift = _NOISE[mechanism.kind](mechanism)
+    if mechanism.kind == "gaussian" and not zeroed:
+        one_sided = mixture_pair(_mixture(kept, 2.0 * shift), GaussianMixture((0.0,), (0.0,)))
+        return one_sided, mixture_pair(_mixture(kept, shift), _mixture(kept, -shift))
+    weights = _told_apart(kept)
+    span = 1.0 if zeroed or mechanism.kind == "discrete_laplace" else 2.0
+    pair = cells_pair(_moved(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
+    if not zeroed or any(low != high for low, high in zip(drawn.least, drawn.most, strict=True)):
+        return (pair,)
+    return pair, cells_pair(_moved(weights, 2.0 * shift), _moved(weights, shift), noise, drawn.accuracy)
+
+
+def _moved(weights: dict[int, float], scale: float) -> Mixture:
+    return Mixture(tuple(scale * times for times in weights), tuple(weights.values()))
+
+
+def _mixture(kept: tuple[tuple[float, int], ...], scale: float) -> GaussianMixture:
+    return GaussianMixture(tuple(weight for weight, _ in kept), tuple(scale * times for _, times in kept))
+
+
+def _told_apart(kept: tuple[tuple[float, int], ...]) -> dict[int, float]:
+    """Log weights by multiplicity, in rising order; a light one is added to the one below it that is kept."""
+    heavy = {times for _, times in sorted(kept, reverse=True)[:MOST_GROUPS]} | {min(times for _, times in kept)}
+    found: dict[int, float] = {}
+    for weight, times in sorted(kept, key=lambda each: each[1]):
+        place = times if times in heavy else max(found)
+        found[place] = float(np.logaddexp(found.get(place, -math.inf), weight))
+    return found

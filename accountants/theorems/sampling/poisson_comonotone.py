@@ -1,0 +1,76 @@
+"""Poisson sampling under replace-one, exactly, from what removing and what replacing a record can do.
+
+With P₀ = M(S), P₁ = M(S ∪ a) and Q₁ = M(S ∪ b), the outputs are (1 − q) P₀ + q P₁ and (1 − q) P₀ + q Q₁, and with
+γ = 1 + (γ' − 1)/q, β = γ'/γ,
+
+    E_γ'(…) = q E_{P₁}[(1 − γ((1 − β) W₀ + β W₁))₊],   W₀ = dP₀/dP₁,  W₁ = dQ₁/dP₁.
+
+If (P₁, P₀) is dominated by a pair with W₀* and (P₁, Q₁) by one with W₁*, then W₀ and W₁ are below these in convex order
+(E(1 − γW)₊ is a hockey-stick divergence, and the means agree), and a sum is largest in convex order where both W* rise
+together. For noise on a line this is the pair of two opposite contributions (docs/shifted-noise.md, Rising together).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve import Curve
+from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.amplification import Share
+from epsilond.accountants.profiles.laplace import opposite_laplace_pair
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.structure import draws
+from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions, opposite_gaussian
+from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from epsilond.accountants.specs import Subsampled
+
+COMONOTONE = Theorem(
+    id="epsilond.poisson-replace-one-comonotone",
+    title="Poisson sampling under replace-one, from removal and replacement together",
+    statement=(
+        "If removing a record is dominated by noise moved by s and replacing one by noise moved by 2s, the noise being "
+        "Laplace or Gaussian, then (1 − q) ν₀ + q ν_s against (1 − q) ν₀ + q ν_{−s} dominates a Poisson batch under "
+        "replace-one, ν_s the noise moved by s; contributions of C and −C, all others zero, realise it"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, Rising together"),
+    status=Status.PROVED,
+)
+
+
+def rising_together(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """The symmetric pair of opposite contributions, for one Laplace release or any run of Gaussian ones."""
+    if refusal := not_drawn("poisson", COMONOTONE, spec, case):
+        return refusal
+    if case.setting.relation != "replace-one":
+        return Refusal(COMONOTONE, "the pair of this theorem is for a record that is replaced")
+    mechanism, share = drawn_mechanism(spec, case.setting), Share.of(spec)
+    if mechanism.kind == "laplace":
+        inner = case.account(mechanism, case.setting)
+        pair = opposite_laplace_pair(share.rate, 1.0 / mechanism.scale_multiplier, absent=share.absent)
+        return amplified(inner, Curve(pair, (pair,)), COMONOTONE, spec)
+    return _gaussian_run(mechanism, share, spec, case)
+
+
+def _gaussian_run(mechanism: Any, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Both relations' Gaussian parameters, of which the larger shift is taken."""
+    if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
+        return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")
+    inner = case.account(mechanism, case.setting)
+    removed = case.account(mechanism, replace(case.setting, relation="add-or-remove-one"))
+    mus = (removed.curve.upper.gaussian_dp_mu, inner.curve.upper.gaussian_dp_mu)
+    if mus[0] is None or mus[1] is None or share.rate == 1.0:
+        return Refusal(COMONOTONE, "what is drawn is not a run of Gaussian releases")
+    shift = max(mus[0], 0.5 * mus[1]) * (1.0 + 8 * UNIT_ROUNDOFF)
+    curve = Curve(opposite_gaussian(shift, share)[0], opposite_contributions(mechanism, share, inner))
+    return amplified(inner, curve, COMONOTONE, spec)
+
+
+THEOREMS: tuple[Theorem, ...] = (COMONOTONE,)
+RULES: tuple[Rule, ...] = (Rule(COMONOTONE, "subsampled", rising_together),)

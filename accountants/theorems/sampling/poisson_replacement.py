@@ -1,0 +1,64 @@
+"""Poisson sampling under replace-one, for sums of contributions of bounded norm with any noise.
+
+With M(S), M(S ∪ a), M(S ∪ b) the laws given the other records drawn, the two outputs are (1 − q) P₀ + q P₁ and
+(1 − q) P₀ + q Q₁, and advanced joint convexity gives, at γ = 1 + (γ' − 1)/q and β = γ'/γ,
+
+    E_γ'(…) = q E_γ(P₁ ‖ (1 − β) P₀ + β Q₁) ≤ q ((1 − β) E_γ(P₁ ‖ P₀) + β E_γ(P₁ ‖ Q₁)).
+
+P₁ against Q₁ is a replacement and P₁ against P₀ a removal. Where removing is replacing by a contribution of zero, both
+are at most the replace-one profile, whichever record comes first. So the bound is q δ(ε), in both orders, and the
+symmetrised pair composes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.admitted import SECRET_DRAW
+from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.structure import removing_is_replacing
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
+from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import Subsampled
+
+REMOVING_IS_REPLACING = Condition(
+    "removing-is-replacing",
+    "the base adds noise to sums of contributions of bounded norm, in batches of no fixed size: checked on the spec",
+)
+CONVEXITY = Theorem(
+    id="epsilond.poisson-replace-one-by-convexity",
+    title="Poisson sampling under replace-one, by joint convexity",
+    statement=(
+        "If removing a record is replacing it by one that contributes zero, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with δ "
+        "the base profile for replace-one; the same in both orders, and composed as the symmetrised pair"
+    ),
+    source=Source("epsilond", "by advanced joint convexity: Balle, Barthe and Gaboardi 2018, Theorem 2"),
+    status=Status.PROVED,
+    conditions=(REMOVING_IS_REPLACING, SECRET_DRAW),
+)
+
+
+def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """An upper end, not known to be attained, for runs that have no exact pair."""
+    if refusal := not_drawn("poisson", CONVEXITY, spec, case):
+        return refusal
+    if case.setting.relation != "replace-one":
+        return Refusal(CONVEXITY, "the bound of this theorem is for a record that is replaced")
+    mechanism = drawn_mechanism(spec, case.setting)
+    if not removing_is_replacing(mechanism, case.setting.unit):
+        return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
+    inner = case.account(mechanism, case.setting)
+    share = Share.of(spec)
+    profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
+    instances = opposite_contributions(mechanism, share, inner)
+    return amplified(inner, Curve(Pair(profile, profile), instances), CONVEXITY, spec)
+
+
+THEOREMS: tuple[Theorem, ...] = (CONVEXITY,)
+RULES: tuple[Rule, ...] = (Rule(CONVEXITY, "subsampled", by_convexity),)

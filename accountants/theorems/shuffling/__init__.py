@@ -1,0 +1,1 @@
+"""Theorems about reports that a shuffler mixes."""

@@ -1,0 +1,209 @@
+"""The privacy blanket of one-dimensional Gaussian reports.
+
+A report is N(x, σ²) with |x| ≤ C. In units of σ, c = C/σ: what all reports have in common has density
+g(w) = φ(|w| + c), of mass γ = 2Φ(−c). Against opposite contributions, with ρ = e^{2c|w|},
+
+    δ(ε) ≤ (1/n) E[(Y₁ + … + Y_n)₊],   Y = ρ − α for w > 0,  1 − αρ for w < 0,  0 with probability 1 − γ,   α = e^ε.
+
+Opposite contributions are the worst pair, in any dimension (docs/shuffling.md): for every other pair the law of Y is
+smaller in convex order. In convex order too, splitting the mass of a cell between its ends gives an upper end and
+moving it to its mean a lower one. The weights do not depend on ε. Y is unbounded: beyond w = B it is dropped, and what
+the victim's own report tells there, at most Φ(c − B) and at most the local δ(ε), is charged; any B gives a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.numerics.compound_sum import CompoundSum, Ends, Nodes, Pieces, StepLaw
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.theorems.shuffling.tails import ScaledBound
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
+_SPACING, _FURTHEST, _LEVELS, _LUMP = 0.02, 37.5, 6, 8
+_NEAREST, _STEP, _FEW, _DEEPEST = 2.0, 0.25, 80.0, -745.0
+LEAST_BLANKET = 8.0
+"""Fewer clients than this in the blanket, on average, hide nothing worth computing."""
+
+
+def log_blanket_mass(noise_multiplier: float) -> float:
+    """log γ = log 2Φ(−C/σ): the share of every report that is the same whatever it reports."""
+    return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
+
+
+class _Cells(NamedTuple):
+    """Cells of w ≥ 0 under φ(w + c), what the uniform pieces hold taken out; `excess` is ρ − 1."""
+
+    edges: FloatArray
+    edge_excess: FloatArray
+    to_low: FloatArray
+    to_high: FloatArray
+    mean_excess: FloatArray
+    errors: FloatArray
+    levels: FloatArray
+    level_mass: FloatArray
+    lump_excess: FloatArray
+    lump_mass: FloatArray
+
+
+@dataclass(frozen=True)
+class GaussianBlanketBound(ScaledBound):
+    """The blanket's bound for n Gaussian reports of one coordinate, never more than local; certified at both ends.
+
+    Attributes:
+        clients: n, the victim included.
+        noise_multiplier: σ/C.
+
+    Guarantees: the upper end is at least the bound and the lower end at most; they are about 1e-3 apart in log δ where
+    no single report drives δ, wider beyond, and honest. The same cost for any n.
+    """
+
+    clients: int
+    noise_multiplier: float
+
+    @cached_property
+    def _reach(self) -> float:
+        """c, rounded up: less noise."""
+        return 1.0 / self.noise_multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
+
+    @cached_property
+    def _cells(self) -> _Cells:
+        c = self._reach
+        furthest = min(c + _FURTHEST, 690.0 / (2.0 * c))
+        # With few reports the pieces' decay is no use, and the sum is smoothed instead.
+        many = math.log(self.clients) + log_blanket_mass(self.noise_multiplier) > math.log(_FEW)
+        levels = np.linspace(0.0, min(3.0 / (1.0 + 2.0 * c), furthest), _LEVELS + 1)[1 if many else _LEVELS + 1 :]
+        grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
+        edges = np.unique(np.concatenate((grid, levels)))
+        low, width = edges[:-1, None], np.diff(edges)[:, None]
+        w = low + 0.5 * width * (1.0 + _GAUSS_X)
+        weight = 0.5 * width * _GAUSS_W * math.sqrt(0.5 / math.pi)
+        density = np.exp(-0.5 * (w + c) ** 2)
+        # A staircase below the density of ρ, which falls: it is kept as uniform pieces on [1, ρ(level)].
+        height = np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * (1.0 - 1e-12)
+        inside = np.searchsorted(levels, 0.5 * (edges[:-1] + edges[1:]))
+        held = np.append(height, 0.0)[inside][:, None] * 2.0 * c * np.exp(2.0 * c * w)
+        rest = weight * np.maximum(density - held, 0.0)
+        share = np.expm1(2.0 * c * (w - low)) / np.expm1(2.0 * c * width)
+        to_high, to_low = (rest * share).sum(axis=1), (rest * (1.0 - share)).sum(axis=1)
+        mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)
+        excess = np.expm1(2.0 * c * edges)
+        whole = (weight * density).sum(axis=1)
+        lumps = np.arange(0, whole.size, _LUMP)
+        lump_mass = np.maximum(np.add.reduceat(whole, lumps), 1e-300)
+        moment = (weight * density * np.expm1(2.0 * c * w)).sum(axis=1)
+        return _Cells(
+            edges=edges,
+            edge_excess=excess,
+            to_low=to_low,
+            to_high=to_high,
+            mean_excess=excess[:-1] + np.diff(excess) * to_high / mass,
+            errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + c) ** 2) * whole,
+            levels=np.expm1(2.0 * c * levels),
+            level_mass=math.sqrt(0.5 / math.pi) * (height - np.append(height[1:], 0.0)) * np.expm1(2.0 * c * levels),
+            lump_excess=np.add.reduceat(moment, lumps) / lump_mass,
+            lump_mass=lump_mass,
+        )
+
+    def _law(self, growth: float, last: int, *, upper: bool) -> StepLaw:
+        """The law of Y with `growth` = α − 1, cut behind cell `last`: spread out (upper) or concentrated (lower)."""
+        cells, c = self._cells, self._reach
+        to_low, to_high, errors = cells.to_low[:last], cells.to_high[:last], cells.errors[:last]
+        beyond = float(ndtr(-(cells.edges[last] + c)))
+        if upper:
+            excess = cells.edge_excess[: last + 1]
+            weights = np.append(to_low, 0.0) + np.append(0.0, to_high)
+            wrong = np.append(errors, 0.0) + np.append(0.0, errors)
+            furthest = float(excess[-1])
+        else:
+            excess, weights, wrong = cells.mean_excess[:last], to_low + to_high, 2.0 * errors
+            furthest = float(ndtr(c - cells.edges[last])) / beyond - 1.0 if beyond > 0.0 else float(excess[-1])
+        above = excess - growth
+        below = -(excess + growth + growth * excess)
+        end = -(furthest + growth + growth * furthest)
+        unit = UNIT_ROUNDOFF * (4.0 + 8.0 * c * float(cells.edges[last]))
+        place_errors = unit * np.concatenate((excess + growth, -below, [-2.0 * end]))
+        atoms = Nodes(
+            np.concatenate((above, below, [end])),
+            np.concatenate((weights, weights, [beyond])),
+            place_errors,
+            np.concatenate((wrong, wrong, [1e-14 * beyond])),
+        )
+        size, top = cells.level_mass, cells.levels
+        start = np.full(top.size, -growth)
+        pieces = Pieces(
+            np.concatenate((start, -(top + growth + growth * top))),
+            np.concatenate((top - growth, start)),
+            np.concatenate((size, size)),
+        )
+        return StepLaw(atoms, pieces)
+
+    def _sum(self, growth: float, last: int, *, upper: bool = True) -> CompoundSum:
+        return CompoundSum(self._law(growth, last, upper=upper), self.clients)
+
+    def _cut(self, distance: float) -> int:
+        """The cell edge at least `distance` beyond c."""
+        edges = self._cells.edges
+        return min(max(int(np.searchsorted(edges, self._reach + distance)), 8), edges.size - 1)
+
+    def _charge(self, last: int) -> float:
+        """log Φ(c − B), rounded up."""
+        value = float(log_ndtr(self._reach - self._cells.edges[last]))
+        return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Both numerical ends."""
+        return Interval(*self._enclose(epsilon, both=True))
+
+    def upper(self, epsilon: float) -> float:
+        """A bound at ε, from one cut instead of two."""
+        return self._enclose(epsilon, both=False).upper
+
+    def _enclose(self, epsilon: float, *, both: bool) -> Ends:
+        own = gaussian_pair(2.0 * self._reach).ends(epsilon)
+        if own.upper < _DEEPEST:
+            return Ends(*own)
+        growth = math.expm1(min(epsilon, 600.0))
+        shift = math.log(self.clients)
+        upper, lower = own.upper, -math.inf
+        for last in self._cuts(growth) if both else self._cuts(growth)[:1]:
+            found = self._sum(growth, last).log_positive_part().upper - shift + 8 * UNIT_ROUNDOFF
+            upper = min(upper, float(np.logaddexp(found, min(self._charge(last), own.upper))))
+            if both:
+                lower = max(lower, self._sum(growth, last, upper=False).log_positive_part().lower - shift)
+        return Ends(min(lower, own.lower, upper), upper)
+
+    def _cuts(self, growth: float) -> tuple[int, ...]:
+        """Two cuts to try: where the charge begins to be small against the rest, and where it is negligible."""
+        near, far = _NEAREST, _FURTHEST
+        while far - near > _STEP:
+            middle = 0.5 * (near + far)
+            last = self._cut(middle)
+            near, far = (near, middle) if self._charge(last) < self._estimate(growth, last) - 4.0 else (middle, far)
+        first = self._cut(far)
+        target = self._estimate(growth, first) - 9.5
+        distance = far
+        while distance < _FURTHEST and self._charge(self._cut(distance)) > target:
+            distance += _STEP
+        second = self._cut(distance)
+        return (first, second) if second > first else (first,)
+
+    def _estimate(self, growth: float, last: int) -> float:
+        """log δ but for the charge, by a saddle point over cells lumped together; −inf where no loss exceeds ε."""
+        count = max(last // _LUMP, 2)
+        excess, mass = self._cells.lump_excess[:count], self._cells.lump_mass[:count]
+        places = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
+        nothing = np.zeros(places.size)
+        total = CompoundSum(StepLaw(Nodes(places, np.concatenate((mass, mass)), nothing, nothing)), self.clients)
+        return total.log_estimate - math.log(self.clients) if total.law.most > 0.0 else -math.inf

@@ -1,0 +1,144 @@
+"""What a local guarantee alone proves of a shuffled mechanism: clones and the closed form, at the best (ε₀, δ₀).
+
+A local randomizer that is (ε₀, δ₀) for every two inputs is near one for which the pure statement holds: with
+s = 1/(1 + e^{ε₀}),
+
+ - the victim's two laws R₀, R₁ are within sδ₀, in total variation, of two that are ε₀-indistinguishable;
+ - every other client's law is e^{−ε₀} H' + (1 − e^{−ε₀}) (something else), with H' within δ₀ of (R₀ + R₁)/2.
+
+So either world is within sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ of the clone pair (docs/shuffling.md), and a distance of t
+adds (1 + e^ε) t to δ. A local guarantee is a curve: any ε₀ may be chosen, at every ε the best.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Interval, upper_epsilon
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_theta
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.tails import ScaledBound
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+
+_LARGEST = 700.0
+_COARSE, _FINE = 24, 96
+_DEEPEST = -745.0
+
+
+@dataclass(frozen=True)
+class LocalCurve:
+    """(ε₀, δ₀) pairs of one local guarantee, for every two inputs in both orders.
+
+    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is one pair, log δ₀ = −inf.
+    """
+
+    pair: Pair
+
+    @cached_property
+    def points(self) -> tuple[FloatArray, FloatArray]:
+        """ε₀, increasing, and upper ends of log δ₀."""
+        if math.isinf(self.pair.ends(_LARGEST).upper):
+            pure = upper_epsilon(lambda epsilon: self.pair.ends(epsilon).upper, -1e300)
+            return np.asarray([pure]), np.asarray([-np.inf])
+        coarse = np.geomspace(1e-6, _LARGEST, _COARSE)
+        values = self.pair.log_delta(coarse).upper
+        useful = np.flatnonzero((values < -2.0) & (values > _DEEPEST))
+        if useful.size == 0:
+            return coarse, values
+        low, high = max(int(useful[0]) - 1, 0), min(int(useful[-1]) + 1, _COARSE - 1)
+        fine = np.geomspace(coarse[low], coarse[high], _FINE)
+        return fine, self.pair.log_delta(fine).upper
+
+    @property
+    def pure(self) -> float:
+        """ε₀ where δ₀ = 0, else math.inf."""
+        epsilon, log_delta = self.points
+        return float(epsilon[0]) if np.isneginf(log_delta).all() else math.inf
+
+
+def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
+    """log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up."""
+    share = 1.0 / (1.0 + np.exp(epsilon))
+    return np.asarray(log_delta + np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share)) + 16 * UNIT_ROUNDOFF)
+
+
+@dataclass(frozen=True)
+class LocalClonesBound(ScaledBound):
+    """The clone pair at the (ε₀, δ₀) of a local guarantee that is best at each ε, and never more than local.
+
+    Guarantees: the upper end is a bound whichever pair is chosen; the choice is by an estimate, so that the lower end
+    only says how exactly the chosen bound was computed.
+    """
+
+    clients: int
+    local: LocalCurve
+    _known: dict[int, ClonesBound] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def largest_loss(self) -> float:
+        """The local one."""
+        return self.local.pure
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Ends of the chosen clone pair's bound, or of the local one where that is less."""
+        own = self.local.pair.ends(epsilon)
+        found = self._clones(self._best(epsilon)).log_bound(epsilon)
+        upper = min(found.upper, own.upper)
+        return Interval(min(found.lower, own.lower, upper), upper)
+
+    def _best(self, epsilon: float) -> int:
+        """The pair that looks best, by the normal law that the clones' loss is near."""
+        local, log_delta = self.local.points
+        spread = 2.0 * np.tanh(0.5 * local) / np.sqrt((self.clients - 1) * np.exp(-local) + 1.0)
+        main = np.where(local > epsilon, log_theta(epsilon, spread), -np.inf)
+        charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
+        return int(np.argmin(np.logaddexp(main, charge)))
+
+    def _clones(self, place: int) -> ClonesBound:
+        if place not in self._known:
+            epsilon, log_delta = (float(part[place]) for part in self.local.points)
+            distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
+            self._known[place] = ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
+        return self._known[place]
+
+
+@dataclass(frozen=True)
+class ClosedFormBound(ScaledBound):
+    """Theorem F.2 of Lowy and Razaviyayn read as a curve, for one record a client, and never more than local.
+
+    At every ε the least δ whose ε^r is at most ε, subject to δ ≥ 2 e^{−n e^{−ε₀}/16}, plus what δ₀ costs: (1 + e^ε)
+    n (1 + e^{−ε₀}/2) δ₀.
+    """
+
+    clients: int
+    local: LocalCurve
+
+    @property
+    def largest_loss(self) -> float:
+        """The local one."""
+        return self.local.pure
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """The best (ε₀, δ₀) at ε."""
+        own = self.local.pair.ends(epsilon)
+        local, log_delta = self.local.points
+        at = min(epsilon, _LARGEST)
+        crowd = np.exp(local) / self.clients
+        # Without any local loss the closed form says nothing; the local curve does.
+        odds = np.divide(math.expm1(at), np.tanh(0.5 * local), where=local > 0.0, out=np.zeros_like(local))
+        rest = odds - 8.0 * crowd
+        rest = np.minimum(np.maximum(rest, 0.0), 1e100)
+        least = np.maximum(math.log(4.0) - rest * rest / (64.0 * crowd), math.log(2.0) - 1.0 / (16.0 * crowd))
+        charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, at))
+        found = float(np.logaddexp(np.where(rest > 0.0, least, 0.0), charge).min())
+        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(found))
+        upper = min(found + slack, own.upper, 0.0)
+        return Interval(min(found - slack, own.lower, upper), upper)

@@ -1,0 +1,198 @@
+"""Shuffled reports: every bound that applies is tried, and the least of them holds.
+
+Who looks decides. A server that knows who sent which report gains nothing from their order; other clients know their
+own reports and hide no one. The rest see the reports of a round in an order that tells nothing, and one client's is
+hidden among all. The unit is a client's whole contribution to the round: where a client draws among its records, a
+guarantee for one of them says nothing of how another client's report compares.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve import Curve
+from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.structure import draws, of_records
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
+    SINGLE_ROUND,
+    TRUSTED_SHUFFLER,
+)
+from epsilond.accountants.theorems.shuffling.counts import two_counts
+from epsilond.accountants.theorems.shuffling.finite import response_instance
+from epsilond.accountants.theorems.shuffling.gaussian import (
+    LEAST_BLANKET,
+    GaussianBlanketBound,
+    log_blanket_mass,
+)
+from epsilond.accountants.theorems.shuffling.local_guarantee import (
+    ClosedFormBound,
+    LocalClonesBound,
+    LocalCurve,
+)
+from epsilond.accountants.theorems.shuffling.statements import (
+    APPROXIMATE_CLONES,
+    BLANKET,
+    CLONES,
+    GAUSSIAN_BLANKET,
+    LOCAL,
+    RESPONSE,
+    SAME_RANDOMIZER,
+    THEOREMS,
+    response_bound,
+)
+from epsilond.accountants.theorems.shuffling.tails import Held, scaled_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.specs import Shuffled
+    from epsilond.accountants.theorem import Step, Theorem
+    from epsilond.accountants.theorems.shuffling.tails import ScaledBound
+
+__all__ = ["RULES", "THEOREMS"]
+
+HIDDEN_FROM = frozenset({"shuffled-server", "released-models", "final-model"})
+"""Observers who see what the shuffler puts out, or what is made of it."""
+
+LARGEST_RESPONSE_EPSILON, MOST_CATEGORIES = 500.0, 10**6
+
+
+def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
+    """Refuse relations other than replacing one client's contribution."""
+    if case.setting.relation == "replace-one":
+        return None
+    return Refusal(theorem, "the number of reports is seen, so a contribution is replaced; nothing else is covered")
+
+
+def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
+    """Refuse where shuffling hides nothing, or where the unit is less than a client's contribution."""
+    if refusal := not_replaced(theorem, case):
+        return refusal
+    if case.setting.observer not in HIDDEN_FROM:
+        return Refusal(theorem, f"the observer {case.setting.observer} knows senders, and order hides nothing")
+    if spec.clients == 1:
+        return Refusal(theorem, "there is no other report to hide among")
+    if case.setting.unit == "record" and draws(spec.mechanism):
+        return Refusal(theorem, "a client draws among several records, and a record is less than its contribution")
+    return None
+
+
+def instances(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
+    """What neighbours realise before a server that sees shuffled reports: the lower end."""
+    mechanism = spec.mechanism
+    if case.setting.observer != "shuffled-server":
+        return ()
+    if mechanism.kind == "gaussian":
+        # The sum of the reports, two contributions of norm C opposite to each other.
+        return (gaussian_pair(2.0 / (mechanism.noise_multiplier * math.sqrt(spec.clients))),)
+    if mechanism.kind == "randomized_response" and mechanism.epsilon <= LARGEST_RESPONSE_EPSILON:
+        one_count = response_instance(spec.clients, mechanism.epsilon, mechanism.categories)
+        return (one_count, *two_counts(spec.clients, mechanism.epsilon, mechanism.categories))
+    return ()
+
+
+def local(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """The local guarantee, unchanged; attained where order hides nothing."""
+    if refusal := not_replaced(LOCAL, case):
+        return refusal
+    inner = case.account(of_records(spec.mechanism), case.setting)
+    open_ = case.setting.observer == "server" or spec.clients == 1
+    curve = inner.curve if open_ else Curve(scaled_pair(Held(inner.curve.upper)), instances(spec, case))
+    step = LOCAL.because(inner.derivation, clients=spec.clients)
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=inner.declared)
+
+
+def _bounded(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
+    """The guarantee of a bound that holds in both orders."""
+    declared = tuple(dict.fromkeys((*inner.declared, TRUSTED_SHUFFLER, SAME_RANDOMIZER)))
+    return Guarantee(setting=inner.setting, curve=Curve(scaled_pair(bound)), derivation=step, declared=declared)
+
+
+def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
+    if refusal := not_hidden(theorem, spec, case):
+        return refusal
+    inner = case.account(of_records(spec.mechanism), case.setting)
+    return inner, LocalCurve(inner.curve.upper)
+
+
+def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """Theorem F.2 with one record a client, read as a curve."""
+    found = _local_curve(SINGLE_ROUND, spec, case)
+    if isinstance(found, Refusal):
+        return found
+    inner, curve = found
+    step = SINGLE_ROUND.because(inner.derivation, clients=spec.clients, samples_per_client=1)
+    return _bounded(ClosedFormBound(spec.clients, curve), inner, step)
+
+
+def clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """The clone pair of a purely private report."""
+    found = _local_curve(CLONES, spec, case)
+    if isinstance(found, Refusal):
+        return found
+    inner, curve = found
+    if math.isinf(curve.pure):
+        return Refusal(CLONES, "a report is not purely private: δ₀ > 0 at every ε₀ up to 700")
+    step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure)
+    return _bounded(LocalClonesBound(spec.clients, curve), inner, step)
+
+
+def approximate_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """The clone pair near an (ε₀, δ₀) report, at the best (ε₀, δ₀) of its curve."""
+    found = _local_curve(APPROXIMATE_CLONES, spec, case)
+    if isinstance(found, Refusal):
+        return found
+    inner, curve = found
+    if math.isfinite(curve.pure):
+        return Refusal(APPROXIMATE_CLONES, "a report is purely private, and there is no δ₀ to account for")
+    step = APPROXIMATE_CLONES.because(CLONES.because(clients=spec.clients), inner.derivation, clients=spec.clients)
+    return _bounded(LocalClonesBound(spec.clients, curve), inner, step)
+
+
+def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """The blanket of k-ary randomized response: an exact sum for two categories, a certified contour for more."""
+    if refusal := not_hidden(RESPONSE, spec, case):
+        return refusal
+    mechanism = spec.mechanism
+    if mechanism.kind != "randomized_response":
+        return Refusal(RESPONSE, "the reports are not randomized responses")
+    if mechanism.epsilon > LARGEST_RESPONSE_EPSILON or mechanism.categories > MOST_CATEGORIES:
+        return Refusal(
+            RESPONSE, f"computed for ε ≤ {LARGEST_RESPONSE_EPSILON:g} and up to {MOST_CATEGORIES:g} categories"
+        )
+    inner = case.account(mechanism, case.setting)
+    bound = response_bound(spec.clients, mechanism.epsilon, mechanism.categories)
+    premises = () if mechanism.categories == 2 else (BLANKET.because(clients=spec.clients),)
+    step = RESPONSE.because(*premises, inner.derivation, clients=spec.clients, categories=mechanism.categories)
+    return _bounded(bound, inner, step)
+
+
+def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """The blanket of one-dimensional Gaussian reports, opposite contributions being the worst."""
+    if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
+        return refusal
+    if spec.mechanism.kind != "gaussian":
+        return Refusal(GAUSSIAN_BLANKET, "the reports are not single Gaussian releases")
+    if spec.dimension != 1:
+        return Refusal(
+            GAUSSIAN_BLANKET, "computed for dimension 1; what reports share falls like e^(−√dimension/noise_multiplier)"
+        )
+    noise = spec.mechanism.noise_multiplier
+    if log_blanket_mass(noise) + math.log(spec.clients) < math.log(LEAST_BLANKET):
+        return Refusal(GAUSSIAN_BLANKET, f"fewer than {LEAST_BLANKET:g} clients are in the blanket on average")
+    inner = case.account(of_records(spec.mechanism), case.setting)
+    premise = BLANKET.because(clients=spec.clients)
+    step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise)
+    return _bounded(GaussianBlanketBound(spec.clients, noise), inner, step)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(LOCAL, "shuffled", local, joins=True),
+    Rule(SINGLE_ROUND, "shuffled", closed_form, joins=True),
+    Rule(CLONES, "shuffled", clones, joins=True),
+    Rule(APPROXIMATE_CLONES, "shuffled", approximate_clones, joins=True),
+    Rule(RESPONSE, "shuffled", randomized_response, joins=True),
+    Rule(GAUSSIAN_BLANKET, "shuffled", gaussian_blanket, joins=True),
+)

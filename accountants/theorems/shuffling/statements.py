@@ -1,0 +1,324 @@
+"""What is known of shuffled reports, as data: clones, blankets, and what is wrong with the stronger clones.
+
+n clients each run one local randomizer on their own contribution, a trusted shuffler permutes the reports, and one
+client's contribution is replaced. ε₀ and δ₀ are those of a single report seen with its sender.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import (
+    CATEGORIES,
+    EPSILON,
+    Clients,
+    LocalDelta,
+    LocalEpsilon,
+    NoiseMultiplier,
+    Quantity,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
+    TRUSTED_SHUFFLER,
+    GivenDelta,
+    log10,
+)
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.finite import (
+    FiniteBlanketBound,
+    blanket_outcomes,
+    response_instance,
+    response_outcomes,
+)
+from epsilond.accountants.theorems.shuffling.gaussian import (
+    LEAST_BLANKET,
+    GaussianBlanketBound,
+    log_blanket_mass,
+)
+from epsilond.accountants.theorems.shuffling.local_guarantee import log_distance
+from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
+
+_TESTS = "tests/theorems/shuffling/test_reports.py"
+_PROOFS = "docs/shuffling.md"
+MOST_INPUTS, MOST_OUTCOMES = 24, 64
+PROBABILITIES = Quantity(description="probability of each outcome, one row for each input, each row summing to 1")
+TWO_OR_MORE = Quantity(symbol="k", ge=2, le=10**6, description=CATEGORIES.description)
+
+
+def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
+    """The blanket's bound for k-ary randomized response: exact sums for two categories, contours for more."""
+    if categories == 2:
+        rate = 2.0 * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
+        return ClonesBound(clients, rate, epsilon)
+    return FiniteBlanketBound(clients, response_outcomes(epsilon, categories))
+
+
+# Inputs and formulas ------------------------------------------------------------------------------------------------
+@request
+class ClonesInputs(GivenDelta):
+    """Reports that are ε₀-indistinguishable, and the δ at which the shuffled ε is asked for."""
+
+    clients: Clients
+    local_epsilon: LocalEpsilon
+
+
+@request
+class ApproximateClonesInputs:
+    """Reports that are (ε₀, δ₀), and the ε at which what δ₀ adds is asked for."""
+
+    clients: Clients
+    local_epsilon: LocalEpsilon
+    local_delta: LocalDelta
+    epsilon: Annotated[float, EPSILON]
+
+
+@request
+class ResponseInputs(GivenDelta):
+    """Shuffled k-ary randomized response."""
+
+    clients: Clients
+    local_epsilon: LocalEpsilon
+    categories: Annotated[int, TWO_OR_MORE] = 2
+
+
+@request
+class RandomizerInputs:
+    """Any randomizer with finitely many inputs and outcomes."""
+
+    clients: Clients
+    probabilities: Annotated[tuple[tuple[float, ...], ...], PROBABILITIES]
+    epsilon: Annotated[float, EPSILON]
+
+    def check(self) -> None:
+        """Rows of one length that are laws, and not too many of them."""
+        rows = self.probabilities
+        if not 2 <= len(rows) <= MOST_INPUTS or not 1 <= len(rows[0]) <= MOST_OUTCOMES:
+            allowed = f"2 to {MOST_INPUTS} rows of 1 to {MOST_OUTCOMES}"
+            raise InvalidInput.at("/probabilities", "has too few or too many rows or columns", allowed=allowed)
+        for place, row in enumerate(rows):
+            if len(row) != len(rows[0]) or not all(0.0 <= each <= 1.0 for each in row):
+                raise InvalidInput.at(f"/probabilities/{place}", "is not as long as the first, or not within 0 and 1")
+            if abs(math.fsum(row) - 1.0) > 1e-12:
+                raise InvalidInput.at(f"/probabilities/{place}", "does not sum to 1")
+
+
+@request
+class GaussianReportsInputs(GivenDelta):
+    """Shuffled Gaussian reports of one coordinate."""
+
+    clients: Clients
+    noise_multiplier: NoiseMultiplier
+
+
+def clones(inputs: ClonesInputs) -> Outputs:
+    """Both numerical ends of the clone pair's ε at δ."""
+    return _ends(ClonesBound(inputs.clients, math.exp(-inputs.local_epsilon), inputs.local_epsilon), inputs)
+
+
+def stronger_clones(inputs: ClonesInputs) -> Outputs:
+    """Both numerical ends of ε with clones at probability 2/(e^ε₀ + 1), as they are for randomized response."""
+    return _ends(response_bound(inputs.clients, inputs.local_epsilon, 2), inputs)
+
+
+def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
+    """What δ₀ adds to δ at ε: by the sharper distance, and as printed."""
+    local_log_delta = log10(inputs.local_delta) * math.log(10.0)
+    distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))
+    both = float(np.logaddexp(0.0, inputs.epsilon))
+    printed = local_log_delta + math.log(inputs.clients) + math.log1p(0.5 * math.exp(-inputs.local_epsilon))
+    return {**delta_outputs(both + distance, "added_delta"), **delta_outputs(both + printed, "printed_added_delta")}
+
+
+def response(inputs: ResponseInputs) -> Outputs:
+    """ε of the blanket's bound at δ, and of an instance: counting one report."""
+    found = _ends(response_bound(inputs.clients, inputs.local_epsilon, inputs.categories), inputs)
+    instance = response_instance(inputs.clients, inputs.local_epsilon, inputs.categories)
+    return {"epsilon": found["epsilon"], "lower_epsilon": instance.epsilon(inputs.log_delta).lower}
+
+
+def randomizer(inputs: RandomizerInputs) -> Outputs:
+    """The blanket's mass, and δ at ε: the largest over all ordered pairs of inputs."""
+    bound = FiniteBlanketBound(inputs.clients, blanket_outcomes(inputs.probabilities))
+    mass = math.fsum(map(min, zip(*inputs.probabilities, strict=True)))
+    return {"blanket_mass": mass, **delta_outputs(bound.upper(inputs.epsilon))}
+
+
+def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
+    """ε of the blanket's bound at δ, of an instance (the reports' sum), and γ."""
+    bound = GaussianBlanketBound(inputs.clients, inputs.noise_multiplier)
+    instance = gaussian_pair(2.0 / (inputs.noise_multiplier * math.sqrt(inputs.clients)))
+    return {
+        "epsilon": _ends(bound, inputs)["epsilon"],
+        "lower_epsilon": instance.epsilon(inputs.log_delta).lower,
+        "log10_blanket_mass": log_blanket_mass(inputs.noise_multiplier) / math.log(10.0),
+    }
+
+
+def shared_outcome(inputs: ClonesInputs) -> Outputs:
+    """At an outcome that two inputs give with probability r, a third gives at least e^{−ε₀} r; needed is more."""
+    return {"needed": 2.0 / (math.exp(inputs.local_epsilon) + 1.0), "available": math.exp(-inputs.local_epsilon)}
+
+
+def _ends(bound: ScaledBound, inputs: GivenDelta) -> Outputs:
+    ends = scaled_pair(bound).epsilon(inputs.log_delta)
+    return {
+        "epsilon": ends.upper if math.isfinite(ends.upper) else "unbounded",
+        "lower_numerical_epsilon": ends.lower if math.isfinite(ends.lower) else "unbounded",
+    }
+
+
+def _blanket_is_held(inputs: GaussianReportsInputs) -> Sides:
+    held = log_blanket_mass(inputs.noise_multiplier) + math.log(inputs.clients)
+    return Sides.at_least(math.exp(held), LEAST_BLANKET)
+
+
+# Conditions and errata ----------------------------------------------------------------------------------------------
+ONE_COORDINATE = Condition("one-coordinate", "a report has one coordinate")
+ENOUGH_IN_BLANKET = Condition(
+    "enough-in-blanket", "nγ, the clients in the blanket on average, is at least 8", _blanket_is_held
+)
+LOCAL_FOR_EVERY_PAIR = Condition(
+    "local-for-every-pair", "the local guarantee is for any two contributions, in both orders"
+)
+SAME_RANDOMIZER = Condition(
+    "same-randomizer",
+    "every client runs the same randomizer, independently, on its own contribution alone, and reports once",
+)
+FAILING_LEMMA = Erratum(
+    "arXiv:2208.04591, Errata",
+    printed="R_i ≥ (Q₀ + Q₁)/(e^ε₀ + 1) for every ε₀-private R_i, where R₀ = (e^ε₀ Q₀ + Q₁)/(e^ε₀ + 1), R₁ its mirror",
+    truth="only R_i ≥ e^−ε₀ max(R₀, R₁) is sure; where R₀ = R₁ that is less, and Theorems 3.1, 3.2, 5.2 lose the proof",
+    test=f"{_TESTS}::test_the_stronger_clones_are_not_always_there",
+)
+HIDDEN_COUNT = Erratum(
+    "engine-review 14",
+    printed="read as A + Δ against A + 1 − Δ alone, the pair forgets the number of clones",
+    truth="C is observed: (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ); without it δ is understated",
+    test=f"{_TESTS}::test_the_number_of_clones_is_seen",
+)
+
+# Theorems -----------------------------------------------------------------------------------------------------------
+LOCAL = Theorem(
+    id="epsilond.shuffling-is-post-processing",
+    title="Shuffled reports tell no more than the reports",
+    statement="A permutation of the reports is a post-processing of them: the local guarantee stands",
+    source=Source("epsilond", "by definition"),
+    status=Status.PROVED,
+)
+CLONES = Theorem(
+    id="feldman-mcmillan-talwar-2021.3.1",
+    title="Hiding among the clones, numerically",
+    statement=(
+        "Shuffled ε₀-private reports are dominated, in both orders, by (A + Δ, C − A + 1 − Δ) against "
+        "(A + 1 − Δ, C − A + Δ): C ~ Bin(n − 1, e^−ε₀), A ~ Bin(C, 1/2), Δ ~ Bern(e^ε₀/(e^ε₀ + 1))"
+    ),
+    source=Source("feldman2021hiding", "Theorem 3.1 and the reduction in its proof"),
+    status=Status.PROVED,
+    conditions=(LOCAL_FOR_EVERY_PAIR, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
+    errata=(HIDDEN_COUNT,),
+    inputs=ClonesInputs,
+    formula=clones,
+    examples=({"clients": 10_000, "local_epsilon": 1.0, "delta": 1e-6},),
+)
+APPROXIMATE_CLONES = Theorem(
+    id="epsilond.approximate-clones",
+    title="Hiding among the clones of (ε₀, δ₀) reports",
+    statement=(
+        "(ε₀, δ₀) reports are the clone pair's δ(ε) + (1 + e^ε)(s + (n − 1) e^−ε₀ (1 + s)) δ₀, s = 1/(1 + e^ε₀); "
+        "printed, Theorem 3.8: + (1 + e^ε)(1 + e^−ε₀/2) n δ₀"
+    ),
+    source=Source("epsilond", f"{_PROOFS}, Approximate clones; cf. Feldman, McMillan and Talwar 2021, Theorem 3.8"),
+    status=Status.PROVED,
+    conditions=(LOCAL_FOR_EVERY_PAIR, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
+    inputs=ApproximateClonesInputs,
+    formula=approximate_clones,
+    examples=({"clients": 10_000, "local_epsilon": 2.0, "local_delta": 1e-12, "epsilon": 0.5},),
+)
+STRONGER_LEMMA = Theorem(
+    id="feldman-mcmillan-talwar-2023.lemma-3.5",
+    title="Stronger clones: the decomposition of every private report",
+    statement="every ε₀-private report holds either of two extreme reports with probability 1/(e^ε₀ + 1) each",
+    source=Source("feldman2023stronger", "Lemma 3.5, original version"),
+    status=Status.REFUTED,
+    errata=(FAILING_LEMMA,),
+    inputs=ClonesInputs,
+    formula=shared_outcome,
+    examples=({"clients": 10_000, "local_epsilon": 1.0, "delta": 1e-6},),
+)
+STRONGER_CLONES = Theorem(
+    id="feldman-mcmillan-talwar-2023.3.2",
+    title="Stronger clones of arbitrary private reports",
+    statement=(
+        "the clone pair with C ~ Bin(n − 1, 2/(e^ε₀ + 1)) for every ε₀-private randomizer; proved for a restricted "
+        "class only, randomized response in it, and never used for others here"
+    ),
+    source=Source("feldman2023stronger", "Theorem 3.2, original version"),
+    status=Status.UNPROVED,
+    errata=(FAILING_LEMMA,),
+    inputs=ClonesInputs,
+    formula=stronger_clones,
+    examples=({"clients": 10_000, "local_epsilon": 1.0, "delta": 1e-6},),
+)
+RESPONSE = Theorem(
+    id="epsilond.shuffled-randomized-response",
+    title="Shuffled randomized response",
+    statement=(
+        "Two categories: the clone pair with C ~ Bin(n − 1, 2/(e^ε₀ + 1)), which is the blanket's. k categories: the "
+        "blanket's three outcomes, each category with probability 1/(e^ε₀ + k − 1) in it"
+    ),
+    source=Source("epsilond", f"{_PROOFS}, Randomized response; the blanket is optimal: Su, Cheng and Wang 2025"),
+    status=Status.PROVED,
+    conditions=(SAME_RANDOMIZER, TRUSTED_SHUFFLER),
+    inputs=ResponseInputs,
+    formula=response,
+    examples=(
+        {"clients": 10_000, "local_epsilon": 1.0, "delta": 1e-6},
+        {"clients": 1000, "local_epsilon": 2.0, "categories": 5, "delta": 1e-6},
+    ),
+)
+BLANKET = Theorem(
+    id="balle-bell-gascon-nissim-2019.lemma-5.3",
+    title="The privacy blanket",
+    statement=(
+        "With γω = inf_x R_x: δ(ε) ≤ max_{x, x'} (1/(γn)) E[(Σ_{i ≤ m} (R_x − e^ε R_x')/ω (W_i))₊], m ~ Bin(n, γ), "
+        "W_i ~ ω"
+    ),
+    source=Source("balle2019privacy", "Lemma 5.3; the optimal decomposition: Su, Cheng and Wang 2025"),
+    status=Status.PROVED,
+    conditions=(SAME_RANDOMIZER, TRUSTED_SHUFFLER),
+    inputs=RandomizerInputs,
+    formula=randomizer,
+    examples=({"clients": 1000, "probabilities": [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]], "epsilon": 0.1},),
+)
+GAUSSIAN_BLANKET = Theorem(
+    id="epsilond.gaussian-blanket",
+    title="The privacy blanket of Gaussian reports",
+    statement=(
+        "Among contributions of norm at most C, opposite ones of norm C are the blanket's worst pair, at every ε and "
+        "in any dimension; in one dimension the blanket is γω(w) = φ((|w| + C)/σ)/σ, γ = 2Φ(−C/σ)"
+    ),
+    source=Source("epsilond", f"{_PROOFS}, Opposite contributions are the worst"),
+    status=Status.PROVED,
+    conditions=(ENOUGH_IN_BLANKET, ONE_COORDINATE, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
+    inputs=GaussianReportsInputs,
+    formula=gaussian_reports,
+    examples=({"clients": 100_000, "noise_multiplier": 2.0, "delta": 1e-8},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    LOCAL,
+    CLONES,
+    APPROXIMATE_CLONES,
+    STRONGER_LEMMA,
+    STRONGER_CLONES,
+    RESPONSE,
+    BLANKET,
+    GAUSSIAN_BLANKET,
+)

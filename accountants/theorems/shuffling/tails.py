@@ -1,0 +1,105 @@
+"""Tails for the bounds of shuffled mechanisms: a convex table whose rows follow the bound's own scale.
+
+These bounds are known by their values, and their losses may be of any size: 1e-4 for a million clients. The rows are
+laid at steps of the value, not of ε, so that composed rounds lose a part in a thousand whatever the scale.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Interval, Pair
+from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulated
+from epsilond.accountants.theorems.composition.minimum import BoundProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+_DEEPEST = -720.0
+_MOST_ROWS = 1200
+
+
+class ScaledBound(ABC):
+    """An upper bound of log δ in both orders of every pair of neighbours, at one ε at a time. Hashable."""
+
+    @property
+    def largest_loss(self) -> float:
+        """An ε from which on δ is exactly zero; math.inf if none is known."""
+        return math.inf
+
+    @abstractmethod
+    def log_bound(self, epsilon: float) -> Interval:
+        """Numerical ends of log of the bound at ε ≥ 0."""
+
+    def upper(self, epsilon: float) -> float:
+        """A bound at ε, perhaps a little above the upper end but quicker."""
+        return self.log_bound(epsilon).upper
+
+
+@dataclass(frozen=True)
+class Held(ScaledBound):
+    """The bound that a known pair is, both orders together."""
+
+    pair: Pair
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """The pair's own ends."""
+        return self.pair.ends(epsilon)
+
+
+@dataclass(frozen=True)
+class ScaledProfile(BoundProfile):
+    """The profile of a bound, with rows at steps of a tenth in log δ where most of the mass is, wider below."""
+
+    bound: ScaledBound
+
+    @cached_property
+    def _table(self) -> PiecewiseTails:
+        """Upper values, row by row."""
+        epsilon, value = np.asarray(list(self._rows())).T
+        return tabulated(epsilon, value)
+
+    def _rows(self) -> Iterator[tuple[float, float]]:
+        """Points down to δ = 1e-312, to where δ is zero, or to where it no longer falls."""
+        top = value = self.bound.upper(0.0)
+        yield 0.0, value
+        if value == -math.inf:
+            return
+        epsilon, step, stalled = 0.0, 0.1 * math.exp(value), 0
+        for _ in range(_MOST_ROWS):
+            deep = value < -80.0
+            wanted = 0.1 if value > top - 9.0 else 5.0 if deep else 0.7
+            following = epsilon + max(step, 0.05 * epsilon if deep else 0.0)
+            if following >= self.bound.largest_loss:
+                break
+            found = self.bound.upper(following)
+            yield following, found
+            fall = value - found
+            stalled = stalled + 1 if fall < 0.1 * wanted else 0
+            if found <= _DEEPEST or stalled > 12 or following > 1e9:
+                break
+            step = (following - epsilon) * min(2.0, max(0.3, wanted / max(fall, 1e-12)))
+            epsilon, value = following, min(value, found)
+        if math.isfinite(self.bound.largest_loss):
+            yield self.bound.largest_loss, -math.inf
+
+
+def _slope(epsilon: FloatArray, value: FloatArray, first: int, second: int) -> float:
+    """log of the fall of D over the rise of e^ε."""
+    fall = value[first] + math.log(-math.expm1(value[second] - value[first]))
+    rise = epsilon[second] + math.log(-math.expm1(epsilon[first] - epsilon[second]))
+    return float(fall - rise)
+
+
+def scaled_pair(bound: ScaledBound) -> Pair:
+    """The symmetric pair of a bound that holds in both orders."""
+    profile = ScaledProfile(bound)
+    return Pair(profile, profile)

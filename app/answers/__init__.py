@@ -1,0 +1,1 @@
+"""Where answers come from: the cache, the event loop or a worker process."""

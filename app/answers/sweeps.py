@@ -1,0 +1,144 @@
+"""One calibration at many values of one field: `sweep: {field, values}` in the body of any calibration.
+
+Each value is validated as the body would be and answered as a single call is, from the same cache, so that a sweep
+equals its single calls. What is wrong with a value is that value's problem; what is wrong beside it, the request's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from operator import getitem
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.app.answers.batch import answers
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.work import Answered
+from epsilond.app.catalogue import pascal
+from epsilond.app.http.faults import faults_of
+from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
+from epsilond.calibrators.answer import Served
+from epsilond.calibrators.problem import Calibrator
+
+MOST_VALUES = 200
+FIELD = Quantity(description="the field that takes the values; what the body has in it is not used")
+VALUES = Quantity(description=f"its values, 1 to {MOST_VALUES}; each is answered by itself")
+SWEEP = Quantity(description="the same question at each of these values of one field")
+
+
+@dataclass(frozen=True)
+class SweepTypes:
+    """Body and answer of one calibrator's sweeps."""
+
+    body: type
+    answer: type
+
+
+def types_of(calibrator: Calibrator, answer: type) -> SweepTypes:
+    """The calibrator's problem with every field optional and a `sweep`; and its answers by value."""
+    name = pascal(calibrator.name)
+    hints = get_type_hints(calibrator.problem, include_extras=True)
+    words: Any = getitem(Literal, tuple(hints))
+    sweep: Any = request(
+        type(
+            f"{name}SweepValues",
+            (),
+            {
+                "__doc__": f"A field of {calibrator.name} and its values.",
+                "__annotations__": {"field": Annotated[words, FIELD], "values": Annotated[tuple[Any, ...], VALUES]},
+                "check": _check_count,
+            },
+        )
+    )
+    body = make_dataclass(
+        f"{name}SweepProblem",
+        [("sweep", Annotated[sweep, SWEEP]), *((one, hint, field(default=None)) for one, hint in hints.items())],
+        namespace={
+            "__doc__": f"The fields of {calibrator.name}, but for the one that is swept.",
+            "__pydantic_config__": {"extra": "forbid"},
+        },
+        frozen=True,
+        kw_only=True,
+    )
+    at_value = make_dataclass(
+        f"{name}AtValue",
+        [
+            ("value", Any),
+            ("answer", Annotated[answer | None, Served("what a single call answers")], field(default=None)),
+            ("problem", Annotated[ProblemDocument | None, Served("what it refuses with")], field(default=None)),
+        ],
+        namespace={"__doc__": "The answer at one value, or the problem with it."},
+        frozen=True,
+        kw_only=True,
+    )
+    whole = make_dataclass(
+        f"{name}Sweep",
+        [("algorithm", str), ("sweep", sweep), ("answers", tuple[at_value, ...])],  # type: ignore[valid-type]
+        namespace={"__doc__": f"What {calibrator.name} answers at many values, in their order."},
+        frozen=True,
+        kw_only=True,
+    )
+    return SweepTypes(body, whole)
+
+
+def _check_count(self: Any) -> None:
+    if not 1 <= len(self.values) <= MOST_VALUES:
+        raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
+
+
+async def swept(calibrator: Calibrator, body: Any, job_of: Callable[[Any], Job], request: Request) -> Response:
+    """The answers at each value, in their order.
+
+    Raises:
+        InvalidInput: a field beside the one that is swept is missing.
+        Problem: the client has gone, too many wait, or the service is stopping.
+    """
+    name, values = body.sweep.field, body.sweep.values
+    given = {
+        one.name: getattr(body, one.name)
+        for one in fields(calibrator.problem)
+        if one.name != name and getattr(body, one.name) is not None
+    }
+    missing = [
+        Fault(f"/{one.name}", "is required")
+        for one in fields(calibrator.problem)
+        if one.default is MISSING and one.default_factory is MISSING and one.name not in {*given, name}
+    ]
+    if missing:
+        raise InvalidInput(*missing)
+    reader = TypeAdapter(get_type_hints(calibrator.problem, include_extras=True)[name])
+    read = [_read(calibrator.problem, given, name, value, reader) for value in values]
+    asked = [one for one in read if not isinstance(one, InvalidInput)]
+    found = iter(await answers([job_of(problem) for problem in asked], request))
+    parts = [
+        _part(value, one if isinstance(one, InvalidInput) else next(found))
+        for value, one in zip(values, read, strict=True)
+    ]
+    head = json.dumps({"algorithm": calibrator.name, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
+    whole = head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}"
+    return Response(whole, media_type="application/json")
+
+
+def _read(declared: Any, given: Mapping[str, Any], name: str, value: Any, reader: TypeAdapter[Any]) -> Any:
+    """The problem at this value, or what is wrong with it."""
+    try:
+        return declared(**given, **{name: reader.validate_python(value)})
+    except ValidationError as error:
+        errors = [{**item, "loc": (name, *item["loc"])} for item in error.errors()]
+        return InvalidInput(*faults_of(errors, declared))
+    except InvalidInput as error:
+        return error
+
+
+def _part(value: Any, settled: Answered | Exception) -> bytes:
+    told = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    if isinstance(settled, Answered):
+        return b'{"value":' + told + b',"answer":' + settled.body + b"}"
+    return b'{"value":' + told + b',"problem":' + text_of(problem_of(settled)) + b"}"

@@ -1,0 +1,1 @@
+"""Requests and responses: bodies, credentials, problems, logs of requests."""

@@ -1,0 +1,32 @@
+"""Exceptions of the table become responses here."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+
+from epsilond.app.http.problems import problem_of, response_of
+
+NOTHING = "nothing"
+"""Name of the routes that answer for names which are in no list."""
+
+
+async def answer_problem(request: Request, error: Exception) -> Response:
+    """The problem that an exception is; a refused OPTIONS is answered with what is allowed instead."""
+    problem = problem_of(error)
+    if problem.kind.status == 405:
+        problem.headers = {"allow": ", ".join(allowed_methods(request))}
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=problem.headers)
+    return response_of(problem)
+
+
+def allowed_methods(request: Request) -> list[str]:
+    """The methods of every route with this path, except those that only say there is nothing here."""
+    routes = (route for route in request.app.routes if isinstance(route, Route) and route.name != NOTHING)
+    methods = {"OPTIONS"}
+    for route in routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))

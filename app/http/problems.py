@@ -1,0 +1,158 @@
+"""Every way the service says no: RFC 9457 problems, and the one table from exception to problem.
+
+    422 invalid-input         a field, or a pair of fields, that no run can have
+    409 infeasible, …         a well-formed question that no proof answers
+    503 deadline-exceeded     it took too long; 429 too-many-requests: too many at once
+
+A problem never repeats the input beyond the names of fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
+from epsilond.app.http.faults import MESSAGES
+from epsilond.app.http.problem_kinds import BY_STATUS, KINDS
+from epsilond.calibrators.accounts import ConsideredAnswer
+from epsilond.calibrators.answer import Number, Served, as_json
+from epsilond.calibrators.strict_json import Malformed
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldError:
+    """What is wrong with one field of the body (`pointer`), or with one query or path parameter (`parameter`)."""
+
+    pointer: str | None = None
+    parameter: str | None = None
+    message: str
+    allowed: str | None = None
+
+    @classmethod
+    def of(cls, fault: Fault) -> FieldError:
+        """From the mathematics' own fault."""
+        return cls(pointer=fault.pointer, message=fault.message, allowed=fault.allowed)
+
+
+class Problem(Exception):
+    """A refusal of the web's own, by the slug of its kind."""
+
+    def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.kind = KINDS[slug]
+        self.detail = detail
+        self.errors = errors
+        self.headers = dict(headers or {})
+        self.condition: Any = None
+        self.nearest: Mapping[str, float | str] = {}
+        self.considered: Sequence[Any] = ()
+
+
+def _malformed(_: Malformed) -> Problem:
+    return Problem("malformed-json", "The body is not a JSON text in UTF-8.")
+
+
+def _invalid(error: InvalidInput) -> Problem:
+    named = "One value" if len(error.faults) == 1 else f"{len(error.faults)} values"
+    return Problem("invalid-input", f"{named} cannot be.", *map(FieldError.of, error.faults))
+
+
+def _no_certificate(error: NoCertificate) -> Problem:
+    problem = Problem(error.slug, error.message)
+    problem.condition, problem.nearest, problem.considered = error.condition, error.nearest, error.considered
+    return problem
+
+
+def _by_status(error: HTTPException) -> Problem:
+    kind = KINDS[BY_STATUS.get(error.status_code, "internal-error")]
+    return Problem(kind.slug, f"{kind.title}.", headers=error.headers)
+
+
+def _parameters(error: RequestValidationError) -> Problem:
+    """Errors of path and query parameters; the body's are turned into faults before they come here."""
+    faults = (
+        FieldError(
+            parameter=str(item["loc"][-1]),
+            message=MESSAGES.get(item["type"], "is not valid"),
+            allowed=item.get("ctx", {}).get("expected"),
+        )
+        for item in error.errors()
+    )
+    return Problem("invalid-input", "A parameter of the request cannot be.", *faults)
+
+
+TABLE: Mapping[type[Exception], Callable[[Any], Problem]] = {
+    Problem: lambda error: error,
+    Malformed: _malformed,
+    InvalidInput: _invalid,
+    NoCertificate: _no_certificate,
+    RequestValidationError: _parameters,
+    HTTPException: _by_status,
+}
+"""From exception to problem. What is not here is our fault: it is logged whole and answered without a word of it."""
+
+
+def problem_of(error: Exception) -> Problem:
+    """What an exception is to a client."""
+    known = next((TABLE[cls] for cls in type(error).__mro__ if cls in TABLE), None)
+    if known is None:
+        return Problem("internal-error", "The service failed; its logs have this request under its X-Request-ID.")
+    return known(error)
+
+
+def text_of(problem: Problem) -> bytes:
+    """The problem as JSON."""
+    body: dict[str, Any] = {
+        "type": f"/problems/{problem.kind.slug}",
+        "title": problem.kind.title,
+        "status": problem.kind.status,
+        "detail": problem.detail,
+    }
+    if problem.errors:
+        body["errors"] = as_json(problem.errors)
+    if problem.condition is not None:
+        body["condition"] = as_json(problem.condition)
+        body["condition"].pop("holds", None)
+    if problem.nearest:
+        body["nearest"] = as_json(problem.nearest)
+    if problem.considered:
+        body["considered"] = as_json(problem.considered)
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def response_of(problem: Problem) -> Response:
+    """The problem as application/problem+json."""
+    return Response(text_of(problem), problem.kind.status, problem.headers, MEDIA_TYPE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionDocument:
+    """The condition that fails, with both sides where they are numbers."""
+
+    id: str
+    statement: str
+    left: Annotated[Number | None, Served("left side", may_be_unbounded=True)] = None
+    right: Annotated[Number | None, Served("right side", may_be_unbounded=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemDocument:
+    """An RFC 9457 problem, as it stands in the OpenAPI document."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: tuple[FieldError, ...] = ()
+    condition: ConditionDocument | None = None
+    nearest: Mapping[str, Number | str] = field(default_factory=dict)
+    considered: Annotated[tuple[ConsideredAnswer, ...], Served("the theorems tried, each with why not")] = ()

@@ -1,0 +1,1 @@
+"""Simulations as jobs of the service: taken in, queued, run, kept."""

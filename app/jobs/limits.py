@@ -1,0 +1,60 @@
+"""What is refused before it starts: a simulation whose own estimate is beyond what the service allows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from epsilond.accountants.errors import BeyondBudget, InvalidInput
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.app.settings import Settings
+from epsilond.witness.simulation import Kind, Plan
+
+MEGABYTE = 1_048_576
+TRIES = 20
+
+
+def require_within_limits(kind: Kind, request: Any, plan: Plan, settings: Settings) -> None:
+    """Refuse what would take too long, or too much memory at once.
+
+    Raises:
+        BeyondBudget: with the estimate, the limit, and the size that would fit, if the kind has a size.
+    """
+    memory = settings.worker_memory_megabytes * MEGABYTE // 2  # the rest is the libraries'
+    for identifier, statement, estimate, limit in (
+        ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, settings.job_seconds),
+        ("service.job-memory", "bytes(plan) ≤ worker_memory / 2", float(plan.bytes), float(memory)),
+    ):
+        if not estimate <= limit:
+            share = min(1.0, settings.job_seconds / plan.seconds, memory / max(1, plan.bytes))
+            fitting = nearest(kind, request, share, settings)
+            advice = "" if fitting else _advice(kind, request)
+            raise BeyondBudget(
+                f"The simulation is estimated to need more than this service allows.{advice}",
+                ConditionResult(identifier, statement, False, estimate, limit),
+                fitting,
+            )
+
+
+def nearest(kind: Kind, request: Any, share: float, settings: Settings) -> dict[str, float]:
+    """The kind's size at which the request fits, at about this share of its own, if there is one."""
+    size: int | None = getattr(request, kind.size, None) if kind.size is not None else None
+    if size is None:
+        return {}
+    for attempt in range(TRIES):
+        smaller = int(size * share * 0.9**attempt)
+        try:
+            fitting = replace(request, **{str(kind.size): smaller})
+            require_within_limits(replace(kind, size=None), fitting, kind.plan(fitting), settings)
+        except BeyondBudget:
+            continue
+        except InvalidInput:
+            break
+        return {str(kind.size): smaller}
+    return {}
+
+
+def _advice(kind: Kind, request: Any) -> str:
+    """What else makes it smaller, where its size alone does not: most of its work is the rounds of its run."""
+    rounds = getattr(getattr(request, "run", None), "rounds", None)
+    return f" No {kind.size} are few enough: ask for fewer rounds." if kind.size and rounds is not None else ""

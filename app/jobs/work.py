@@ -1,0 +1,44 @@
+"""What a worker does for a simulation, step by step.
+
+A step's answer is pickled where it is made. The service passes it on to the next step as bytes and never opens it, so
+that it counts what it holds exactly and is kept from nothing by what a step made.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Literal
+
+from epsilond.app.answers.render import render
+from epsilond.app.answers.work import Answered
+from epsilond.witness.simulation import Kind
+
+Format = Literal["png", "svg"]
+
+
+def prepared(kind: Kind, request: Any) -> Answered:
+    """What the kind has made of the request, pickled."""
+    return Answered(pickle.dumps(kind.prepare(request), pickle.HIGHEST_PROTOCOL))
+
+
+def block(kind: Kind, resolved: bytes, index: int) -> Answered:
+    """One block, pickled."""
+    return Answered(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
+
+
+def assembled(kind: Kind, request: Any, resolved: bytes, blocks: Sequence[bytes]) -> Answered:
+    """The result, rendered as JSON."""
+    return Answered(render(kind.assemble(request, _opened(resolved), [_opened(each) for each in blocks])))
+
+
+def drawn(home: str, result: bytes, form: Format) -> Answered:
+    """The figure of a result, by `draw(result, format)` of module `home`, which is imported where a figure is drawn."""
+    return Answered(import_module(home).draw(json.loads(result), form))
+
+
+def _opened(step: bytes) -> Any:
+    """What an earlier step of our own made; no client can put anything there."""
+    return pickle.loads(step)  # noqa: S301

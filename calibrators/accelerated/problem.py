@@ -1,0 +1,76 @@
+"""What both accelerated algorithms are asked: the fields of mb-sgd, and more of what is known of the loss."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL_GAP, request
+from epsilond.accountants.scales import check_scales
+from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, Reading
+
+READINGS: tuple[Reading, ...] = ("informal", "complete", "corrected")
+"""In which their theorems are printed."""
+
+
+@request
+class AcceleratedMbSgdProblem(MiniBatchProblem):
+    """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
+
+    Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
+    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+    """
+
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
+    initial_gap: Annotated[float | None, INITIAL_GAP] = None
+
+    def check(self) -> None:
+        """And scales whose squares are doubles, a gap that L and D allow."""
+        super().check()
+        check_scales(
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            initial_distance=self.initial_distance,
+            heterogeneity=self.heterogeneity,
+            gradient_std=self.gradient_std,
+            empirical_gradient_std=self.empirical_gradient_std,
+            initial_gap=self.gap,
+        )
+        faults = []
+        if not set(self.readings or ()) <= set(READINGS):
+            faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
+        largest = {
+            "gradient_std": self.lipschitz,
+            "heterogeneity": self.lipschitz,
+            "empirical_gradient_std": (1.0 if self.smoothness is not None else 2.0) * self.lipschitz,
+        }
+        faults += [
+            Fault(f"/{name}", "cannot exceed what lipschitz allows", f"≤ {bound:g}")
+            for name, bound in largest.items()
+            if (getattr(self, name) or 0.0) > bound
+        ]
+        most = self.lipschitz * self.diameter
+        if self.initial_gap is not None and self.initial_gap > most:
+            faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def gap(self) -> float:
+        """Δ, by default L D."""
+        return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+
+    @property
+    def quick(self) -> bool:
+        """Whether nothing is left to be chosen but one stage: no batch size, rounds, or number of stages."""
+        return self.batch_size is not None and self.rounds is not None and self.strong_convexity == 0.0
+
+    @property
+    def spread(self) -> float:
+        """v: 0 for identical clients, L if nothing is known."""
+        if self.identically_distributed:
+            return 0.0
+        return self.lipschitz if self.heterogeneity is None else self.heterogeneity

@@ -1,0 +1,94 @@
+"""Theorems E.1 and 2.4 as printed, reading by reading, beside what is true at their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from epsilond.accountants.quantities import LARGEST_COUNT
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import (
+    THEOREM_2_4,
+    EnvelopedInputs,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
+    THEOREM_E_1,
+    ReusedInputs,
+    SmoothReusedInputs,
+)
+from epsilond.calibrators.accelerated.answer import printed_reading
+from epsilond.calibrators.accelerated.problem import READINGS
+from epsilond.calibrators.mb_sgd.problem import Reading, Run
+from epsilond.calibrators.printed import Asked
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+    from epsilond.calibrators.answer import PrintedReading, TrueFigures
+
+SHOWN = (
+    "noise_std",
+    "noise_multiplier",
+    "rounds",
+    "regularization",
+    "envelope_smoothness",
+    "excess_risk_scale",
+)
+
+
+def printed_readings(
+    problem: AcceleratedMbSgdProblem, run: Run, truth: Callable[[Run, float], TrueFigures | None]
+) -> tuple[PrintedReading, ...]:
+    """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
+
+    Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
+    them by K, and counts the term for client sampling that the text leaves out. `excess_risk_scale` is the statement's
+    risk up to the constants and logarithms that it hides. The theorems speak of records, and of batches of at most n.
+    """
+    if problem.unit == "client" or run.batch_size > problem.samples_per_client:
+        return ()
+    asked = READINGS if problem.readings is None else problem.readings
+    return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in asked)
+
+
+def _reading(
+    problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures | None]
+) -> PrintedReading:
+    theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
+    asked = Asked(theorem, _inputs(problem, run, reading), "corrected" if reading == "corrected" else "printed")
+    found = asked.outputs
+    printed = Run(batch_size=run.batch_size, rounds=found["rounds"])
+    parameters = {name: found[name] for name in SHOWN if name in found} | {"batch_size": run.batch_size}
+    return printed_reading(
+        problem,
+        asked,
+        reading,
+        parameters={name: value if value < LARGEST_COUNT else float(value) for name, value in parameters.items()},
+        true=truth(printed, found["noise_multiplier"]) if printed.rounds <= LARGEST_COUNT else None,
+    )
+
+
+def _inputs(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading) -> ReusedInputs:
+    """The theorem's own inputs. Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest."""
+    spread = problem.lipschitz if problem.empirical_gradient_std is None else problem.empirical_gradient_std
+    shared: dict[str, Any] = {
+        "variant": "informal" if reading == "informal" else "complete",
+        "epsilon": problem.epsilon,
+        "delta": problem.delta,
+        "log10_delta": problem.log10_delta,
+        "samples_per_client": problem.samples_per_client,
+        "clients": problem.clients,
+        "participants": problem.reporting,
+        "batch_size": run.batch_size,
+        "dimension": problem.dimension,
+        "lipschitz": problem.lipschitz,
+        "diameter": problem.diameter,
+        "strong_convexity": problem.strong_convexity,
+        "empirical_heterogeneity": spread,
+        "initial_gap": problem.gap,
+        "rounds": problem.rounds,
+        "sampling": "with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
+    }
+    if problem.smoothness is None:
+        return EnvelopedInputs(**shared)
+    return SmoothReusedInputs(
+        smoothness=problem.smoothness, empirical_gradient_std=problem.empirical_gradient_std, **shared
+    )

@@ -1,0 +1,406 @@
+"""The engineer's daily question: what does this run guarantee, and does it keep what was claimed?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.account import Account, account
+from epsilond.accountants.curve import LARGEST_EPSILON, Interval
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.guarantee import Guarantee, Tightness
+from epsilond.accountants.meaning import FEW_POINTS, POINTS, meaning
+from epsilond.accountants.privacy_curve import ANY_EPSILON, LOG_10, PrivacyCurve
+from epsilond.accountants.quantities import (
+    DELTA,
+    EPSILON,
+    LOG10_DELTA,
+    OBSERVER,
+    RELATION,
+    UNIT,
+    Observer,
+    Quantity,
+    Relation,
+    Unit,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.rule import Effort
+from epsilond.accountants.specs import MECHANISM, Spec
+from epsilond.accountants.theorems.composition.rounds import flattened
+from epsilond.accountants.trust import (
+    DRAW_UNSEEN,
+    definition_against,
+    draws_of,
+    in_words,
+    loses_amplification,
+)
+from epsilond.calibrators.answer import (
+    DeclaredCondition,
+    DerivationStep,
+    Ends,
+    NumericalAnswer,
+    ReadFromCurve,
+    Served,
+    Warning_,
+    derivation_of,
+)
+from epsilond.calibrators.envelope import declared_answers, numerical_answer
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.unseen import not_amplified, rounded
+
+MANY = 64
+"""Different mechanisms beyond which the meaning is read at fewer points."""
+MOST_POINTS = 1000
+
+
+@request
+class Query:
+    """Exactly one of these: at which ε or δ to read the curve."""
+
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilons: Annotated[tuple[float, ...] | None, Quantity(description="several ε, at most 1000")] = None
+    deltas: Annotated[tuple[float, ...] | None, Quantity(description="several δ, at most 1000")] = None
+    log10_deltas: Annotated[tuple[float, ...] | None, Quantity(description="several log10 δ, at most 1000")] = None
+
+    def check(self) -> None:
+        """Exactly one member, lists within their domains."""
+        given = [name for name in _DOMAINS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise InvalidInput.at("", "give exactly one of " + ", ".join(_DOMAINS))
+        values = self.values
+        if not 1 <= len(values) <= MOST_POINTS:
+            raise InvalidInput.at(f"/{given[0]}", "has too few or too many values", allowed=f"1 to {MOST_POINTS}")
+        domain = _DOMAINS[given[0]]
+        for place, value in enumerate(values):
+            if isinstance(value, bool) or not domain.contains(value):
+                raise InvalidInput.at(f"/{given[0]}/{place}", "is out of range", allowed=domain.allowed)
+
+    @property
+    def name(self) -> str:
+        """The member that was given."""
+        return next(name for name in _DOMAINS if getattr(self, name) is not None)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Its value or values."""
+        value = getattr(self, self.name)
+        return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+    @property
+    def listed(self) -> bool:
+        """Whether several points are asked."""
+        return self.name.endswith("s")
+
+
+_DOMAINS = {
+    "epsilon": ANY_EPSILON,
+    "delta": DELTA,
+    "log10_delta": LOG10_DELTA,
+    "epsilons": ANY_EPSILON,
+    "deltas": DELTA,
+    "log10_deltas": LOG10_DELTA,
+}
+
+
+@request
+class Claim:
+    """A statement to be checked: (ε, δ), the δ given once."""
+
+    epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    def check(self) -> None:
+        """Exactly one δ."""
+        natural_log_delta(self.delta, self.log10_delta)
+
+
+@request
+class AccountQuestion:
+    """What was run, and what a neighbour is. The relation has no default."""
+
+    spec: Annotated[Spec, MECHANISM]
+    relation: Annotated[Relation, RELATION]
+    unit: Annotated[Unit, UNIT] = "record"
+    observer: Annotated[Observer, OBSERVER] = "server"
+    claim: Annotated[Claim | None, Quantity(description="an (ε, δ) to be checked")] = None
+
+
+@request
+class AccountProblem(AccountQuestion):
+    """What was run, what a neighbour is, and at which point to read the curve. The relation has no default."""
+
+    query: Annotated[Query, Quantity(description="at which ε or δ to read the curve")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """The curve at one point: what was asked has equal ends."""
+
+    epsilon: Ends
+    delta: Ends
+    log10_delta: Ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedGuarantee(ReadFromCurve):
+    """What the guarantee is about. `curve` answers at any ε or δ; it is no part of the JSON form."""
+
+    in_words: Annotated[str, Served("what is protected, against whom, who is trusted and what the draws hide")]
+    unit: Unit
+    relation: Relation
+    observer: Observer
+    tight: Annotated[Tightness, Served("where the lower ends come from")]
+    curve: ClassVar[PrivacyCurve]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountGuarantee(StatedGuarantee):
+    """What is guaranteed at the first point asked."""
+
+    epsilon: Ends
+    delta: Ends
+    log10_delta: Ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimAnswer:
+    """Whether the claim holds. `undecidable`: it lies between what is proved and what is witnessed."""
+
+    holds: bool | Literal["undecidable"]
+    epsilon: float
+    delta: Annotated[float | None, Served("absent where it is below every double")] = None
+    log10_delta: float
+    margin_epsilon: Annotated[Ends, Served("claimed ε minus the true one at the claimed δ: negative is broken")]
+    margin_log10_delta: Annotated[Ends, Served("claimed log10 δ minus the true one at the claimed ε")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruePositiveRate:
+    """True positive rate of the best attack at a false positive rate."""
+
+    false_positive_rate: float
+    true_positive_rate: Ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeaningAnswer:
+    """What it means to an attacker who tells two neighbours apart."""
+
+    advantage: Annotated[Ends, Served("largest true minus false positive rate")]
+    true_positive_rates: tuple[TruePositiveRate, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsideredAnswer:
+    """A theorem that was tried."""
+
+    theorem: str
+    applies: bool
+    reason: Annotated[str | None, Served("why it does not apply")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounted:
+    """What is known of a run without asking at any ε or δ: `guarantee.curve` can be asked at all of them."""
+
+    guarantee: StatedGuarantee
+    claim: Annotated[ClaimAnswer | None, Served("where one was made")] = None
+    derivation: tuple[DerivationStep, ...]
+    considered: tuple[ConsideredAnswer, ...]
+    declared_conditions: Annotated[
+        tuple[DeclaredCondition, ...], Served("what the spec's words demand of the data and the program")
+    ]
+    warnings: tuple[Warning_, ...]
+    engine_version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountAnswer(Accounted):
+    """The whole answer."""
+
+    guarantee: AccountGuarantee
+    numerical: NumericalAnswer
+    points: Annotated[tuple[Point, ...] | None, Served("where several were asked")] = None
+    meaning: MeaningAnswer
+
+
+def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
+    """Account for a spec without reading its curve, which the answer's guarantee holds.
+
+    Raises:
+        ConditionViolated: no theorem covers some part of the spec under this relation.
+        BeyondBudget: the work would exceed the fixed budget.
+    """
+    found = _accounted(question, effort)
+    guarantee = StatedGuarantee(
+        in_words=_sentence(question, found),
+        unit=question.unit,
+        relation=question.relation,
+        observer=question.observer,
+        tight=found.guarantee.tight,
+    )
+    return Accounted(guarantee=guarantee.read_from(found.guarantee.curve), **_around(question, found, None))
+
+
+def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
+    """Account for a spec and read its curve.
+
+    Guarantees: the ends enclose the truth over all neighbours in the stated setting.
+
+    Raises:
+        ConditionViolated: no theorem covers some part of the spec under this relation.
+        BeyondBudget: the work would exceed the fixed budget.
+    """
+    found = _accounted(problem, effort)
+    guarantee = found.guarantee
+    points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
+    first = points[0]
+    many = len({mechanism for mechanism, _ in flattened(problem.spec)}) > MANY
+    sense = meaning(_accounted(problem, "coarse").guarantee.curve, points=FEW_POINTS if many else POINTS)
+    return AccountAnswer(
+        guarantee=AccountGuarantee(
+            in_words=_sentence(problem, found),
+            unit=problem.unit,
+            relation=problem.relation,
+            observer=problem.observer,
+            tight=guarantee.tight,
+            epsilon=first.epsilon,
+            delta=first.delta,
+            log10_delta=first.log10_delta,
+        ).read_from(guarantee.curve),
+        numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
+        points=points if problem.query.listed else None,
+        meaning=MeaningAnswer(
+            advantage=Ends.of(sense.advantage),
+            true_positive_rates=tuple(
+                TruePositiveRate(
+                    false_positive_rate=one.false_positive_rate, true_positive_rate=Ends.of(one.true_positive_rate)
+                )
+                for one in sense.true_positives
+            ),
+        ),
+        **_around(problem, found, (problem.query, first)),
+    )
+
+
+def _accounted(question: AccountQuestion, effort: Effort) -> Account:
+    """By the accountant; `coarse` has wider ends, for the many points that the meaning takes."""
+    return account(
+        question.spec, relation=question.relation, unit=question.unit, observer=question.observer, effort=effort
+    )
+
+
+def _sentence(question: AccountQuestion, found: Account) -> str:
+    """What the guarantee is about. Nothing is known of who adds the noise but that nobody who looks is trusted."""
+    return in_words(
+        definition=definition_against(question.observer),
+        observer=question.observer,
+        unit=question.unit,
+        relation=question.relation,
+        draws=draws_of(question.spec, question.unit),
+        declared=found.guarantee.declared,
+    )
+
+
+def _around(question: AccountQuestion, found: Account, asked: tuple[Query, Point] | None) -> dict[str, Any]:
+    """The members of an answer beside its guarantee and its points."""
+    return {
+        "claim": checked(found.guarantee, question.claim) if question.claim else None,
+        "derivation": derivation_of(found.guarantee.derivation),
+        "considered": tuple(
+            ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered
+        ),
+        "declared_conditions": declared_answers(dict.fromkeys(found.guarantee.declared)),
+        "warnings": tuple(_warnings(question, asked)),
+        "engine_version": ENGINE_VERSION,
+    }
+
+
+def point(guarantee: Guarantee, name: str, value: float) -> Point:
+    """The curve at one ε, δ or log10 δ."""
+    if name == "epsilon":
+        known = guarantee.curve.log_delta(value)
+        return Point(epsilon=Ends(value, value), delta=Ends.delta(known), log10_delta=Ends.log10(known))
+    log_delta = natural_log_delta(value, None) if name == "delta" else natural_log_delta(None, value)
+    return Point(
+        epsilon=Ends.of(guarantee.curve.epsilon(log_delta)),
+        delta=Ends(value, value) if name == "delta" else Ends.delta(Interval(log_delta, log_delta)),
+        log10_delta=Ends(*(2 * [math.log10(value) if name == "delta" else value])),
+    )
+
+
+def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
+    """The verdict on an (ε, δ), with the margin by which it holds or fails."""
+    target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
+    known = guarantee.curve.log_delta(claim.epsilon)
+    epsilon = guarantee.curve.epsilon(target.log_delta)
+    proved = known.upper <= target.log_delta or epsilon.upper <= claim.epsilon
+    holds: Any = proved or (False if known.lower > target.log_delta else "undecidable")
+    return ClaimAnswer(
+        holds=holds,
+        epsilon=claim.epsilon,
+        delta=target.delta,
+        log10_delta=target.log10_delta,
+        margin_epsilon=Ends(claim.epsilon - epsilon.upper, claim.epsilon - epsilon.lower),
+        margin_log10_delta=Ends((target.log_delta - known.upper) / LOG_10, (target.log_delta - known.lower) / LOG_10),
+    )
+
+
+def _warnings(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+    if asked is not None and not math.isfinite(asked[1].epsilon.upper):
+        message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
+        yield Warning_(code="no-finite-epsilon", message=message)
+    if loses_amplification(draws_of(question.spec, question.unit), question.observer, question.unit):
+        yield from _of_the_draw(question, asked)
+
+
+def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+    """What it costs that the observer sees who is drawn: both figures, where one is asked for and it costs anything."""
+    if asked is None:
+        yield not_amplified(question.observer)
+        return
+    query, here = asked
+    try:
+        unseen = _accounted(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
+    except NoCertificate:
+        return
+    there = point(unseen, query.name.rstrip("s"), query.values[0])
+    name, figure = ("log10 δ", "log10_delta") if query.name.startswith("epsilon") else ("ε", "epsilon")
+    ours, theirs = getattr(here, figure).upper, getattr(there, figure).upper
+    if theirs < ours:
+        at = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}[query.name.rstrip("s")]
+        yield not_amplified(
+            question.observer, f"{name} ≤ {rounded(ours)} at {at} = {query.values[0]:g}", f"{name} ≤ {rounded(theirs)}"
+        )
+
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "sampled-gaussian": {
+        "spec": {
+            "kind": "repeated",
+            "times": 1000,
+            "mechanism": {
+                "kind": "subsampled",
+                "sampling": "poisson",
+                "rate": 0.01,
+                "mechanism": {"kind": "gaussian", "noise_multiplier": 1.0},
+            },
+        },
+        "relation": "add-or-remove-one",
+        "query": {"delta": 1e-6},
+        "claim": {"epsilon": 2.2, "delta": 1e-6},
+    },
+    "several-deltas": {
+        "spec": {"kind": "repeated", "times": 10, "mechanism": {"kind": "gaussian", "noise_multiplier": 5.0}},
+        "relation": "replace-one",
+        "query": {"log10_deltas": [-3, -6, -12, -300]},
+    },
+}
+"""Bodies to try."""

@@ -1,0 +1,34 @@
+"""mb-sgd in a plan: the plan's fields are its own."""
+
+from __future__ import annotations
+
+from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.planning.adapter import Planner, Way
+
+FIELDS = (
+    "samples_per_client",
+    "clients",
+    "participants",
+    "dimension",
+    "lipschitz",
+    "diameter",
+    "rounds",
+    "batch_size",
+    "smoothness",
+    "strong_convexity",
+    "sampling",
+    "initial_distance",
+    "identically_distributed",
+    "heterogeneity",
+    "max_gradients",
+    "communication_budget",
+    "within",
+)
+"""Fields of the plan that noisy mini-batch SGD takes."""
+
+PLANNER = Planner(
+    calibrator=CALIBRATOR,
+    ways=(
+        Way(definition="local", observer="server", units=("record", "client"), objective="population", takes=FIELDS),
+    ),
+)

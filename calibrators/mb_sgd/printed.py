@@ -1,0 +1,303 @@
+"""Theorems 2.1 and 2.2 and Appendix H as printed, reading by reading, beside what is true at their parameters.
+
+Every reading is an evaluation of the registered theorem: `informal` of its variant of that name; `complete` of the
+complete statement as printed, at the rounds given or else those it prescribes; `proof` of the same, claiming what the
+proof sums up; `corrected` of the complete statement in the corrected reading; `experimental` of Appendix H.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from epsilond.accountants.quantities import LARGEST_COUNT
+from epsilond.accountants.theorem import ConditionResult, Sides, Status
+from epsilond.accountants.theorem import Reading as TheoremReading
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiment_noise import (
+    APPENDIX_H,
+    ExperimentInputs,
+)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std, proof_chain
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE, Variant, binding
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
+from epsilond.calibrators.answer import PrintedReading, TrueFigures
+from epsilond.calibrators.envelope import claims, condition_answers
+from epsilond.calibrators.mb_sgd.members import Member, members_of
+from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
+from epsilond.calibrators.printed import POISSON_BATCHES, REASONS, Asked
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Theorem
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import Prescription
+
+EXPERIMENTAL = APPENDIX_H.id
+READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
+    "informal": ("informal", "printed"),
+    "complete": ("complete", "printed"),
+    "proof": ("complete", "printed"),
+    "corrected": ("complete", "corrected"),
+}
+SHOWN = ("step_size", "envelope_smoothness", "excess_risk_scale")
+CLAIMED = ("excess_risk_at_effective_participants",)
+"""Beside the claimed risk of a statement."""
+PROOF_FAILS = "the printed proof asks for what does not hold at these numbers"
+IDENTICAL = ConditionResult(
+    "identical-clients",
+    "all records are identically distributed, over all clients (for the risk, not for the privacy)",
+    False,
+)
+
+Truth = Callable[[Member, int, float], TrueFigures | None]
+"""(member, rounds, noise multiplier) ↦ what is true there, for a record under replace-one."""
+
+
+def registered(problem: MbSgdProblem) -> Theorem:
+    """2.1 for smooth losses, 2.2 for others."""
+    return THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
+
+
+def theorem_of(problem: MbSgdProblem) -> str:
+    """Its id."""
+    return registered(problem).id
+
+
+def printed_readings(problem: MbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
+    """Every reading asked for that there is, at the request's rounds, or else at those that it prescribes itself.
+
+    The batch is the run's, as the theorems prescribe none; Appendix H prescribes a batch and no rounds, and is taken
+    at the run's. The informal statements are for equal clients. The theorems speak of records: for the unit `client`
+    there is nothing to print. Of several groups each reading shows the one whose promise it keeps least.
+    """
+    if problem.unit == "client":
+        return ()
+    asked = READINGS if problem.readings is None else problem.readings
+    equal = len(inputs_of(problem, run, None).federation_in("corrected").groups) == 1
+    return tuple(
+        _experimental(problem, run, truth) if reading == "experimental" else _reading(problem, run, reading, truth)
+        for reading in READINGS
+        if reading in asked and (equal or reading != "informal") and (reading != "experimental" or _draws(problem))
+    )
+
+
+def _draws(problem: MbSgdProblem) -> bool:
+    """Whether batches are drawn at all: the experiments' are."""
+    return problem.sampling != "full"
+
+
+# What the theorems prescribe ----------------------------------------------------------------------------------------
+def inputs_of(
+    problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
+) -> SmoothInputs | NonsmoothInputs:
+    """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
+    sampling: Literal["with-replacement", "without-replacement"]
+    sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
+    shared: dict[str, Any] = {
+        "variant": variant,
+        "epsilon": problem.epsilon,
+        "delta": problem.delta,
+        "log10_delta": problem.log10_delta,
+        "samples_per_client": problem.samples_per_client,
+        "clients": problem.clients,
+        "participants": problem.participants,
+        "client_groups": problem.client_groups,
+        "participation": problem.participation,
+        "batch_size": run.batch_size,
+        "rounds": rounds,
+        "sampling": sampling,
+        "dimension": problem.dimension,
+        "lipschitz": problem.lipschitz,
+        "diameter": problem.diameter,
+        "strong_convexity": problem.strong_convexity,
+    }
+    if problem.smoothness is None:
+        return NonsmoothInputs(**shared)
+    return SmoothInputs(smoothness=problem.smoothness, **shared)
+
+
+def prescription_of(
+    problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
+) -> Prescription:
+    """The complete statement's rounds, step and risk, at the rounds given or as prescribed."""
+    return inputs_of(problem, run, rounds).prescription(reading)
+
+
+def printed_noise_std(member: Member, rounds: int) -> float:
+    """σ of Theorem 2.1 for the member's own weighted Lipschitz constant, as in its corrected reading.
+
+    The printed reading takes the largest constant of all clients for each: the same where they are equal.
+    """
+    return noise_std(
+        lipschitz=member.lipschitz,
+        samples_per_client=member.samples_per_client,
+        rounds=rounds,
+        epsilon=member.target.epsilon,
+        log_delta=member.target.log_delta,
+    )
+
+
+# Readings -----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _At:
+    """A member at the printed parameters, and the truth there."""
+
+    member: Member
+    std: float
+    true: TrueFigures | None
+
+    @property
+    def multiplier(self) -> float:
+        return self.std * self.member.batch_size / self.member.lipschitz
+
+    @property
+    def exceeded(self) -> float:
+        """The true ε over the promised one; without the truth, as little as the noise is large."""
+        true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
+        return true / self.member.target.epsilon
+
+
+def _worst(found: Iterable[_At]) -> _At:
+    return max(found, key=lambda one: one.exceeded)
+
+
+def _parameters(problem: MbSgdProblem, at: _At, rounds: float) -> dict[str, float]:
+    parameters = {
+        "noise_std": at.std,
+        "noise_multiplier": at.multiplier,
+        "batch_size": at.member.batch_size,
+        "rounds": rounds,
+    }
+    return parameters | ({"group": at.member.place} if problem.client_groups else {})
+
+
+def _reading(problem: MbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+    variant, formula = READ_AS[reading]
+    theorem = registered(problem)
+    asked = Asked(theorem, inputs_of(problem, run, problem.rounds, variant), formula)
+    outputs = asked.outputs
+    rounds = outputs["rounds"]
+    members = members_of(problem, run)
+    stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
+
+    def at(member: Member, std: float) -> _At:
+        return _At(member, std, truth(member, rounds, std * member.batch_size / member.lipschitz))
+
+    worst = _worst(map(at, members, stds))
+    conditions = _conditions(problem, asked, reading, members, rounds)
+    reason = REASONS.get(problem.sampling)
+    failing = [one.id for one in conditions if one.holds is not True]
+    if reading == "proof" and reason is None and failing:
+        reason = f"{PROOF_FAILS}: {', '.join(failing)}"
+    shown = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
+    return PrintedReading(
+        theorem=theorem.id,
+        reading=reading,
+        status=Status.PROVED if reason is None else Status.UNPROVED,
+        parameters=_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+        | {name: outputs[name] for name in shown if name in outputs},
+        claims=claims(worst.member.target, _claimed_risk(problem, reading, outputs)),
+        true=worst.true,
+        conditions=condition_answers(conditions),
+        reason=reason,
+        evaluations=(asked.served,),
+    )
+
+
+def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Any) -> float | None:
+    """The explicit bound of the statement; of the proof what it sums up, (27) or Lemma E.9 and the stability."""
+    if not problem.identically_distributed:
+        return None
+    claimed: float | None = outputs.get("proof_excess_risk" if reading == "proof" else "excess_risk")
+    return claimed
+
+
+def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReading:
+    """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
+
+    def of(member: Member) -> Asked:
+        target = member.target
+        inputs = ExperimentInputs(
+            epsilon=target.epsilon,
+            delta=target.delta,
+            log10_delta=target.log10_delta if target.delta is None else None,
+            samples_per_client=member.samples_per_client,
+            rounds=run.rounds,
+            lipschitz=member.lipschitz,
+        )
+        return Asked(APPENDIX_H, inputs)
+
+    def at(member: Member) -> _At:
+        outputs = of(member).outputs
+        drawn = replace(member, batch_size=outputs["batch_size"])
+        return _At(drawn, outputs["noise_std"], truth(drawn, run.rounds, outputs["noise_multiplier"]))
+
+    members = members_of(problem, run)
+    worst = _worst(map(at, members))
+    (fits,) = APPENDIX_H.conditions
+    sides = binding(Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members)
+    return PrintedReading(
+        theorem=EXPERIMENTAL,
+        reading="experimental",
+        status=Status.REFUTED,
+        parameters=_parameters(problem, worst, run.rounds),
+        claims=claims(worst.member.target),
+        true=worst.true,
+        conditions=condition_answers(
+            (
+                ConditionResult(fits.id, fits.statement, sides.holds, sides.left, sides.right),
+                ConditionResult(
+                    "side-condition",
+                    "ε < c₁q²R of the theorem it cites, c₁ unspecified: as q²R = ε/4, that is c₁ > 4",
+                    "undecidable",
+                ),
+            )
+        ),
+        evaluations=(of(worst.member).served,),
+    )
+
+
+# Conditions ---------------------------------------------------------------------------------------------------------
+def _conditions(
+    problem: MbSgdProblem, asked: Asked, reading: Reading, members: tuple[Member, ...], rounds: int
+) -> list[ConditionResult]:
+    """Those of the registered theorem, or of its proof's chain; and what the request says is not so."""
+    if reading == "proof":
+        results = [*_proof_conditions(members, rounds), DRAWN_ONCE.at(asked.inputs)]
+    else:
+        beside = () if reading != "informal" else ("prescribed-rounds", "client-sampling", "equal-shares")
+        beside = beside if problem.strong_convexity > 0.0 else (*beside, "logarithm")
+        results = list(asked.conditions(without=beside if problem.client_groups else (*beside, "equal-shares")))
+    if problem.sampling == "poisson":
+        results.append(POISSON_BATCHES)
+    if not problem.identically_distributed and reading != "proof":
+        results.append(IDENTICAL)
+    return results
+
+
+def _proof_conditions(members: tuple[Member, ...], rounds: int) -> list[ConditionResult]:
+    chains = [
+        (
+            member,
+            proof_chain(
+                samples_per_client=member.samples_per_client,
+                batch_size=member.batch_size,
+                rounds=rounds,
+                epsilon=member.target.epsilon,
+                log_delta=member.target.log_delta,
+            ),
+        )
+        for member in members
+    ]
+    inner = binding(Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains)
+    closes = binding(Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains)
+    return [
+        _result("inner-epsilon", "ε of one round before sampling is at most 1", inner),
+        _result(
+            "composition-closes", "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε", closes
+        ),
+    ]
+
+
+def _result(name: str, statement: str, sides: Sides) -> ConditionResult:
+    return ConditionResult(name, statement, sides.holds, sides.left, sides.right)

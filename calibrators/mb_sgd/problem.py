@@ -1,0 +1,272 @@
+"""The question that mb-sgd answers: a target, a federation and a learning problem."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    CLIENT_GROUPS,
+    COMMUNICATION_BUDGET,
+    DELTA,
+    HETEROGENEITY,
+    IDENTICALLY_DISTRIBUTED,
+    INITIAL_DISTANCE,
+    LOG10_DELTA,
+    MAX_GRADIENTS,
+    OBSERVER,
+    PARTICIPANTS,
+    PARTICIPATION,
+    RELATION,
+    ROUNDS,
+    SAMPLING,
+    SMOOTHNESS,
+    UNIT,
+    Clients,
+    Diameter,
+    Dimension,
+    Epsilon,
+    Lipschitz,
+    Observer,
+    Quantity,
+    Relation,
+    SamplesPerClient,
+    Sampling,
+    StrongConvexity,
+    Unit,
+    Within,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import (
+    ClientGroupRequest,
+    check_group_scales,
+    client_group_faults,
+    law_faults,
+)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
+    Participation,
+    ParticipationCount,
+    participation_counts,
+    read_members,
+)
+from epsilond.calibrators.problem import Target
+
+Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
+READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
+BITS_PER_COORDINATE = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How a run is paced: records of one client per round, and rounds.
+
+    With client groups the batch is that of a client with `samples_per_client` records.
+    """
+
+    batch_size: int
+    rounds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """Bits of one round: of a client that reports, and of all participants at most."""
+
+    bits_per_client: int
+    bits_per_round: int
+
+
+@request
+class MiniBatchProblem:
+    """The target, and the shape of the federation and of the learning problem: what all mini-batch algorithms ask.
+
+    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
+    least batch, whose certified bound on the excess risk is at most 1 + `within` times the best one within
+    `max_gradients` and `communication_budget`.
+    """
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    samples_per_client: SamplesPerClient
+    clients: Clients
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    dimension: Dimension
+    lipschitz: Lipschitz
+    diameter: Diameter
+    rounds: Annotated[int | None, ROUNDS] = None
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    smoothness: Annotated[float | None, SMOOTHNESS] = None
+    strong_convexity: StrongConvexity = 0.0
+    sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
+    initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
+    identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
+    heterogeneity: Annotated[float | None, HETEROGENEITY] = None
+    max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
+    communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    within: Within = 0.1
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    unit: Annotated[Unit, UNIT] = "record"
+    observer: Annotated[Observer, OBSERVER] = "server"
+    readings: Annotated[
+        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
+    ] = None
+
+    @property
+    def client_groups(self) -> tuple[ClientGroupRequest, ...] | None:
+        """None: all clients are alike, unless an algorithm asks for groups."""
+        return None
+
+    @property
+    def participation(self) -> tuple[ParticipationCount, ...] | None:
+        """None: as many report in every round, unless an algorithm asks for a law."""
+        return None
+
+    def check(self) -> None:
+        """Pairs of fields that no run can have."""
+        Target.of(self.epsilon, self.delta, self.log10_delta)
+        self._check_scales()
+        faults = self._member_faults() or [fault for fault, broken in self._crossings() if broken]
+        if faults:
+            raise InvalidInput(*faults)
+
+    def _member_faults(self) -> list[Fault]:
+        """What is wrong with client groups or with the law of participation, where there are any."""
+        return []
+
+    def _check_scales(self) -> None:
+        check_scales(
+            epsilon=self.epsilon,
+            lipschitz=self.lipschitz,
+            diameter=self.diameter,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            initial_distance=self.initial_distance,
+        )
+
+    def _crossings(self) -> list[tuple[Fault, bool]]:
+        n, batch = self.samples_per_client, self.batch_size or 1
+        mu, beta = self.strong_convexity, self.smoothness
+        return [
+            (
+                Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"),
+                (self.participants or 1) > self.clients,
+            ),
+            (
+                Fault("/batch_size", "cannot exceed samples_per_client unless drawn with replacement", f"≤ {n}"),
+                batch > n and self.sampling != "with-replacement",
+            ),
+            (
+                Fault("/batch_size", "a full batch holds samples_per_client records", f"= {n}"),
+                self.sampling == "full" and self.batch_size not in (None, n),
+            ),
+            (
+                Fault("/strong_convexity", "cannot exceed smoothness", f"≤ {beta}"),
+                beta is not None and mu > beta,
+            ),
+            (
+                Fault("/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"),
+                any(mu * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants),
+            ),
+            (
+                Fault("/initial_distance", "cannot exceed diameter", f"≤ {self.diameter:g}"),
+                (self.initial_distance or 0.0) > self.diameter,
+            ),
+            (
+                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
+                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
+            ),
+            (
+                Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch * (self.rounds or 1)}"),
+                self.max_gradients is not None and self.max_gradients < batch * (self.rounds or 1),
+            ),
+            (
+                Fault(
+                    "/communication_budget",
+                    "does not pay for the rounds",
+                    f"≥ {self.bits_per_round * (self.rounds or 1)}",
+                ),
+                self.communication_budget is not None
+                and self.communication_budget < self.bits_per_round * (self.rounds or 1),
+            ),
+            (
+                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
+                not set(self.readings or ()) <= set(READINGS),
+            ),
+        ]
+
+    @property
+    def _lipschitz_constants(self) -> tuple[float, ...]:
+        return tuple(group.lipschitz or self.lipschitz for group in self.client_groups or ()) or (self.lipschitz,)
+
+    @property
+    def target(self) -> Target:
+        """The (ε, δ) asked for."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    @property
+    def counts(self) -> tuple[tuple[int, float], ...]:
+        """The law of the number of participants, as (count, probability) pairs."""
+        if self.participation is None:
+            return ((self.participants or self.clients, 1.0),)
+        return participation_counts(self.participation)
+
+    @property
+    def moments(self) -> Participation:
+        """What the bounds see of that law."""
+        return Participation.of(self.counts)
+
+    @property
+    def reporting(self) -> int:
+        """M, by default every client; the most there may be where it is random."""
+        return max(count for count, _ in self.counts)
+
+    @property
+    def bits_per_round(self) -> int:
+        """All participants' messages of one round, at most: one single-precision float per coordinate."""
+        return BITS_PER_COORDINATE * self.dimension * self.reporting
+
+    @property
+    def traffic(self) -> Traffic:
+        """What a round sends."""
+        return Traffic(bits_per_client=BITS_PER_COORDINATE * self.dimension, bits_per_round=self.bits_per_round)
+
+    @property
+    def expected_bits_per_round(self) -> float:
+        """Its expectation."""
+        return BITS_PER_COORDINATE * self.dimension * math.fsum(count * share for count, share in self.counts)
+
+
+@request
+class MbSgdProblem(MiniBatchProblem):
+    """The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports."""
+
+    client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
+
+    def check(self) -> None:
+        """And groups and counts that fit the federation."""
+        for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
+            if getattr(self, name) is not None:
+                read_members(self, name, member)
+        super().check()
+
+    def _check_scales(self) -> None:
+        super()._check_scales()
+        check_group_scales(self.client_groups or ())
+
+    def _member_faults(self) -> list[Fault]:
+        return [*self._group_faults(), *self._participation_faults()]
+
+    def _group_faults(self) -> list[Fault]:
+        if self.client_groups is None:
+            return []
+        return client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
+
+    def _participation_faults(self) -> list[Fault]:
+        if self.participation is None:
+            return []
+        return law_faults(self.participation, participants=self.participants, clients=self.clients)

@@ -1,0 +1,314 @@
+"""The pace of an mb-sgd run and what it is worth: batch size, rounds, step size, averaging, and the excess risk.
+
+Where the request leaves batch size or rounds open, the smallest run within the gradient and communication budgets is
+chosen whose explicit risk bound is nearly the least (`calibrators/frontier.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from epsilond.accountants.quantities import LARGEST_COUNT
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Problem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_prescription import EnvelopePrescription
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import effective_samples
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import (
+    EXCESS_RISK_BOUND,
+    best_step_size,
+    closed_step_size,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
+    Alike,
+    UnequalProblem,
+    best_envelope,
+    enveloped_excess_risk,
+    on_envelope,
+)
+from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
+from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
+from epsilond.calibrators.guesses import likely_noise
+from epsilond.calibrators.mb_sgd.members import (
+    Member,
+    contribution_norm,
+    members_of,
+    root_mean_square,
+    scales_of,
+)
+from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_std, theorem_of
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Condition, Theorem
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import ExcessRisk
+
+GRADIENTS_PER_RECORD = 1000
+"""Default of max_gradients, times n."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaging:
+    """The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next."""
+
+    kind: Literal["uniform", "geometric"]
+    ratio: Annotated[float, Served("weight of an iterate over that of the one before, 1 if uniform")]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The step size, and envelope if there is one, that minimise the bound at the certified noise, and the bound."""
+
+    step_size: float
+    averaging: Averaging
+    risk: Risk
+    declared: tuple[Condition, ...]
+    envelope_smoothness: float | None = None
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """A step size and, for a loss without smoothness, the envelope that it is on."""
+
+    step_size: float
+    envelope_smoothness: float | None
+
+
+def risk_problem(problem: MbSgdProblem, run: Run) -> Problem | None:
+    """The problem as the risk bound sees it; None where that bound does not apply.
+
+    It needs batches drawn without replacement; a loss without smoothness has an infinite one here, and an envelope is
+    to be chosen. Gradient statistics are taken at their largest, as the request's heterogeneity is of the populations,
+    which does not bound that of the data at hand.
+    """
+    if problem.sampling not in ("without-replacement", "full"):
+        return None
+    smoothness = math.inf if problem.smoothness is None else problem.smoothness
+    distance = problem.initial_distance or problem.diameter
+    participants = problem.moments.mean
+    if problem.client_groups:
+        scales = scales_of(problem)
+        return UnequalProblem.of(
+            [
+                Alike(
+                    clients=member.clients,
+                    samples_per_client=member.samples_per_client,
+                    batch_size=member.batch_size,
+                    lipschitz=member.lipschitz,
+                )
+                for member in members_of(problem, run)
+            ],
+            participants=participants,
+            dimension=problem.dimension,
+            smoothness=smoothness,
+            strong_convexity=min(scales) * problem.strong_convexity,
+            initial_distance=distance,
+            steepest=None if problem.smoothness is None else max(scales) * problem.smoothness,
+        )
+    return Problem(
+        clients=problem.clients,
+        participants=participants,
+        samples_per_client=problem.samples_per_client,
+        batch_size=run.batch_size,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        smoothness=smoothness,
+        strong_convexity=problem.strong_convexity,
+        initial_distance=distance,
+    )
+
+
+def _bound(seen: Problem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
+    if pace.envelope_smoothness is None:
+        return excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=pace.step_size)
+    return enveloped_excess_risk(
+        seen,
+        envelope_smoothness=pace.envelope_smoothness,
+        noise_std=noise_std,
+        rounds=rounds,
+        step_size=pace.step_size,
+    )
+
+
+def _best_pace(seen: Problem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
+    if math.isinf(seen.smoothness):
+        chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds, quick=quick)
+        return _Pace(chosen.step_size, chosen.envelope_smoothness)
+    return _Pace((closed_step_size if quick else best_step_size)(seen, noise_std=noise_std, rounds=rounds), None)
+
+
+def plan_of(problem: MbSgdProblem, run: Run, noise_std_of: Callable[[Run], float]) -> Plan | None:
+    """Step size, averaging and risk bound of a run at its certified noise; None where no bound applies.
+
+    `noise_std_of` gives the certified noise of any run, the root mean square over clients. Where batch size or rounds
+    were open, the answer has the bound at the printed prescription too.
+    """
+    seen = risk_problem(problem, run)
+    if seen is None:
+        return None
+    noise_std = noise_std_of(run)
+    pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds)
+    bound = _bound(seen, pace, noise_std=noise_std, rounds=run.rounds)
+    mu = _curvature(seen, pace)
+    ratio = 1.0 / (1.0 - pace.step_size * mu) if pace.step_size * mu < 1.0 else math.inf
+    theorem = _theorem(problem)
+    upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
+    return Plan(
+        step_size=pace.step_size,
+        averaging=Averaging(kind="geometric" if ratio > 1.0 else "uniform", ratio=ratio),
+        risk=Risk(upper=upper, as_prescribed=_prescribed_risk(problem, run, noise_std_of, bound.total)),
+        declared=theorem.conditions,
+        envelope_smoothness=pace.envelope_smoothness,
+    )
+
+
+def _theorem(problem: MbSgdProblem) -> Theorem:
+    return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
+
+
+def _curvature(seen: Problem, pace: _Pace) -> float:
+    """The strong convexity of what the steps are taken on."""
+    if pace.envelope_smoothness is None:
+        return seen.strong_convexity
+    return on_envelope(seen, pace.envelope_smoothness).strong_convexity
+
+
+def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
+    """The rounds that the corrected statement prescribes at a run's batch; None if rounds are given or beyond use."""
+    if problem.rounds is not None or problem.unit == "client":
+        return None
+    rounds = prescription_of(problem, run, None).rounds
+    return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
+
+
+def _prescribed_risk(
+    problem: MbSgdProblem, run: Run, noise_std_of: Callable[[Run], float], ours: float
+) -> PrescribedRisk | None:
+    """Our bound at the printed rounds, step and envelope: at the certified noise, and at the printed one."""
+    prescribed = prescribed_run(problem, run)
+    if prescribed is None:
+        return None
+    found = prescription_of(problem, run, prescribed.rounds)
+    seen = risk_problem(problem, prescribed)
+    assert seen is not None
+    assert found.step_size is not None
+    envelope = found.envelope_smoothness if isinstance(found, EnvelopePrescription) else None
+    pace = _Pace(found.step_size, envelope)
+
+    def at(noise_std: float) -> float:
+        return _bound(seen, pace, noise_std=noise_std, rounds=prescribed.rounds).total
+
+    members = members_of(problem, prescribed)
+    printed = root_mean_square(
+        tuple((printed_noise_std(member, prescribed.rounds), member.clients) for member in members)
+    )
+    certified = at(noise_std_of(prescribed))
+    return PrescribedRisk(
+        theorem=theorem_of(problem),
+        reading="corrected",
+        batch_size=prescribed.batch_size,
+        rounds=prescribed.rounds,
+        step_size=found.step_size,
+        envelope_smoothness=envelope,
+        within_budget=prescribed.rounds <= most_rounds(problem, prescribed.batch_size),
+        certified_noise=certified,
+        printed_noise=at(printed),
+        ratio=certified / ours,
+    )
+
+
+def likely_noise_multiplier(problem: MiniBatchProblem, member: Member, rounds: int) -> float:
+    """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
+    rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
+    return likely_noise(member.target, rate=rate, rounds=rounds, distance=2.0)
+
+
+def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+
+    `certified_noise_std` gives the certified noise of any run, the root mean square over clients. Without a bound the
+    largest batch is taken, and rounds as near as may be to those that Theorem 2.2 prescribes.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    if problem.batch_size is not None and problem.rounds is not None:
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    runs = paid_runs(problem)
+    if risk_problem(problem, runs[0]) is None:
+        return Choice(max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run))))
+    outlook = Outlook(
+        likely_noise=lambda run: _likely_noise_std(problem, run),
+        certified_noise=certified_noise_std,
+        quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
+        risk=lambda run, noise_std: risk_at(problem, run, noise_std),
+        rarity=lambda run: rarity_of(problem, run),
+        reference=Run(batch_size=problem.samples_per_client, rounds=1),
+        cheap=lambda run: rarity_of(problem, run) == 0.0,
+    )
+    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
+
+
+def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
+    """n/(K√R): how far from a central limit the drawing of batches is; 0 where nothing is drawn, a closed form."""
+    if problem.unit == "client" or run.batch_size == problem.samples_per_client:
+        return 0.0
+    return problem.samples_per_client / (run.batch_size * math.sqrt(run.rounds))
+
+
+def most_rounds(problem: MiniBatchProblem, batch_size: int) -> int:
+    """Rounds that the gradient and communication budgets pay for, every client's."""
+    members = members_of(problem, Run(batch_size=batch_size, rounds=1))
+    affordable = min(
+        (problem.max_gradients or GRADIENTS_PER_RECORD * member.samples_per_client) // member.batch_size
+        for member in members
+    )
+    if problem.communication_budget is not None:
+        affordable = min(affordable, problem.communication_budget // problem.bits_per_round)
+    return affordable
+
+
+def paid_runs(problem: MiniBatchProblem) -> list[Run]:
+    """A lattice of runs within the budgets, with what the request gives.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    batch_size = problem.samples_per_client if problem.sampling == "full" else problem.batch_size
+    return runs_within(
+        lambda size: most_rounds(problem, size),
+        rounds=problem.rounds,
+        batch_size=batch_size,
+        largest_batch=problem.samples_per_client,
+    )
+
+
+def _prescribed(problem: MbSgdProblem, run: Run) -> float:
+    """Without a risk bound: rounds as close as may be to M min{n, ε²n²/d}, which Theorem 2.2 prescribes (F-21)."""
+    effective = effective_samples(
+        samples_per_client=problem.samples_per_client, epsilon=problem.epsilon, dimension=problem.dimension
+    )
+    return -abs(math.log(run.rounds / max(1.0, problem.reporting * effective)))
+
+
+def _likely_noise_std(problem: MbSgdProblem, run: Run) -> float:
+    return root_mean_square(
+        tuple(
+            (
+                likely_noise_multiplier(problem, member, run.rounds) * contribution_norm(problem, member),
+                member.clients,
+            )
+            for member in members_of(problem, run)
+        )
+    )
+
+
+def risk_at(problem: MbSgdProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:
+    """The explicit bound of a run at a noise and its best pace, or about that; infinite where none applies."""
+    seen = risk_problem(problem, run)
+    if seen is None:
+        return math.inf
+    pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds, quick=quick)
+    return _bound(seen, pace, noise_std=noise_std, rounds=run.rounds).total

@@ -1,0 +1,1 @@
+"""The calibrator mu2-sgd."""

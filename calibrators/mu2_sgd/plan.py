@@ -1,0 +1,78 @@
+"""mu2-sgd in a plan: every report uses a new record; with an untrusted server, or with a trusted one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import Server
+from epsilond.calibrators.answer import ConditionAnswer
+from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.problem import PlanProblem
+
+TAKES = ("clients", "participants", "dimension", "lipschitz", "smoothness", "diameter", "gradient_std")
+READS = ("rounds", "samples_per_client", "identically_distributed", "heterogeneity")
+
+
+def others(server: Server, plan: PlanProblem) -> Mapping[str, Any]:
+    """The server, a round for every record where none are given, and no spread among clients that are alike."""
+    alike = plan.identically_distributed
+    return {
+        "server": server,
+        "rounds": plan.rounds or plan.samples_per_client,
+        "heterogeneity": 0.0 if alike else plan.heterogeneity,
+        "smoothness_heterogeneity": 0.0 if alike else None,
+    }
+
+
+def refusals(plan: PlanProblem) -> Iterable[Reason]:
+    """More rounds than a client has records."""
+    rounds, records = plan.rounds, plan.samples_per_client
+    if rounds is not None and records is not None and rounds > records:
+        statement = "every report uses a new record: rounds ≤ samples_per_client"
+        condition = ConditionAnswer(
+            id="new-records", statement=statement, holds=False, left=float(rounds), right=float(records)
+        )
+        yield Reason(message=f"{statement}, but {rounds} > {records}", pointer="/rounds", condition=condition)
+
+
+def notes(plan: PlanProblem) -> Iterable[Reason]:
+    """The rounds that were chosen, and batches of one record."""
+    if plan.rounds is None:
+        yield Reason(message="as many rounds as a client has records", pointer="/rounds")
+    if (plan.batch_size or 1) > 1:
+        yield Reason(message="a report is of one record", pointer="/batch_size", allowed="1")
+
+
+PLANNER = Planner(
+    calibrator=CALIBRATOR,
+    ways=(
+        Way(
+            variant="untrusted server",
+            definition="local",
+            observer="server",
+            units=("record",),
+            objective="population",
+            takes=TAKES,
+            reads=READS,
+            others=partial(others, "untrusted"),
+            refusals=refusals,
+            notes=notes,
+        ),
+        Way(
+            variant="trusted server",
+            definition="central",
+            observer="released-models",
+            units=("record",),
+            objective="population",
+            takes=TAKES,
+            reads=READS,
+            others=partial(others, "trusted"),
+            refusals=refusals,
+            notes=notes,
+        ),
+    ),
+)

@@ -1,0 +1,285 @@
+"""The question that mu2-sgd answers: a target, a federation, who trusts whom, and who takes part how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    CLIENTS,
+    DELTA,
+    EPSILON,
+    LARGEST_COUNT,
+    LOG10_DELTA,
+    OBSERVER,
+    PARTICIPANTS,
+    RELATION,
+    UNIT,
+    Clients,
+    Diameter,
+    Dimension,
+    Lipschitz,
+    Observer,
+    Quantity,
+    Relation,
+    Rounds,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
+from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
+    CLIENT_SPREAD,
+    GAUSSIAN_DP_MU,
+    GRADIENT_STD,
+    OPTIMUM_GRADIENT_NORM,
+    PARTICIPATIONS,
+    SMOOTHNESS_HETEROGENEITY,
+    SMOOTHNESS_STD,
+    Federation,
+    SmoothnessOrLinear,
+)
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import or_most
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
+from epsilond.calibrators.problem import Target
+
+ParticipationKind = Literal["uniform", "counts", "pattern"]
+Reading = Literal["statement", "corrected"]
+READINGS: tuple[Reading, ...] = ("statement", "corrected")
+ASSUMED_DELTA = 1e-5
+"""Where ε is read off a target gaussian_dp_mu that comes without δ; a warning says so."""
+MOST_GROUPS = 1000
+MOST_LISTED = 10**6
+BITS_PER_COORDINATE = 32
+SPREADS = {
+    "gradient_std": "lipschitz",
+    "heterogeneity": "lipschitz",
+    "smoothness_std": "smoothness",
+    "smoothness_heterogeneity": "smoothness",
+    "optimum_gradient_norm": "lipschitz",
+}
+"""Fields that may be absent, and the field that bounds each."""
+
+REPORTS = Quantity(symbol="K", ge=0, le=LARGEST_COUNT, description="how often each of them reports in the run")
+REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
+GROUPS = Quantity(description="clients that take part alike, as counts (kinds `counts` and `pattern`)")
+PARTICIPATION = Quantity(description="who takes part: m uniformly in each round (default), so often each, or when each")
+KIND = Quantity(description="uniform: m of M afresh in each round; counts: how often; pattern: in which rounds")
+
+
+@request
+class ParticipatingGroup:
+    """Clients that take part alike: how many, and how often (`counts`) or when (`pattern`) each of them reports."""
+
+    clients: Annotated[int, CLIENTS]
+    participations: Annotated[int | None, REPORTS] = None
+    rounds: Annotated[tuple[Rounds, ...] | None, REPORTED] = None
+
+    @property
+    def reports(self) -> int:
+        """K."""
+        return len(self.rounds) if self.rounds is not None else self.participations or 0
+
+
+@request
+class Participation:
+    """Who takes part. `most_participations` is a cap that each client keeps; absent, T, or the most of any group."""
+
+    kind: Annotated[ParticipationKind, KIND] = "uniform"
+    most_participations: Annotated[int | None, PARTICIPATIONS] = None
+    groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
+
+    def check(self) -> None:
+        """Groups where the kind needs them, each told in the kind's way."""
+        if self.groups is not None:
+            read_members(self, "groups", ParticipatingGroup)
+        if (self.groups is None) != (self.kind == "uniform"):
+            needed = "are needed for this kind" if self.groups is None else "belong to the other kinds"
+            raise InvalidInput.at("/groups", needed)
+        if not 1 <= len(self.groups or (None,)) <= MOST_GROUPS:
+            raise InvalidInput.at("/groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+        faults = [
+            Fault(f"/groups/{place}/{wanted}", "is what this kind is told by, and the other is not")
+            for place, group in enumerate(self.groups or ())
+            for wanted in ["rounds" if self.kind == "pattern" else "participations"]
+            if (group.rounds is None) != (wanted == "participations")
+            or (group.participations is None) != (wanted == "rounds")
+        ]
+        if faults:
+            raise InvalidInput(*faults)
+
+
+@request
+class Mu2SgdProblem:
+    """The target, the federation and the losses, who adds the noise, and who takes part.
+
+    Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε is read off). Absent
+    spreads and optimum_gradient_norm are at their largest, G and L.
+    """
+
+    epsilon: Annotated[float | None, EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    gaussian_dp_mu: Annotated[float | None, GAUSSIAN_DP_MU] = None
+    clients: Clients
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    rounds: Rounds
+    dimension: Dimension
+    lipschitz: Lipschitz
+    smoothness: SmoothnessOrLinear
+    diameter: Diameter
+    server: Annotated[Server, SERVER] = "untrusted"
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
+    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
+    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
+    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM] = None
+    participation: Annotated[Participation | None, PARTICIPATION] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    unit: Annotated[Literal["record"], UNIT] = "record"
+    observer: Annotated[Observer | None, OBSERVER] = None
+    readings: Annotated[
+        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
+    ] = None
+
+    def check(self) -> None:
+        """Pairs of fields that no run can have."""
+        given: object = self.participation
+        if isinstance(given, Mapping):
+            object.__setattr__(self, "participation", _read_participation(given))
+        if (self.epsilon is None) == (self.gaussian_dp_mu is None):
+            raise InvalidInput.at("/epsilon", "give exactly one of epsilon and gaussian_dp_mu")
+        if self.epsilon is not None or self.delta is not None or self.log10_delta is not None:
+            Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
+        scales = {name: getattr(self, name) for name in ("lipschitz", "smoothness", "diameter", *SPREADS)}
+        check_scales(epsilon=self.epsilon, gaussian_dp_mu=self.gaussian_dp_mu, **scales)
+        faults = [*self._crossings(), *self._participation_faults()]
+        if faults:
+            raise InvalidInput(*faults)
+
+    def _crossings(self) -> list[Fault]:
+        faults = [
+            Fault(f"/{name}", f"cannot exceed {bound}", f"≤ {getattr(self, bound):g}")
+            for name, bound in SPREADS.items()
+            if (getattr(self, name) or 0.0) > getattr(self, bound)
+        ]
+        if (self.participants or 1) > self.clients:
+            faults.append(Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"))
+        if not set(self.readings or ()) <= set(READINGS):
+            faults.append(Fault("/readings", "has an unknown reading", ", ".join(READINGS)))
+        if self.server == "trusted" and self.observer in ("server", "shuffled-server"):
+            allowed = "released-models, final-model, other-clients"
+            faults.append(Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed))
+        return faults
+
+    def _participation_faults(self) -> list[Fault]:
+        asked, rounds = self.participation, self.rounds
+        if asked is None:
+            return []
+        faults = []
+        if (asked.most_participations or 0) > rounds:
+            faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {rounds}"))
+        groups = asked.groups
+        if groups is None:
+            return faults
+        if sum(group.clients for group in groups) != self.clients:
+            faults.append(Fault("/participation/groups", "must add up to clients", f"{self.clients} clients"))
+        if sum(len(group.rounds or ()) for group in groups) > MOST_LISTED:
+            faults.append(Fault("/participation/groups", "list too many rounds", f"≤ {MOST_LISTED}"))
+            return faults
+        most = min(asked.most_participations or rounds, rounds)
+        for place, group in enumerate(groups):
+            at = f"/participation/groups/{place}"
+            if group.reports > most:
+                name = "rounds" if group.rounds is not None else "participations"
+                faults.append(Fault(f"{at}/{name}", "are more than there may be", f"≤ {most}"))
+            if group.rounds is not None and not _ascending(group.rounds, rounds):
+                faults.append(Fault(f"{at}/rounds", "must ascend within the run", f"1 to {rounds}"))
+        if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
+            faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
+        if not faults and asked.kind == "pattern" and _busiest(groups) > self.reporting:
+            faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
+        return faults
+
+    @property
+    def target(self) -> Target | None:
+        """The (ε, δ) asked for, None where ρ is."""
+        return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    @property
+    def reporting(self) -> int:
+        """m, by default every client."""
+        return self.participants or self.clients
+
+    @property
+    def taking_part(self) -> Participation:
+        """As asked, or uniform."""
+        return self.participation or Participation()
+
+    @property
+    def cap(self) -> int:
+        """The most reports of any client, at least 1."""
+        asked = self.taking_part
+        most = max((group.reports for group in asked.groups), default=1) if asked.groups else self.rounds
+        return max(min(asked.most_participations or most, most), 1)
+
+    @property
+    def printed_participation(self) -> bool:
+        """Whether the printed theorems' participation is that of the run: uniform, or everyone always."""
+        groups = self.taking_part.groups
+        if groups is None:
+            return self.cap == self.rounds
+        return self.reporting == self.clients and all(group.reports == self.rounds for group in groups)
+
+    @property
+    def seen_by(self) -> Observer:
+        """The observer: by default the server, or whoever sees the models of a trusted one."""
+        return self.observer or ("server" if self.server == "untrusted" else "released-models")
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the observer sees all that is released, so that the bound is attained."""
+        if self.server == "untrusted":
+            return self.seen_by == "server"
+        return self.seen_by in ("released-models", "other-clients")
+
+    @property
+    def federation(self) -> Federation:
+        """The run as the bounds see it."""
+        known = {name: or_most(getattr(self, name), getattr(self, bound)) for name, bound in SPREADS.items()}
+        return Federation(
+            clients=self.clients,
+            participants=self.reporting,
+            rounds=self.rounds,
+            dimension=self.dimension,
+            lipschitz=self.lipschitz,
+            smoothness=self.smoothness,
+            diameter=self.diameter,
+            **known,
+        )
+
+
+def _read_participation(given: Mapping[str, object]) -> Participation:
+    try:
+        return Participation(**given)  # type: ignore[arg-type]
+    except InvalidInput as error:
+        raise InvalidInput(
+            *(Fault("/participation" + it.pointer, it.message, it.allowed) for it in error.faults)
+        ) from None
+    except TypeError:
+        raise InvalidInput.at("/participation", "has unknown fields") from None
+
+
+def _ascending(rounds: Sequence[Any], last: int) -> bool:
+    """Whether these are distinct rounds of the run in their order."""
+    whole = all(isinstance(each, int) and not isinstance(each, bool) for each in rounds)
+    return whole and all(low < high for low, high in zip((0, *rounds), (*rounds, last + 1), strict=True))
+
+
+def _busiest(groups: Sequence[ParticipatingGroup]) -> int:
+    """The most clients that report in one round."""
+    load: dict[int, int] = {}
+    for group in groups:
+        for each in group.rounds or ():
+            load[each] = load.get(each, 0) + group.clients
+    return max(load.values(), default=0)

@@ -1,0 +1,106 @@
+"""The question that `norm-fedavg` answers: a run of DP-NormFedAvg, who sees it, and how smooth the losses are."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    CLIENT_OPTIMUM_DISTANCE,
+    GROWTH_RATIO,
+    LOCAL_STEPS,
+    SAMPLES_PER_CLIENT,
+    STEP_RATIO,
+    UNIT,
+    Clients,
+    InitialDistance,
+    Participants,
+    QuasarConvexity,
+    Rounds,
+    Smoothness,
+    Unit,
+    request,
+)
+from epsilond.accountants.scales import RATIOS, check_scales
+from epsilond.accountants.theorems.risk.das.convergence import best_ratio
+from epsilond.calibrators.qtdl.problem import GridProblem
+
+OBSERVERS = ("server", "released-models")
+
+
+@request
+class NormFedavgProblem(GridProblem):
+    """`observer` `server` draws the participants and sees every message; `released-models` sees the models alone.
+
+    The models alone hide who took part: a client (the unit, unless `unit` says record) then gains from the draw, if the
+    sensitivities are those of replacing all of its data. Absent sensitivities: any two unit vectors. Absent: E = √K
+    rounded, and β/η by the least bound.
+    """
+
+    clients: Clients
+    participants: Participants
+    rounds: Rounds
+    unit: Annotated[Unit | None, UNIT] = None
+    smoothness: Smoothness
+    quasar_convexity: QuasarConvexity
+    initial_distance: InitialDistance
+    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
+    growth_ratio: Annotated[float | None, GROWTH_RATIO] = None
+    samples_per_client: Annotated[int | None, SAMPLES_PER_CLIENT] = None
+    local_steps: Annotated[int | None, LOCAL_STEPS] = None
+    step_ratio: Annotated[float | None, STEP_RATIO] = None
+
+    def check_own(self) -> None:
+        """M ≤ N, an observer of messages or models, both numbers of Theorem 3 or neither, and scales to multiply."""
+        check_scales(
+            within=RATIOS,
+            smoothness=self.smoothness,
+            quasar_convexity=self.quasar_convexity,
+            initial_distance=self.initial_distance,
+            client_optimum_distance=self.client_optimum_distance,
+            growth_ratio=self.growth_ratio,
+            step_ratio=self.step_ratio,
+        )
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+        if self.observer not in OBSERVERS:
+            raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))
+        if self.relation == "add-or-remove-one":
+            message = "a client sends a unit update or none"
+            raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
+        if self.rate < 1.0 and (self.movement.l2 is None or self.method in ("escape", "hockey-stick")):
+            message = "where the draw of clients is unseen, a bound on the ℓ2 distance is needed and used"
+            raise InvalidInput.at("/method", message, allowed="concentrated, concentrated-coupled")
+        if (self.growth_ratio is None) != (self.samples_per_client is None):
+            raise InvalidInput.at("/growth_ratio", "growth_ratio and samples_per_client go together")
+
+    @property
+    def protected(self) -> Unit:
+        """Whose data is protected: a client where only models are seen, unless asked otherwise."""
+        if self.unit is not None:
+            return self.unit
+        return "client" if self.observer == "released-models" else "record"
+
+    @property
+    def rate(self) -> float:
+        """Share of the clients that is drawn unseen; 1 where the draw is seen."""
+        return self.participants / self.clients if self.observer == "released-models" else 1.0
+
+    @property
+    def steps(self) -> int:
+        """E."""
+        return self.local_steps or max(1, round(math.sqrt(self.rounds)))
+
+    @property
+    def ratio(self) -> float:
+        """β/η."""
+        if self.step_ratio is not None:
+            return self.step_ratio
+        return best_ratio(
+            smoothness=self.smoothness,
+            quasar_convexity=self.quasar_convexity,
+            initial_distance=self.initial_distance,
+            rounds=self.rounds,
+            local_steps=self.steps,
+        )

@@ -1,0 +1,1 @@
+"""The calibrator one-pass-accelerated-mb-sgd."""

@@ -1,0 +1,87 @@
+"""How one pass over the data is cut: rounds and batch size compete for the records, and the bound decides."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
+from epsilond.calibrators.accelerated.answer import plan_at
+from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk
+from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
+from epsilond.calibrators.mb_sgd.problem import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.calibrators.accelerated.answer import AcceleratedPlan
+    from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
+
+
+def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
+    """The problem as the risk bound sees it: records are fresh, so the objective is the population's."""
+    return AcceleratedProblem(
+        clients=problem.clients,
+        participants=problem.reporting,
+        samples_per_client=problem.samples_per_client,
+        batch_size=run.batch_size,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        smoothness=problem.smoothness,
+        strong_convexity=problem.strong_convexity,
+        initial_distance=problem.initial_distance or problem.diameter,
+        diameter=problem.diameter,
+        initial_gap=problem.gap,
+        gradient_std=problem.gradient_std,
+        heterogeneity=problem.spread,
+        objective="population",
+    )
+
+
+def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedPlan:
+    """Stages and risk bound of a run at its certified noise."""
+    return plan_at(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
+
+
+def choose_run(
+    problem: OnePassProblem, likely_noise_std: Callable[[Run], float], certified_noise_std: Callable[[Run], float]
+) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    if problem.batch_size is not None and problem.rounds is not None:
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    runs = runs_within(
+        lambda size: _most_rounds(problem, size),
+        rounds=problem.rounds,
+        batch_size=problem.batch_size,
+        largest_batch=problem.samples_per_client,
+    )
+
+    def quick_risk(run: Run, noise_std: float) -> float:
+        return likely_risk(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
+
+    def risk(run: Run, noise_std: float) -> float:
+        upper = plan_of(problem, run, noise_std).risk.upper
+        return upper.value if upper else math.inf
+
+    outlook = Outlook(
+        likely_noise=likely_noise_std,
+        certified_noise=certified_noise_std,
+        quick_risk=quick_risk,
+        risk=risk,
+        cheap=lambda _: True,
+    )
+    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
+
+
+def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
+    """Rounds that the records and the budgets pay for."""
+    most = problem.samples_per_client // batch_size
+    if problem.max_gradients is not None:
+        most = min(most, problem.max_gradients // batch_size)
+    if problem.communication_budget is not None:
+        most = min(most, problem.communication_budget // problem.bits_per_round)
+    return most

@@ -1,0 +1,1 @@
+"""Plans: one problem, every algorithm side by side."""

@@ -1,0 +1,149 @@
+"""How an algorithm reads a plan. Each algorithm's file in calibrators/plans/ has a `Planner`; here is what that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Observer, Unit, quantity_of
+from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
+from epsilond.calibrators.planning.problem import PlanProblem, Trust
+from epsilond.calibrators.problem import Calibrator
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import Objective
+
+NoiseAddedTo = Literal["gradients", "unit-updates", "shared-gradient"]
+TARGET = ("epsilon", "delta", "log10_delta")
+
+
+def nothing(_: PlanProblem) -> Mapping[str, Any]:
+    """No field but those that go by the plan's own names."""
+    return {}
+
+
+def no_reasons(_: PlanProblem) -> Iterable[Reason]:
+    """Nothing to say."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One variant of an algorithm: what it guarantees to whom, and which of its fields come from the plan."""
+
+    variant: str | None = None
+    definition: Trust
+    observer: Observer
+    units: tuple[Unit, ...]
+    """Whose data it can protect; the first where the plan does not say."""
+    objective: Objective | None
+    """What its risk is of; None where it has none."""
+    noise_added_to: NoiseAddedTo = "gradients"
+    takes: tuple[str, ...]
+    """Fields of the plan that are passed on under their own names, where they are given."""
+    reads: tuple[str, ...] = ()
+    """Further fields of the plan, which `others` and `notes` make use of."""
+    others: Callable[[PlanProblem], Mapping[str, Any]] = nothing
+    """Fields of the algorithm that follow from the plan under other names; None is as good as absent."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """Of those, the plan's field that stands behind each."""
+    refusals: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
+    """Conditions that the plan breaks."""
+    notes: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
+    """What was taken for granted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    """How one calibrator takes part in plans."""
+
+    calibrator: Calibrator
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """One way of one algorithm through a plan: its request, or why there is none."""
+
+    calibrator: Calibrator
+    way: Way
+    guarantee: GuaranteeKind
+    unused: tuple[str, ...]
+    request: Any = None
+    why: tuple[Reason, ...]
+
+    @property
+    def name(self) -> str:
+        """The algorithm, and which variant of it where there are several."""
+        return self.calibrator.name + (f" ({self.way.variant})" if self.way.variant else "")
+
+
+def draft(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Draft:
+    """The way's request for a plan, or the reasons why it has none. Never raises."""
+    kind = GuaranteeKind(
+        definition=way.definition, unit=plan.unit or way.units[0], relation=plan.relation, observer=way.observer
+    )
+    used = {*TARGET, *way.takes, *way.reads}
+    unused = tuple(name for name in plan.given if name not in used)
+    reasons = [*_unwanted(way, plan), *way.refusals(plan)]
+    values = _values(calibrator, way, plan, kind)
+    reasons += _missing(calibrator, way, values, told={reason.pointer for reason in reasons})
+    request = None
+    if not reasons:
+        try:
+            request = calibrator.problem(**values)
+        except InvalidInput as error:
+            reasons += [_renamed(Reason.of(fault), way) for fault in error.faults]
+    why = tuple(reasons) if request is None else tuple(way.notes(plan))
+    return Draft(calibrator=calibrator, way=way, guarantee=kind, unused=unused, request=request, why=why)
+
+
+def _unwanted(way: Way, plan: PlanProblem) -> Iterable[Reason]:
+    """What the plan wants and the way does not give."""
+    if plan.trust is not None and way.definition not in plan.trust:
+        yield Reason(
+            message=f"its guarantee is {way.definition}, which the plan does not accept",
+            pointer="/trust",
+            allowed=way.definition,
+        )
+    if plan.observers is not None and way.observer not in plan.observers:
+        yield Reason(
+            message=f"its guarantee is against {way.observer}, which the plan does not accept",
+            pointer="/observers",
+            allowed=way.observer,
+        )
+    if plan.unit is not None and plan.unit not in way.units:
+        yield Reason(
+            message=f"it protects a {way.units[0]}, not a {plan.unit}", pointer="/unit", allowed=", ".join(way.units)
+        )
+
+
+def _values(calibrator: Calibrator, way: Way, plan: PlanProblem, kind: GuaranteeKind) -> dict[str, Any]:
+    own = {item.name for item in fields(calibrator.problem)}
+    passed: dict[str, Any] = {name: getattr(plan, name) for name in (*TARGET, *way.takes)}
+    wanted: dict[str, Any] = {name: getattr(kind, name) for name in ("unit", "relation", "observer") if name in own}
+    passed |= wanted | dict(way.others(plan))
+    return {name: value for name, value in passed.items() if value is not None}
+
+
+def _missing(calibrator: Calibrator, way: Way, values: Mapping[str, Any], told: set[str | None]) -> Iterable[Reason]:
+    """The algorithm's own needs that the plan leaves open, each in words."""
+    hints = get_type_hints(calibrator.problem, include_extras=True)
+    for item in fields(calibrator.problem):
+        needed = item.default is MISSING and item.default_factory is MISSING
+        name = way.called.get(item.name, item.name)
+        if not needed or item.name in values or f"/{name}" in told:
+            continue
+        quantity = quantity_of(hints[item.name])[1]
+        symbol = f" ({quantity.symbol})" if quantity is not None and quantity.symbol else ""
+        meaning = f": {quantity.description}" if quantity is not None else ""
+        yield Reason(message=f"needs {name}{symbol}{meaning}", pointer=f"/{name}")
+
+
+def _renamed(reason: Reason, way: Way) -> Reason:
+    """With the pointer of the plan's own field."""
+    first, *rest = (reason.pointer or "").removeprefix("/").split("/")
+    pointer = "/" + "/".join([way.called.get(first, first), *rest])
+    return Reason(message=reason.message, pointer=pointer, allowed=reason.allowed)

@@ -1,0 +1,165 @@
+"""A plan's answer: every algorithm with what it takes and gives, or why not, and rankings that compare like with like.
+
+Entries are ranked only among those whose guarantees are of one kind and whose figures are of one thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.errors import Fault
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.calibrators.answer import (
+    BASELINE,
+    OBJECTIVE,
+    VACUOUS,
+    Baseline,
+    Calibration,
+    ConditionAnswer,
+    Number,
+    Objective,
+    Served,
+    number_of,
+)
+from epsilond.calibrators.planning.problem import RankBy, Trust, Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why an algorithm does not apply, or what was taken for granted where it does."""
+
+    message: str
+    pointer: Annotated[str | None, Served("the field of the plan it is about")] = None
+    allowed: Annotated[str | None, Served("what would do")] = None
+    condition: Annotated[ConditionAnswer | None, Served("the condition that fails, with both sides")] = None
+    nearest: Annotated[Mapping[str, Number | str] | None, Served("the closest values that would do")] = None
+
+    @classmethod
+    def of(cls, fault: Fault) -> Reason:
+        """From a fault of the algorithm's own request."""
+        return cls(message=fault.message, pointer=fault.pointer, allowed=fault.allowed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuaranteeKind:
+    """Who trusts whom, whose data is protected, what a neighbour is, and who sees what."""
+
+    definition: Trust
+    unit: Unit
+    relation: Relation
+    observer: Observer
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRisk:
+    """An upper bound on the excess risk. An order with a hidden constant, and a vacuous bound, are never ranked."""
+
+    value: Number
+    constant: Literal["explicit", "hidden"]
+    theorem: str
+    objective: Annotated[Objective | None, OBJECTIVE] = None
+    baseline: Annotated[Baseline | None, BASELINE] = None
+    vacuous: Annotated[bool | None, VACUOUS] = None
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> PlannedRisk | None:
+        """From the JSON form of a calibration's risk; None where nothing bounds it from above."""
+        upper, baseline = told.get("upper"), told.get("baseline")
+        if upper is None:
+            return None
+        return cls(
+            value=number_of(upper["value"]),
+            constant=upper["constant"],
+            theorem=upper["theorem"],
+            objective=told.get("objective"),
+            baseline=None if baseline is None else Baseline.read(baseline),
+            vacuous=upper.get("vacuous"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A value that was tried, and the bound on the risk there; absent where nothing is certified there."""
+
+    value: float
+    risk: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """The smallest value found that reaches the risk, and the next smaller one, which does not."""
+
+    solve_for: Unknown
+    value: float
+    risk: Annotated[float, Served("the explicit bound at that value, certified; at most the risk asked for")]
+    below: Annotated[
+        Tried | None, Served("the next smaller whole number, or 1e-3 below; absent at the end of the range")
+    ] = None
+    minimal: Annotated[
+        Literal["searched"], Served("a still smaller value is excluded as far as the risk falls with it")
+    ] = "searched"
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> Reached:
+        """From its JSON form."""
+        below = told.get("below")
+        return cls(**{**told, "below": None if below is None else Tried(**below)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanEntry:
+    """One algorithm, in one of its variants."""
+
+    algorithm: str
+    variant: Annotated[str | None, Served("absent where the algorithm has one")] = None
+    title: str
+    applies: Annotated[bool | Literal["undecided"], Served("undecided: not answered within the deadline")]
+    why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, how the plan was read for it")]
+    guarantee: GuaranteeKind
+    objective: Annotated[Objective | None, OBJECTIVE] = None
+    rank: Annotated[
+        int | None,
+        Served("within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous"),
+    ] = None
+    noise_std: Annotated[float | None, Served("standard deviation per coordinate of what is added")] = None
+    noise_added_to: Literal["gradients", "unit-updates", "shared-gradient"]
+    rounds: int | None = None
+    bits: Annotated[int | None, Served("all clients together, over the run")] = None
+    risk: Annotated[PlannedRisk | None, Served("absent where no theorem bounds it")] = None
+    vacuous: Annotated[
+        bool | None, Served("whether what is proved of it is no better than the start; absent where nothing is proved")
+    ] = None
+    reach: Annotated[Reached | None, Served("where the plan asks to reach a risk")] = None
+    unused: Annotated[tuple[str, ...], Served("fields of the plan that this algorithm takes no account of")]
+    request: Annotated[
+        Mapping[str, Any] | None, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")
+    ] = None
+    calibration: Annotated[Calibration | None, Served("the whole answer to it")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanGroup:
+    """Entries that can be compared: one kind of guarantee, figures of one thing."""
+
+    guarantee: GuaranteeKind
+    compares: Annotated[str, Served("in words, what is compared")]
+    ranked: Annotated[tuple[str, ...], Served("names of entries, the best first; algorithm or algorithm (variant)")]
+    unranked: Annotated[
+        tuple[str, ...],
+        Served(
+            "names of entries with no figure to rank by, or of a hidden constant, or whose bound on the risk is no "
+            "better than the start; these stand before the others, the least figure first"
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanAnswer:
+    """Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable."""
+
+    rank_by: RankBy
+    groups: tuple[PlanGroup, ...]
+    entries: tuple[PlanEntry, ...]
+    engine_version: str

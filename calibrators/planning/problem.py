@@ -1,0 +1,177 @@
+"""The question that a plan answers: one federation and one learning problem, whatever algorithm may run on it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    CLIENTS,
+    CLIPPING_NORM,
+    COMMUNICATION_BUDGET,
+    DELTA,
+    DIAMETER,
+    DIMENSION,
+    EMPIRICAL_GRADIENT_STD,
+    EPSILON,
+    EXCESS_RISK,
+    GRADIENT_STD,
+    HETEROGENEITY,
+    IDENTICALLY_DISTRIBUTED,
+    INITIAL_DISTANCE,
+    INITIAL_GAP,
+    LIPSCHITZ,
+    LOCAL_GRADIENT_STD,
+    LOG10_DELTA,
+    MAX_GRADIENTS,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    PARTICIPANTS,
+    QUANTIZATION_LEVELS,
+    RELATION,
+    ROUNDS,
+    SAMPLES_PER_CLIENT,
+    SAMPLING,
+    SHARED_DIMENSION,
+    SHARED_GRADIENT_NORM,
+    SHARED_GRADIENT_STD,
+    SMOOTHNESS,
+    STEP_SIZE,
+    STRONG_CONVEXITY,
+    UNIT,
+    Observer,
+    Quantity,
+    Relation,
+    Sampling,
+    Unit,
+    Within,
+    natural_log_delta,
+    request,
+)
+
+Trust = Literal["local", "shuffle", "central", "joint"]
+RankBy = Literal["risk", "noise", "bits", "rounds"]
+Unknown = Literal["epsilon", "samples_per_client", "participants", "clients"]
+ClientSampling = Literal["poisson", "without-replacement"]
+
+TRUST = Quantity(
+    description=(
+        "trust models that are accepted, all if absent. local: nobody is trusted; shuffle: a shuffler is; central: the "
+        "server is, and others see models only; joint: the server is, and a client's own model is its own"
+    )
+)
+OBSERVERS = Quantity(description="observers that are to be protected against, any if absent")
+RANK_BY = Quantity(description="what entries of one kind of guarantee are ranked by, the smallest first")
+ALGORITHMS = Quantity(description="algorithms to consider, all if absent")
+CLIENT_SAMPLING = Quantity(description="how the participants of a round are drawn, where they are fewer than clients")
+SOLVE_FOR = Quantity(description="the field whose smallest sufficient value is wanted; it is left out of the plan")
+REACH = Quantity(description="a risk to reach, and what to change for it")
+
+
+@request
+class Reach:
+    """The smallest value of one field at which an explicit bound on the excess risk is at most `risk`."""
+
+    risk: Annotated[float, EXCESS_RISK]
+    solve_for: Annotated[Unknown, SOLVE_FOR]
+
+    def check(self) -> None:
+        """A risk of 0 is reached by nothing."""
+        if self.risk == 0.0:
+            raise InvalidInput.at("/risk", "is out of range", allowed="> 0")
+
+
+@request
+class PlanProblem:
+    """The target, the federation and the learning problem, of which each algorithm takes what it needs.
+
+    Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
+    says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it.
+    """
+
+    epsilon: Annotated[float | None, EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    clients: Annotated[int | None, CLIENTS] = None
+    samples_per_client: Annotated[int | None, SAMPLES_PER_CLIENT] = None
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    client_sampling: Annotated[ClientSampling, CLIENT_SAMPLING] = "without-replacement"
+    dimension: Annotated[int | None, DIMENSION] = None
+    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    diameter: Annotated[float | None, DIAMETER] = None
+    smoothness: Annotated[float | None, SMOOTHNESS] = None
+    strong_convexity: Annotated[float | None, STRONG_CONVEXITY] = None
+    initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
+    initial_gap: Annotated[float | None, INITIAL_GAP] = None
+    identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
+    heterogeneity: Annotated[float | None, HETEROGENEITY] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
+    rounds: Annotated[int | None, ROUNDS] = None
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    sampling: Annotated[Sampling | None, SAMPLING] = None
+    step_size: Annotated[float | None, STEP_SIZE] = None
+    max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
+    communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    within: Within = 0.1
+    quantization_levels: Annotated[int | None, QUANTIZATION_LEVELS] = None
+    clipping_norm: Annotated[float | None, CLIPPING_NORM] = None
+    shared_dimension: Annotated[int | None, SHARED_DIMENSION] = None
+    shared_gradient_std: Annotated[float | None, SHARED_GRADIENT_STD] = None
+    local_gradient_std: Annotated[float | None, LOCAL_GRADIENT_STD] = None
+    shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
+    optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
+    optimum_spread: Annotated[float | None, OPTIMUM_SPREAD] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    unit: Annotated[Unit | None, UNIT] = None
+    trust: Annotated[tuple[Trust, ...] | None, TRUST] = None
+    observers: Annotated[tuple[Observer, ...] | None, OBSERVERS] = None
+    algorithms: Annotated[tuple[str, ...] | None, ALGORITHMS] = None
+    rank_by: Annotated[RankBy, RANK_BY] = "risk"
+    reach: Annotated[Reach | None, REACH] = None
+
+    def check(self) -> None:
+        """One δ; epsilon and clients, but for what is solved for; no more participants than clients."""
+        natural_log_delta(self.delta, self.log10_delta)
+        faults = [
+            Fault(f"/{name}", "is needed", "unless reach solves for it")
+            for name in ("epsilon", "clients")
+            if getattr(self, name) is None and name != self.unknown
+        ]
+        if self.unknown is not None and getattr(self, self.unknown) is not None:
+            faults.append(Fault(f"/{self.unknown}", "is what is solved for"))
+        if self.reach is not None and self.rank_by != "risk":
+            faults.append(Fault("/rank_by", "entries that reach a risk are ranked by what it takes", "risk"))
+        if self.clients is not None and (self.participants or 1) > self.clients:
+            faults.append(Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"))
+        faults += [
+            Fault(f"/{name}", "must not be empty; leave it out")
+            for name in ("trust", "observers", "algorithms")
+            if getattr(self, name) is not None and not getattr(self, name)
+        ]
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def unknown(self) -> Unknown | None:
+        """What is solved for, None where the plan is as it is."""
+        return None if self.reach is None else self.reach.solve_for
+
+    @property
+    def reporting(self) -> int | None:
+        """M, by default every client."""
+        return self.participants or self.clients
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the fields of the run and the learning problem that are not at their default."""
+        described = (field for field in fields(self) if field.name not in ABOUT_THE_PLAN)
+        return tuple(field.name for field in described if getattr(self, field.name) != field.default)
+
+
+ABOUT_THE_PLAN = frozenset(
+    {"relation", "unit", "trust", "observers", "algorithms", "rank_by", "reach"},
+)
+"""Fields that say what is wanted, and not what is run."""

@@ -1,0 +1,243 @@
+"""From drafts and what became of them to a plan's answer: rankings within one kind of guarantee, never across."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast, get_args
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import EpsilondError, InvalidInput, NoCertificate
+from epsilond.calibrators.answer import Baseline, Calibration, ConditionAnswer, as_json
+from epsilond.calibrators.planning.adapter import Draft, Planner, draft
+from epsilond.calibrators.planning.answer import (
+    GuaranteeKind,
+    PlanAnswer,
+    PlanEntry,
+    PlanGroup,
+    PlannedRisk,
+    Reason,
+)
+from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
+from epsilond.calibrators.planning.reach import Found, first_value, reach
+from epsilond.calibrators.risk.baseline import no_better
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """There is no answer, for a reason that another run may not have."""
+
+    message: str
+
+
+Outcome = Found | EpsilondError | Undecided
+"""What became of a draft's request."""
+
+
+def drafts(planners: Iterable[Planner], plan: PlanProblem) -> tuple[Draft, ...]:
+    """Every way of every algorithm that the plan considers. Never refuses for the sake of one of them.
+
+    Where the plan is to reach a risk, the field that is solved for has some value in these.
+
+    Raises:
+        InvalidInput: the plan names an algorithm that there is not.
+    """
+    listed = tuple(planners)
+    names = [planner.calibrator.name for planner in listed]
+    for place, wanted in enumerate(plan.algorithms or ()):
+        if wanted not in names:
+            message = "there is no such algorithm"
+            raise InvalidInput.at(f"/algorithms/{place}", message, allowed=", ".join(names))
+    concrete = plan if plan.unknown is None else _begun(plan)
+    return tuple(
+        draft(planner.calibrator, way, concrete)
+        for planner in listed
+        if plan.algorithms is None or planner.calibrator.name in plan.algorithms
+        for way in planner.ways
+    )
+
+
+def _begun(plan: PlanProblem) -> PlanProblem:
+    assert plan.unknown is not None
+    values: dict[str, Any] = {plan.unknown: first_value(plan), "reach": None}
+    return replace(plan, **values)
+
+
+def found_of(answer: Calibration | Mapping[str, Any], request: Any) -> Found:
+    """What a single calibration found."""
+    return Found(request=as_json(request), calibration=answer)
+
+
+def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
+    """What becomes of a draft, computed here and now; None where it has no request."""
+    if each.request is None:
+        return None
+    try:
+        if plan.unknown is not None:
+            return reach(each.calibrator, each.way, plan)
+        return found_of(each.calibrator.solve(each.request), each.request)
+    except EpsilondError as refusal:
+        return refusal
+
+
+def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
+    """The plan's answer: drafts, each with what became of its request; None for those that had none."""
+    entries = [_entry(each, outcome) for each, outcome in settled]
+    groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
+    for entry in entries:
+        if entry.applies is True:
+            groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
+    ordered: list[PlanEntry] = []
+    made = []
+    for (kind, compares), members in sorted(groups.items(), key=lambda item: _by_trust(item[0])):
+        ranked, unranked = _ranked(plan, members)
+        ordered += [*ranked, *unranked]
+        made.append(
+            PlanGroup(
+                guarantee=kind,
+                compares=compares,
+                ranked=tuple(name_of(entry) for entry in ranked),
+                unranked=tuple(name_of(entry) for entry in unranked),
+            )
+        )
+    rest = [entry for entry in entries if entry.applies is not True]
+    ordered += sorted(rest, key=lambda entry: entry.applies is False)
+    return PlanAnswer(rank_by=plan.rank_by, groups=tuple(made), entries=tuple(ordered), engine_version=ENGINE_VERSION)
+
+
+def name_of(entry: PlanEntry) -> str:
+    """The algorithm, and its variant where it has several."""
+    return entry.algorithm + (f" ({entry.variant})" if entry.variant else "")
+
+
+def _entry(each: Draft, outcome: Outcome | None) -> PlanEntry:
+    entry = PlanEntry(
+        algorithm=each.calibrator.name,
+        variant=each.way.variant,
+        title=each.calibrator.title,
+        applies=False,
+        why=each.why,
+        guarantee=each.guarantee,
+        objective=each.way.objective,
+        noise_added_to=each.way.noise_added_to,
+        unused=each.unused,
+        request=None if each.request is None else as_json(each.request),
+    )
+    if outcome is None:
+        return entry
+    if isinstance(outcome, Undecided):
+        return replace(entry, applies="undecided", why=(Reason(message=outcome.message),))
+    if isinstance(outcome, EpsilondError):
+        return replace(entry, why=reasons_of(outcome))
+    return _applying(entry, outcome)
+
+
+def _applying(entry: PlanEntry, found: Found) -> PlanEntry:
+    answer = as_json(found.calibration)
+    kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
+    risk = PlannedRisk.read(answer.get("risk", {}))
+    vacuous, said = _worth(risk, answer["parameters"].get("convergence"))
+    bits = answer.get("communication", {})
+    exact = bits.get("total_bits_exact")
+    return replace(
+        entry,
+        applies=True,
+        why=(*entry.why, *said),
+        guarantee=kind,
+        objective=entry.objective if risk is None or risk.objective is None else risk.objective,
+        vacuous=vacuous,
+        noise_std=answer["parameters"].get("noise_std"),
+        rounds=answer["parameters"].get("rounds", found.request.get("rounds")),
+        bits=bits.get("total_bits") if exact is None else int(exact),
+        risk=risk,
+        reach=found.reached,
+        request=found.request,
+        calibration=cast("Calibration", found.calibration),  # or its JSON form, which renders the same
+    )
+
+
+def _worth(risk: PlannedRisk | None, convergence: Mapping[str, Any] | None) -> tuple[bool | None, tuple[Reason, ...]]:
+    """Whether what is proved is no better than the start, and that in words; None where nothing is proved."""
+    if risk is not None and risk.baseline is not None:
+        what, vacuous, baseline = "risk", risk.vacuous, risk.baseline
+    elif convergence is not None:
+        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline.read(convergence["baseline"])
+    else:
+        return None, ()
+    return vacuous, (Reason(message=f"its bound on the {what} is {no_better(baseline)}"),) if vacuous else ()
+
+
+def reasons_of(refusal: EpsilondError) -> tuple[Reason, ...]:
+    """A refusal of the mathematics in words, with both sides where it has them."""
+    if isinstance(refusal, InvalidInput):
+        return tuple(map(Reason.of, refusal.faults))
+    if not isinstance(refusal, NoCertificate):
+        return (Reason(message=str(refusal)),)
+    failed = refusal.condition
+    condition = (
+        None
+        if failed is None
+        else ConditionAnswer(
+            id=failed.id, statement=failed.statement, holds=failed.holds, left=failed.left, right=failed.right
+        )
+    )
+    return (Reason(message=refusal.message, condition=condition, nearest=refusal.nearest or None),)
+
+
+FIGURES: Mapping[RankBy, Callable[[PlanEntry], Any]] = {
+    "risk": lambda entry: entry.risk.value if entry.risk is not None and entry.risk.constant == "explicit" else None,
+    "noise": lambda entry: entry.noise_std,
+    "bits": lambda entry: entry.bits,
+    "rounds": lambda entry: entry.rounds,
+}
+"""What entries are ranked by, None where there is nothing to rank; an order with a hidden constant is no figure."""
+
+
+def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
+    """The finite number an entry would be ranked by."""
+    value = entry.reach.value if entry.reach is not None else FIGURES[plan.rank_by](entry)
+    return value if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
+    """What figures are of, in words; those of different things are never ranked together."""
+    risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
+    if plan.unknown is not None:
+        return f"the {plan.unknown} that takes {risk} to the target"
+    words: Mapping[RankBy, str] = {
+        "risk": risk,
+        "noise": f"noise_std per coordinate, added to {entry.noise_added_to}",
+        "bits": "bits that all clients send over the run",
+        "rounds": "rounds",
+    }
+    return words[plan.rank_by]
+
+
+def _by_trust(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
+    return get_args(Trust).index(key[0].definition), repr(key)
+
+
+def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
+    """Those with a figure and a say, the best first and equal ones under one rank; and the rest.
+
+    What is no better than the start is ranked by nothing, whatever its figure: neither first nor above what says
+    something. Of the rest these come first, by their figures.
+    """
+    figures = {name_of(entry): figure_of(plan, entry) for entry in members}
+    saying = {
+        name_of(entry): value
+        for entry in members
+        if not entry.vacuous and (value := figures[name_of(entry)]) is not None
+    }
+    known = sorted(saying.values())
+    ranked = [
+        replace(entry, rank=known.index(saying[name_of(entry)]) + 1) for entry in members if name_of(entry) in saying
+    ]
+    ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
+
+    def place(entry: PlanEntry) -> tuple[bool, float]:
+        value = figures[name_of(entry)]
+        return not entry.vacuous, math.inf if value is None else value
+
+    return ranked, sorted((entry for entry in members if name_of(entry) not in saying), key=place)

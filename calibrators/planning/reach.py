@@ -1,0 +1,179 @@
+"""The smallest ε, or the fewest records, clients or participants, at which an explicit risk bound meets a target.
+
+Each trial is a whole calibration, certified; trials follow the power law between the last two until the value meets
+the target and the next smaller one does not. Work is counted in trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from epsilond.accountants.errors import BeyondBudget, ConditionViolated, EpsilondError, Infeasible
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.planning.adapter import Way, draft
+from epsilond.calibrators.planning.answer import Reached, Tried
+from epsilond.calibrators.planning.grid import Grid
+from epsilond.calibrators.planning.problem import PlanProblem, Unknown
+from epsilond.calibrators.problem import Calibrator
+
+MOST_TRIALS = 60
+STRIDE = 16.0
+"""Factor from one trial to the next while the target is not yet between two."""
+HIGHEST = {"epsilon": 1e3, "samples_per_client": 1e9, "participants": 1e9, "clients": 1e9}
+STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
+    "epsilon": lambda _: 1.0,
+    "samples_per_client": lambda plan: max(1000, plan.batch_size or 1),
+    "participants": lambda plan: plan.clients or 1,
+    "clients": lambda plan: max(100, plan.participants or 1),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A calibration, the request it answers, and where a risk was to be reached, what was solved for."""
+
+    request: Mapping[str, Any]
+    calibration: Calibration | Mapping[str, Any]
+    reached: Reached | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One value: the risk there, or the refusal."""
+
+    value: float
+    risk: float = math.inf
+    found: Found | None = None
+    refusal: EpsilondError | None = None
+
+
+def first_value(plan: PlanProblem) -> float:
+    """A first value for what is solved for."""
+    assert plan.unknown is not None
+    return STARTS[plan.unknown](plan)
+
+
+def grid_of(plan: PlanProblem) -> Grid:
+    """The values that are searched: what the plan's other fields leave room for."""
+    assert plan.unknown is not None
+    most = HIGHEST[plan.unknown]
+    if plan.unknown == "epsilon":
+        whole = Grid(least=1000, most=10**9, micro=True)
+        return replace(whole, most=whole.place(most))
+    least = plan.participants or 1 if plan.unknown == "clients" else 1
+    if plan.unknown == "participants" and plan.clients is not None:
+        most = plan.clients
+    whole = Grid(least=1, most=10**9)
+    return replace(whole, least=whole.place(least), most=_last_within(whole, most))
+
+
+def _last_within(grid: Grid, most: float) -> int:
+    place = grid.place(most)
+    return place if grid.value(place) <= most else place - 1
+
+
+def reach(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Found:
+    """The calibration at the smallest value of what the plan solves for.
+
+    Raises:
+        Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
+        ConditionViolated: no theorem gives an explicit bound on the algorithm's risk.
+        BeyondBudget: too many trials.
+        EpsilondError: what the algorithm itself refuses at the largest value.
+    """
+    return _Search(calibrator, way, plan).run()
+
+
+class _Search:
+    def __init__(self, calibrator: Calibrator, way: Way, plan: PlanProblem) -> None:
+        assert plan.reach is not None
+        self._ask = (calibrator, way, plan)
+        self._name = plan.reach.solve_for
+        self._target = plan.reach.risk
+        self._grid = grid_of(plan)
+        self._first = first_value(plan)
+        self._tried: dict[int, Trial] = {}
+
+    def run(self) -> Found:
+        """The search: a bracket, then the power law through its ends, its neighbour, and the middle where that lags."""
+        fails, meets = self._bracket()
+        while meets - fails > 1:
+            wide = meets - fails
+            guess = self._guess(fails, meets)
+            for place in (guess, guess - 1 if self._meets(guess) else guess + 1, (fails + meets) // 2):
+                if fails < place < meets and (place != (fails + meets) // 2 or 2 * (meets - fails) > wide):
+                    fails, meets = (fails, place) if self._meets(place) else (place, meets)
+        return self._answer(fails, meets)
+
+    def _bracket(self) -> tuple[int, int]:
+        """Neighbouring trials of which the larger alone meets the target; `least` − 1 stands for nothing smaller."""
+        grid = self._grid
+        place = grid.place(self._first)
+        if self._meets(place):
+            while place > grid.least:
+                lower = max(grid.place(grid.value(place) / STRIDE), grid.least)
+                if not self._meets(lower):
+                    return lower, place
+                place = lower
+            return grid.least - 1, grid.least
+        while place < grid.most:
+            higher = min(max(grid.place(grid.value(place) * STRIDE), place + 1), grid.most)
+            if self._meets(higher):
+                return place, higher
+            place = higher
+        raise self._never(self._tried[place])
+
+    def _never(self, last: Trial) -> EpsilondError:
+        if last.refusal is not None:
+            return last.refusal
+        statement = f"the bound on the risk is at most the target at the largest {self._name}, {last.value:g}"
+        message = f"no {self._name} that is offered takes the bound on its risk to the target"
+        condition = ConditionResult("risk-reached", statement, False, last.risk, self._target)
+        return Infeasible(message, condition, {"risk": last.risk})
+
+    def _guess(self, fails: int, meets: int) -> int:
+        """Where the power law through both ends meets the target; the middle where one has no risk."""
+        low, high = (self._tried.get(place) for place in (fails, meets))
+        middle = (fails + meets) // 2
+        if low is None or high is None or not math.isfinite(low.risk) or not 0 < high.risk < low.risk:
+            return middle
+        share = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
+        value = low.value * (high.value / low.value) ** share
+        return min(max(self._grid.place(value), fails + 1), meets - 1)
+
+    def _meets(self, place: int) -> bool:
+        if place not in self._tried:
+            if len(self._tried) >= MOST_TRIALS:
+                raise BeyondBudget(f"the risk does not fall with {self._name} as a search needs it to")
+            self._tried[place] = self._trial(self._grid.value(place))
+        return self._tried[place].risk <= self._target
+
+    def _trial(self, value: float) -> Trial:
+        calibrator, way, plan = self._ask
+        changes: dict[str, Any] = {self._name: value, "reach": None}
+        drafted = draft(calibrator, way, replace(plan, **changes))
+        if drafted.request is None:
+            reason = drafted.why[0]
+            condition = ConditionResult("asked", reason.message, False)
+            return Trial(value=value, refusal=ConditionViolated(reason.message, condition))
+        try:
+            answer: Calibration = calibrator.solve(drafted.request)
+        except EpsilondError as refusal:
+            return Trial(value=value, refusal=refusal)
+        upper = answer.risk.upper if answer.risk is not None else None
+        if upper is None or upper.constant == "hidden":
+            missing = "no theorem bounds its risk" if upper is None else "the constant of its risk bound is hidden"
+            raise ConditionViolated(f"{missing}: there is nothing that reaches a target")
+        return Trial(value=value, risk=upper.value, found=Found(request=as_json(drafted.request), calibration=answer))
+
+    def _answer(self, fails: int, meets: int) -> Found:
+        best, below = self._tried[meets], self._tried.get(fails)
+        assert best.found is not None
+        tried = (
+            None if below is None else Tried(value=below.value, risk=None if below.refusal is not None else below.risk)
+        )
+        return replace(best.found, reached=Reached(solve_for=self._name, value=best.value, risk=best.risk, below=tried))

@@ -1,0 +1,280 @@
+"""ppsgd: a model with a shared part and a part of each client's own, Algorithms 1 to 3 of Bietti et al.
+
+In each round the server averages the clipped shared gradients of the clients that take part, adds N(0, σ_ζ²) per
+coordinate and takes a step of αη; each client takes a step of its own. A client is protected as a whole against all
+other clients together (joint differential privacy). The noise is the smallest that is certified, and how much of the
+model to share is chosen by the bound on the excess risk at that noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.theorem import Condition
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.papers.bietti.billboard import BILLBOARD, COALITION
+from epsilond.accountants.theorems.papers.bietti.noise import (
+    LEAST_NOISE,
+    NORM_BOUNDED,
+    THEOREM_4_1,
+    implied_constant,
+)
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1
+from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP, THEOREM_4_5
+from epsilond.accountants.theorems.risk.bietti.personalization import OPTIMUM
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
+    PERSONALIZED_RISK,
+    THEOREM_5_2,
+    THEOREM_B_4,
+)
+from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6
+from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
+from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
+from epsilond.calibrators.mb_sgd.warnings import of_a_reading
+from epsilond.calibrators.ppsgd.certificate import ParticipationFigures, certify, participation_figures
+from epsilond.calibrators.ppsgd.printed import noise_std_of, printed_readings
+from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
+from epsilond.calibrators.problem import Calibrator, CostClass
+from epsilond.calibrators.risk.baseline import measured
+from epsilond.calibrators.search import LEAST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.search import Certified
+
+NAME = "ppsgd"
+BITS_PER_COORDINATE = 32
+FRESH_NOISE = Condition("fresh-server-noise", "the server adds fresh Gaussian noise in every round, unseen by clients")
+PUBLIC_WEIGHT = Condition(
+    "public-weight", "the total weight of the clients, which the average is divided by, is public and does not change"
+)
+CONDITIONS = (NORM_BOUNDED, FRESH_NOISE, PUBLIC_WEIGHT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PpsgdParameters:
+    """What to run with, and what sharing more or less would give."""
+
+    noise_std: Annotated[float, Served("σ_ζ per coordinate, on the average of the clipped shared gradients")]
+    noise_multiplier: Annotated[float, Served("σ_ζ over what one clipped message contributes to that average")]
+    noise_constant: Annotated[float, Served("the constant c of the printed (4) or (12) that this noise amounts to")]
+    clipping_norm: Annotated[float, Served("bound on one client's message")]
+    rounds: Annotated[int, Served("rounds")]
+    participation_rate: Annotated[float, Served("probability that a client takes part in a round")]
+    participants: Annotated[int | None, Served("clients of one round; absent where their number is random")] = None
+    personalization: Annotated[Alpha | None, Served("α to run with; absent if neither given nor chosen")] = None
+    step_size: Annotated[float | None, Served("η of the theorem; absent where no risk bound applies")] = None
+    shared_step_size: Annotated[float | None, Served("αη, of the shared part")] = None
+    local_step_size: Annotated[float | None, Served("η/(qW), of a client's own part, for its message's gradient")] = (
+        None
+    )
+    sharing: Annotated[Sharing | None, Served("the bound over α; absent where no risk bound applies")] = None
+    participation: Annotated[
+        ParticipationFigures | None, Served("what a draw of fixed size is worth, beside what it is taken to be")
+    ] = None
+
+
+def solve(problem: PpsgdProblem) -> Calibration:
+    """The smallest certified noise, how much to share at it, and what the paper prints beside.
+
+    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
+
+    Raises:
+        ConditionViolated: no theorem covers this sampling under this relation.
+        Infeasible: no noise that is offered meets the target.
+    """
+    certified = certify(problem)
+    noise_std = noise_std_of(problem, certified.noise)
+    weight, target = problem.federation.weight, problem.target
+    plan = plan_of(problem, noise_std)
+    figures = participation_figures(problem, certified)
+    printed = printed_readings(problem, certified, plan)
+    chosen = plan.chosen if plan else None
+    answer = Calibration(
+        algorithm=NAME,
+        parameters=PpsgdParameters(
+            noise_std=noise_std,
+            noise_multiplier=certified.noise,
+            noise_constant=implied_constant(
+                noise_std=noise_std,
+                clipping_norm=problem.clipping_norm,
+                contributions=weight,
+                rounds=problem.rounds,
+                epsilon=target.epsilon,
+                log_delta=target.log_delta,
+            ),
+            clipping_norm=problem.clipping_norm,
+            rounds=problem.rounds,
+            participation_rate=problem.rate,
+            participants=problem.participants,
+            personalization=chosen.personalization if chosen else problem.personalization,
+            step_size=chosen.step_size if chosen else None,
+            shared_step_size=chosen.shared_step_size if chosen else None,
+            local_step_size=chosen.local_step_size if chosen else None,
+            sharing=plan.sharing if plan else None,
+            participation=figures,
+        ),
+        guarantee=guarantee_answer(
+            certified,
+            target,
+            definition="joint",
+            sampling=problem.sampling,
+            sensitivity=sensitivity_factor(problem.relation) * problem.clipping_norm / (problem.rate * weight),
+        ),
+        numerical=numerical_answer(certified.guarantee, target),
+        as_printed=printed,
+        risk=plan.risk if plan else None,
+        communication=_communication(problem),
+        derivation=derivation_of(certified.guarantee.derivation),
+        declared_conditions=declared_answers(
+            (*CONDITIONS, *certified.guarantee.declared, *((*PERSONALIZED_RISK.conditions, ADDITIVE) if plan else ()))
+        ),
+        warnings=tuple(_warnings(problem, certified, plan, figures, printed)),
+        engine_version=ENGINE_VERSION,
+    )
+    return measured(answer, start_of_run(problem))
+
+
+def _communication(problem: PpsgdProblem) -> Communication:
+    bits = BITS_PER_COORDINATE * problem.shared_dimension
+    random = problem.participants is None
+    return Communication(
+        bits_per_coordinate=float(BITS_PER_COORDINATE),
+        bits_per_round_per_client=bits,
+        total_bits=bits * problem.rounds * (problem.participants or problem.clients),
+        expected_total_bits=float(bits) * problem.rounds * problem.rate * problem.clients if random else None,
+    )
+
+
+# What to know before relying on the answer --------------------------------------------------------------------------
+def _warnings(
+    problem: PpsgdProblem,
+    certified: Certified,
+    plan: SharingPlan | None,
+    figures: ParticipationFigures | None,
+    printed: tuple[PrintedReading, ...],
+) -> Iterator[Warning_]:
+    if certified.noise == LEAST:
+        yield Warning_(
+            code="sampling-alone-suffices",
+            message=f"a client is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; a "
+            "client that is drawn is hardly protected",
+        )
+    elif certified.slack is None:
+        yield Warning_(
+            code="minimality-not-proved",
+            message="the noise is certified, but the bound is too coarse here to prove that 0.1 % less would not do",
+        )
+    if figures is not None:
+        yield Warning_(
+            code="no-amplification",
+            message="the number of participants is fixed, so all other clients together know who was drawn and nothing "
+            f"is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where independent "
+            f"draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
+        )
+    if problem.noise_constant is not None and problem.sampling == "without-replacement":
+        yield Warning_(
+            code="field-not-used", message="noise_constant is for (4) and (12), which a fixed number of clients has not"
+        )
+    noise_std = noise_std_of(problem, certified.noise)
+    for reading in printed:
+        yield from of_a_reading(reading, (noise_std,))
+    yield from _of_the_risk(problem, plan)
+
+
+def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Warning_]:
+    missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
+    if missing:
+        yield Warning_(
+            code="no-risk-without-the-problem",
+            message=f"without {' and '.join(missing)} there is no bound on the excess risk, and no α is chosen",
+        )
+    elif problem.clipping_may_bind:
+        yield Warning_(
+            code="clipping-may-bind",
+            message=f"messages may reach norm {problem.gradient_bound:.6g} times the gradients added up in one, above "
+            "clipping_norm: the risk bounds are for messages that are not clipped; the guarantee stands",
+        )
+    if plan is None:
+        return
+    if plan.chosen.personalization == 0.0:
+        yield Warning_(
+            code="nothing-is-shared",
+            message="at α = 0 the shared part never moves and no noise is needed; noise_std is for whoever shares",
+        )
+    if problem.lipschitz is None:
+        yield Warning_(
+            code="assumed-lipschitz", message="lipschitz was taken to be what clipping_norm allows: nothing is clipped"
+        )
+    if problem.shared_gradient_std is None:
+        yield Warning_(
+            code="assumed-shared-gradient-std",
+            message="shared_gradient_std was taken to be lipschitz, its largest value",
+        )
+    if problem.local_gradient_std is None:
+        yield Warning_(
+            code="assumed-local-gradient-std",
+            message="local_gradient_std was taken to be shared_gradient_std, as both gradients are one for losses of "
+            "w + θ_i",
+        )
+    if problem.shared_gradient_norm is None and problem.rate < 1.0:
+        yield Warning_(
+            code="assumed-shared-gradient-norm",
+            message="shared_gradient_norm was taken to be as large as clipping allows; it is 0 for losses of w + θ_i "
+            "where every client's own part is at its optimum",
+        )
+
+
+def cost(problem: PpsgdProblem) -> CostClass:
+    """With all clients the rounds are exactly Gaussian; drawn clients need an engine."""
+    return "closed-form" if problem.sampling == "full" else "search"
+
+
+CALIBRATOR = Calibrator(
+    name=NAME,
+    title="Personalised learning with a noisy shared part",
+    summary=(
+        "The smallest certified noise of PPSGD for a client against all others, and how much of the model to share at "
+        "it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6)."
+    ),
+    problem=PpsgdProblem,
+    parameters=PpsgdParameters,
+    solve=solve,
+    cost=cost,
+    theorems=(
+        THEOREM_4_1.id,
+        LEAST_NOISE.id,
+        THEOREM_5_1.id,
+        THEOREM_4_5.id,
+        THEOREM_5_2.id,
+        THEOREM_B_4.id,
+        PERSONALIZED_RISK.id,
+        ANY_STEP.id,
+        LEMMA_4_6.id,
+        OPTIMUM.id,
+        BILLBOARD.id,
+        COALITION.id,
+    ),
+    example={
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "clients": 1000,
+        "rounds": 10_000,
+        "sampling": "poisson",
+        "participation_rate": 0.01,
+        "clipping_norm": 1.0,
+        "shared_dimension": 50,
+        "smoothness": 2.0,
+        "lipschitz": 1.0,
+        "shared_gradient_std": 0.5,
+        "local_gradient_std": 0.5,
+        "shared_gradient_norm": 0.0,
+        "optimum_norm": 1.0,
+        "noise_constant": 1.5,
+    },
+)

@@ -1,0 +1,189 @@
+"""The privacy of ppsgd, by the rules: every client against all others, and what an unseen draw would be worth."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+from scipy.stats import binom
+
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.numerics.special import log_theta
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
+from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
+from epsilond.calibrators.answer import Ends, Served
+from epsilond.calibrators.guesses import likely_noise
+from epsilond.calibrators.search import LEAST, MOST, Certified, smallest_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.quantities import Relation
+    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorems.papers.bietti.federation import ClientSampling
+    from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+    from epsilond.calibrators.problem import Target
+    from epsilond.calibrators.search import Family
+
+MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
+    "full": ((0.0, 1e-6),),
+    "without-replacement": ((5e-6, 1e-5), (5e-5, 1e-4)),
+}
+"""Relative steps above a closed form at which to certify, each with the slack it proves: the lattice has a width."""
+MOST_COUNTED = 5000
+"""Most rounds of one client that a guess adds up over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParticipationFigures:
+    """What drawing a fixed number of clients is worth to a client at the certified noise, at the target δ."""
+
+    epsilon_against_other_clients: Annotated[
+        Ends, Served("certified: the others know who was drawn, the number random")
+    ]
+    epsilon_of_expected_rounds: Annotated[
+        Ends, Served("of a client that took part as often as expected, as the others know")
+    ]
+    epsilon_if_unseen: Annotated[Ends, Served("what independent draws that nobody sees would give; not true here")]
+    expected_rounds: Annotated[float, Served("rounds that a client takes part in, in expectation")]
+
+
+def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSampling | None = None) -> Spec:
+    """What is published over the whole run, with clients drawn as the request says, or in another way."""
+    sampling = sampling or problem.sampling
+    fixed = sampling == "without-replacement"
+    batch = Subsampled(
+        sampling=sampling,
+        rate=problem.rate if sampling == "poisson" else None,
+        batch_size=problem.participants if fixed else None,
+        population=problem.clients if fixed else None,
+        level="clients",
+        mechanism=Gaussian(noise_multiplier=noise_multiplier),
+    )
+    return Repeated(times=problem.rounds, mechanism=batch)
+
+
+def guarantee_at(
+    problem: PpsgdProblem,
+    noise_multiplier: float,
+    effort: Effort = "default",
+    *,
+    sampling: ClientSampling | None = None,
+    relation: Relation | None = None,
+) -> Guarantee:
+    """The joint guarantee at a noise.
+
+    Raises:
+        ConditionViolated: no theorem covers this sampling under this relation.
+    """
+    shared = account(
+        run_spec(problem, noise_multiplier, sampling),
+        relation=relation or problem.relation,
+        unit=problem.unit,
+        observer=problem.observer,
+        effort=effort,
+    ).guarantee
+    return to_other_clients(shared)
+
+
+def certify(
+    problem: PpsgdProblem, *, sampling: ClientSampling | None = None, relation: Relation | None = None
+) -> Certified:
+    """The smallest certified noise multiplier: exact where all clients take part, else searched.
+
+    Raises:
+        ConditionViolated: no theorem covers this sampling under this relation.
+        Infeasible: no noise that is offered meets the target.
+    """
+
+    @functools.cache
+    def family(noise_multiplier: float, effort: Effort) -> Guarantee:
+        return guarantee_at(problem, noise_multiplier, effort, sampling=sampling, relation=relation)
+
+    target = problem.target
+    kind = "full" if problem.rate == 1.0 else sampling or problem.sampling
+    factor = sensitivity_factor(relation or problem.relation)
+    exact = least_noise_std(
+        clipping_norm=1.0,
+        clients=1,
+        rounds=problem.rounds if kind == "full" else 1,
+        epsilon=target.epsilon,
+        log_delta=target.log_delta,
+        factor=factor,
+    )
+    if kind == "poisson":
+        guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)
+    else:
+        guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
+        for margin, slack in MARGINS[kind]:
+            if closed := _at(family, target, guess * (1.0 + margin), slack):
+                return closed
+    return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST))
+
+
+def _at(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
+    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
+    if (
+        not LEAST < noise < MOST
+        or family(noise, "default").curve.bound_log_delta(target.epsilon).upper > target.log_delta
+    ):
+        return None
+    less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
+    return Certified(noise, family(noise, "default"), slack) if less > target.log_delta else None
+
+
+def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
+    """A guess where the draw is seen: the mean of δ over a client's number k of rounds, or that of the most it may be.
+
+    `once` is the exact noise of one round; k of them need √k times that.
+    """
+    target, expected = problem.target, problem.rounds * problem.rate
+    most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
+    most = min(most, float(problem.rounds))
+    guess = once * math.sqrt(max(most, 1.0))
+    if most > MOST_COUNTED:
+        return guess
+    counts = np.arange(1, math.ceil(most) + 1)
+    weights = binom.logpmf(counts, problem.rounds, problem.rate)
+
+    def excess(log_noise: float) -> float:
+        shifts = factor * np.sqrt(counts) * math.exp(-log_noise)
+        return float(logsumexp(weights + log_theta(target.epsilon, shifts))) - target.log_delta
+
+    low, high = math.log(guess) - 6.0, math.log(guess) + 1.0
+    if not excess(low) > 0.0 > excess(high):
+        return guess
+    return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
+
+
+def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:
+    """The figures at the certified noise, where the number of participants is fixed and below N."""
+    if problem.sampling != "without-replacement" or problem.participants == problem.clients:
+        return None
+    target, expected = problem.target, problem.rounds * problem.rate
+    unseen = guarantee_at(problem, certified.noise, sampling="poisson")
+    rounds = account(
+        Repeated(times=max(1, round(expected)), mechanism=Gaussian(noise_multiplier=certified.noise)),
+        relation=problem.relation,
+        unit=problem.unit,
+        observer=problem.observer,
+    ).guarantee
+    against = certified.guarantee.curve.epsilon(target.log_delta)
+    return ParticipationFigures(
+        epsilon_against_other_clients=Ends.of(
+            Interval(min(against.lower, target.epsilon), min(against.upper, target.epsilon))
+        ),
+        epsilon_of_expected_rounds=Ends.of(rounds.curve.epsilon(target.log_delta)),
+        epsilon_if_unseen=Ends.of(unseen.curve.epsilon(target.log_delta)),
+        expected_rounds=expected,
+    )

@@ -1,0 +1,62 @@
+"""ppsgd in a plan: a shared part of every model is noisy, and a client's own part is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
+
+
+def others(plan: PlanProblem) -> Mapping[str, Any]:
+    """How clients are drawn, what a message is clipped to, and how much of the model is shared."""
+    everyone = plan.clients is None or plan.reporting == plan.clients
+    return {
+        "sampling": "full" if everyone else plan.client_sampling,
+        "participation_rate": None if everyone else (plan.reporting or 0) / (plan.clients or 1),
+        "clipping_norm": plan.clipping_norm or plan.lipschitz,
+        "shared_dimension": plan.shared_dimension or plan.dimension,
+    }
+
+
+def notes(plan: PlanProblem) -> Iterable[Reason]:
+    """What was filled in, and what a bound on the risk lacks."""
+    if plan.clipping_norm is None:
+        yield Reason(message="messages are clipped to lipschitz, which binds nothing", pointer="/clipping_norm")
+    if plan.shared_dimension is None:
+        yield Reason(message="all coordinates have a shared part", pointer="/shared_dimension")
+    for name in ("smoothness", "optimum_norm"):
+        if getattr(plan, name) is None:
+            yield Reason(message=f"a bound on its risk needs {name}", pointer=f"/{name}")
+
+
+PLANNER = Planner(
+    calibrator=CALIBRATOR,
+    ways=(
+        Way(
+            definition="joint",
+            observer="other-clients",
+            units=("client",),
+            objective="personalized",
+            noise_added_to="shared-gradient",
+            takes=(
+                "clients",
+                "rounds",
+                "smoothness",
+                "lipschitz",
+                "batch_size",
+                "shared_gradient_std",
+                "local_gradient_std",
+                "shared_gradient_norm",
+                "optimum_norm",
+                "optimum_spread",
+            ),
+            reads=("participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
+            others=others,
+            notes=notes,
+        ),
+    ),
+)

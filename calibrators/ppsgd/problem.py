@@ -1,0 +1,190 @@
+"""The question that ppsgd answers: a target, clients with a shared and an own part of the model, and how they learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    CLIENT_GROUPS,
+    DELTA,
+    FINITE_PERSONALIZATION,
+    LIPSCHITZ,
+    LOCAL_GRADIENT_STD,
+    LOG10_DELTA,
+    NOISE_CONSTANT,
+    OBSERVER,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    PERSONALIZATION,
+    RATE,
+    RELATION,
+    SAMPLING,
+    SHARED_GRADIENT_NORM,
+    SHARED_GRADIENT_STD,
+    SMOOTHNESS,
+    UNIT,
+    WEIGHTING,
+    Clients,
+    ClippingNorm,
+    Epsilon,
+    Quantity,
+    Relation,
+    Rounds,
+    SharedDimension,
+    Weighting,
+    personalization_value,
+    request,
+)
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorems.papers.bietti.federation import (
+    ClientSampling,
+    Federation,
+    GroupOfUsers,
+    check_groups,
+    participants_of,
+)
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
+from epsilond.calibrators.problem import Target
+
+Reading = Literal["statement", "experimental"]
+READINGS: tuple[Reading, ...] = ("statement", "experimental")
+
+
+@request
+class PpsgdProblem:
+    """The target, the clients, and for a bound on the excess risk the learning problem.
+
+    A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
+    clients take part; for `without-replacement` qN is the number of participants. The risk needs `smoothness` and
+    `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
+    """
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    clients: Clients
+    rounds: Rounds
+    sampling: Annotated[ClientSampling, SAMPLING] = "full"
+    participation_rate: Annotated[float | None, RATE] = None
+    clipping_norm: ClippingNorm
+    shared_dimension: SharedDimension
+    smoothness: Annotated[float | None, SMOOTHNESS] = None
+    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None
+    weighting: Annotated[Weighting, WEIGHTING] = "clients"
+    shared_gradient_std: Annotated[float | None, SHARED_GRADIENT_STD] = None
+    local_gradient_std: Annotated[float | None, LOCAL_GRADIENT_STD] = None
+    shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
+    optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
+    personalization: Annotated[
+        Annotated[float, FINITE_PERSONALIZATION] | Literal["unbounded"] | None, PERSONALIZATION
+    ] = None
+    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    unit: Annotated[Literal["client"], UNIT] = "client"
+    observer: Annotated[Literal["other-clients"], OBSERVER] = "other-clients"
+    readings: Annotated[
+        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorems to return")
+    ] = None
+
+    def check(self) -> None:
+        """Pairs of fields that no run can have."""
+        Target.of(self.epsilon, self.delta, self.log10_delta)
+        if self.personalization is not None:
+            personalization_value(self.personalization)
+        if self.client_groups is not None:
+            read_members(self, "client_groups", Batches)
+            check_groups(self.client_groups)
+        faults = list(self._faults())
+        if faults:
+            raise InvalidInput(*faults)
+        participants_of(self.sampling, rate=self.rate, clients=self.clients)
+        check_scales(
+            epsilon=self.epsilon,
+            participation_rate=self.participation_rate,
+            clipping_norm=self.clipping_norm,
+            smoothness=self.smoothness,
+            lipschitz=self.lipschitz,
+            shared_gradient_std=self.shared_gradient_std,
+            local_gradient_std=self.local_gradient_std,
+            shared_gradient_norm=self.shared_gradient_norm,
+            optimum_norm=self.optimum_norm,
+            optimum_spread=self.optimum_spread,
+            noise_constant=self.noise_constant,
+        )
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.sampling != "full" and self.participation_rate is None:
+            yield Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed)
+        if self.client_groups is not None and self.batch_size is not None:
+            yield Fault("/client_groups", "give at most one of batch_size and client_groups")
+        if self.client_groups is not None and sum(group.clients for group in self.client_groups) != self.clients:
+            yield Fault("/client_groups", "must add up to clients", f"{self.clients} clients")
+        if not set(self.readings or ()) <= set(READINGS):
+            yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))
+
+    @property
+    def target(self) -> Target:
+        """The (ε, δ) asked for."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    @property
+    def rate(self) -> float:
+        """q."""
+        return 1.0 if self.participation_rate is None else self.participation_rate
+
+    @property
+    def participants(self) -> int | None:
+        """Clients of one round, None where their number is random."""
+        return participants_of(self.sampling, rate=self.rate, clients=self.clients)
+
+    @property
+    def batches(self) -> tuple[Batches, ...]:
+        """The clients by their batches."""
+        return self.client_groups or (Batches(clients=self.clients, batch_size=self.batch_size or 1),)
+
+    @property
+    def gradient_bound(self) -> float:
+        """G: as given, or what clipping leaves of the gradients that are added up in one message."""
+        if self.lipschitz is not None:
+            return self.lipschitz
+        return self.clipping_norm / self._most_added
+
+    @property
+    def clipping_may_bind(self) -> bool:
+        """Whether a message may exceed the clipping norm, which the risk bounds exclude."""
+        return self.gradient_bound * self._most_added > self.clipping_norm * (1.0 + 1e-12)
+
+    @property
+    def federation(self) -> Federation:
+        """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
+        shared = self.gradient_bound if self.shared_gradient_std is None else self.shared_gradient_std
+        local = shared if self.local_gradient_std is None else self.local_gradient_std
+        norm = self.shared_gradient_norm
+        groups = tuple(
+            GroupOfUsers(
+                clients=one.clients,
+                batch_size=one.batch_size,
+                shared_gradient_std=shared,
+                local_gradient_std=local,
+                shared_gradient_norm=min(self.clipping_norm, self.gradient_bound) if norm is None else norm,
+            )
+            for one in self.batches
+        )
+        fixed = self.sampling == "without-replacement"
+        return Federation(
+            groups=groups,
+            weighting=self.weighting,
+            rate=self.rate,
+            draw="fixed-number" if fixed else "independent",
+        )
+
+    @property
+    def _most_added(self) -> int:
+        return 1 if self.weighting == "clients" else max(one.batch_size for one in self.batches)

@@ -1,0 +1,180 @@
+"""How much of the model ppsgd shares: the bound over α at the certified noise, its best, its ends and its curve."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from epsilond.accountants.quantities import personalization_value
+from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP
+from epsilond.accountants.theorems.risk.bietti.personalization import AtPersonalization, Landscape
+from epsilond.accountants.theorems.risk.bietti.sharing_nothing import VarianceTermInputs, threshold_epsilon
+from epsilond.calibrators.answer import Number, Risk, RiskBound, Served
+from epsilond.calibrators.risk.baseline import Start, start_of
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+
+ROUNDING = 2.0**-44
+"""Charged on a bound, relative: far more than a dozen operations can lose."""
+
+Alpha = Annotated[float | Literal["unbounded"], Served("α: 0 learns locally only, unbounded globally only")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingPoint:
+    """The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and the steps it is for."""
+
+    personalization: Alpha
+    excess_risk: Number
+    optimisation: Number
+    statistical: Number
+    privacy: Number
+    excess_risk_at_step: Annotated[Number, Served("a smaller bound, at these very steps", may_be_unbounded=True)]
+    proved_excess_risk: Annotated[
+        Number, Served("the least that is proved at these very steps, by bietti.4.5.any-step", may_be_unbounded=True)
+    ]
+    step_size: Annotated[float, Served("η of the theorem, 0 where only the shared part learns")]
+    shared_step_size: Annotated[float, Served("αη, of the noisy average of the shared gradients")]
+    local_step_size: Annotated[float, Served("η/(qW), of one client's message for its own part")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingThreshold:
+    """Lemma 4.6 at the least noise: where sharing nothing has the least variance term."""
+
+    rounds: Annotated[float, Served("the rounds from which on it has, N(N − 1)σ²μ*²/(k²d_wC²m)")]
+    epsilon: Annotated[Number, Served("the ε up to which it has, at these rounds", may_be_unbounded=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharing:
+    """The bound over α: where the least is proved, at both ends and in between."""
+
+    optimised: Annotated[bool, Served("whether α was chosen here")]
+    best: Annotated[SharingPoint, Served("where proved_excess_risk is least over α from 0 to unbounded")]
+    local_only: Annotated[SharingPoint, Served("α = 0: nothing is shared, and no noise is needed")]
+    balanced: Annotated[SharingPoint, Served("the α that limits shared and local steps alike, 1/N with all clients")]
+    global_only: Annotated[SharingPoint, Served("α unbounded: everything is shared")]
+    curve: Annotated[tuple[SharingPoint, ...], Served("from local only to global only")]
+    threshold: Annotated[
+        SharingThreshold | None,
+        Served("for equal clients that all take part, if shared and local gradients vary alike"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingPlan:
+    """The α to run with, its bound, and the landscape around it."""
+
+    chosen: SharingPoint
+    sharing: Sharing
+    risk: Risk
+
+
+def start_of_run(problem: PpsgdProblem) -> Start | None:
+    """What the start gives: every client's loss is smooth, with its own optimum of w + θ_i where the gradient is 0.
+
+    The mean over clients of ‖v_i‖² is ‖v̄‖² + S/N, whose root is at least the mean of ‖v_i‖. None where that is unknown.
+    """
+    if problem.optimum_norm is None or problem.smoothness is None:
+        return None
+    distance = math.hypot(problem.optimum_norm, problem.optimum_spread)
+    if problem.optimum_spread > 0.0:
+        distance *= 1.0 + ROUNDING
+    return start_of(
+        "personalized",
+        distance=distance,
+        distance_symbol="‖v‖" if problem.optimum_spread == 0.0 else "√(‖v̄‖² + S/N)",
+        lipschitz=problem.gradient_bound,
+        smoothness=problem.smoothness,
+        minimiser_gradient_norm=0.0,
+    )
+
+
+def landscape_of(problem: PpsgdProblem, noise_std: float) -> Landscape | None:
+    """The bound as a function of α; None where what it needs is not known, or clipping may bind."""
+    if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
+        return None
+    return Landscape.of(
+        problem.federation,
+        rounds=problem.rounds,
+        smoothness=problem.smoothness,
+        optimum_norm=problem.optimum_norm,
+        optimum_spread=problem.optimum_spread,
+        noise_std=noise_std,
+        dimension=problem.shared_dimension,
+    )
+
+
+def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
+    """The α asked for, or that of which the least is proved, at the certified noise and the theorem's steps."""
+    landscape = landscape_of(problem, noise_std)
+    if landscape is None:
+        return None
+    given = problem.personalization
+    best = landscape.best_proved()
+    chosen = best if given is None else landscape.at(personalization_value(given))
+    drawn = problem.rate * problem.federation.weight
+
+    def point(one: AtPersonalization) -> SharingPoint:
+        return _point(one, drawn)
+
+    return SharingPlan(
+        chosen=point(chosen),
+        sharing=Sharing(
+            optimised=given is None,
+            best=point(best),
+            local_only=point(landscape.at(0.0)),
+            balanced=point(landscape.at(landscape.balanced)),
+            global_only=point(landscape.at(math.inf)),
+            curve=tuple(map(point, landscape.curve(best.alpha, chosen.alpha))),
+            threshold=_threshold(problem),
+        ),
+        risk=Risk(
+            upper=RiskBound(
+                value=chosen.proved.total * (1.0 + ROUNDING),
+                constant="explicit",
+                theorem=ANY_STEP.id,
+                terms={"optimisation": chosen.proved.optimisation, "variance": chosen.proved.variance},
+            )
+        ),
+    )
+
+
+def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
+    groups = problem.federation.groups
+    alike = len({group.batch_size for group in groups}) == 1
+    if problem.sampling != "full" or not alike or groups[0].shared_gradient_std != groups[0].local_gradient_std:
+        return None
+    inputs = VarianceTermInputs(
+        clients=problem.clients,
+        rounds=problem.rounds,
+        personalization=0.0,
+        optimum_norm=problem.optimum_norm or 0.0,
+        gradient_std=groups[0].shared_gradient_std,
+        batch_size=groups[0].batch_size,
+        shared_dimension=problem.shared_dimension,
+        lipschitz=problem.clipping_norm / problem.federation.largest_message,
+        epsilon=problem.epsilon,
+        delta=problem.delta,
+        log10_delta=problem.log10_delta,
+        relation=problem.relation,
+    )
+    return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
+
+
+def _point(one: AtPersonalization, drawn: float) -> SharingPoint:
+    return SharingPoint(
+        personalization="unbounded" if math.isinf(one.alpha) else one.alpha,
+        excess_risk=one.total * (1.0 + ROUNDING),
+        optimisation=one.optimisation,
+        statistical=one.statistical,
+        privacy=one.privacy,
+        excess_risk_at_step=one.at_step * (1.0 + ROUNDING),
+        proved_excess_risk=one.proved.total * (1.0 + ROUNDING),
+        step_size=one.step_size,
+        shared_step_size=one.shared_step_size,
+        local_step_size=one.step_size / drawn,
+    )

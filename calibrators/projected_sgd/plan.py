@@ -1,0 +1,78 @@
+"""projected-sgd in a plan: one pass over clients of one record each, in a ball, of which the last model is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from epsilond.accountants.schedules import Constant, InverseTime, Schedule
+from epsilond.calibrators.answer import ConditionAnswer
+from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
+
+
+def schedule(plan: PlanProblem) -> Schedule | None:
+    """η as given; else 1/(μt), for which Corollary 1 bounds the risk; else 1/β."""
+    if plan.step_size is not None:
+        return Constant(value=plan.step_size)
+    if plan.strong_convexity:
+        return InverseTime(scale=1.0 / plan.strong_convexity)
+    return Constant(value=1.0 / plan.smoothness) if plan.smoothness is not None else None
+
+
+def others(plan: PlanProblem) -> Mapping[str, Any]:
+    """A ball of the domain's diameter, its steps, and everyone who reports."""
+    return {
+        "radius": None if plan.diameter is None else 0.5 * plan.diameter,
+        "step_schedule": schedule(plan),
+        "participants": plan.reporting,
+    }
+
+
+def refusals(plan: PlanProblem) -> Iterable[Reason]:
+    """More than one record of a client, another number of rounds than one pass has, or no step size."""
+    if (plan.samples_per_client or 1) > 1:
+        yield _broken("one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1)
+    if plan.clients is not None and plan.reporting is not None:
+        steps = plan.clients // plan.reporting
+        if plan.rounds not in (None, steps):
+            statement = "one pass has ⌊clients / participants⌋ rounds"
+            yield _broken("one-pass", statement, "/rounds", plan.rounds, steps)
+    if schedule(plan) is None:
+        message = "needs step_size (η), or smoothness (β) for steps of 1/β"
+        yield Reason(message=message, pointer="/step_size")
+
+
+def _broken(name: str, statement: str, pointer: str, left: int | None, right: int) -> Reason:
+    sides = {"left": None if left is None else float(left), "right": float(right)}
+    condition = ConditionAnswer(id=name, statement=statement, holds=False, **sides)
+    return Reason(message=f"{statement}: {left} against {right}", pointer=pointer, condition=condition)
+
+
+def notes(plan: PlanProblem) -> Iterable[Reason]:
+    """The domain, and steps that were chosen."""
+    yield Reason(message="the domain is a ball of half the diameter", pointer="/diameter")
+    if plan.step_size is None:
+        steps = "1/(μt)" if plan.strong_convexity else "1/β"
+        yield Reason(message=f"steps of {steps}, as none are given", pointer="/step_size")
+
+
+PLANNER = Planner(
+    calibrator=CALIBRATOR,
+    ways=(
+        Way(
+            definition="central",
+            observer="final-model",
+            units=("record", "client"),
+            objective="population",
+            takes=("clients", "dimension", "lipschitz", "smoothness", "strong_convexity", "gradient_std"),
+            reads=("participants", "rounds", "samples_per_client", "step_size", "diameter"),
+            others=others,
+            called={"radius": "diameter", "step_schedule": "step_size"},
+            refusals=refusals,
+            notes=notes,
+        ),
+    ),
+)

@@ -1,0 +1,196 @@
+"""The question that projected-sgd answers: one pass of noisy projected gradient descent, one number left open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    CONVEX,
+    DELTA,
+    GRADIENT_STD,
+    LOG10_DELTA,
+    NOISE_SCHEDULE,
+    OBSERVER,
+    PARTICIPANTS,
+    RELATION,
+    RELEASE,
+    SMOOTHNESS,
+    STEP_SCHEDULE,
+    SUFFIX_FRACTION,
+    UNIT,
+    Clients,
+    Dimension,
+    Epsilon,
+    Lipschitz,
+    Observer,
+    Quantity,
+    Radius,
+    Relation,
+    Release,
+    StrongConvexity,
+    Unit,
+    request,
+)
+from epsilond.accountants.scales import RATIOS, check_scales
+from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
+from epsilond.accountants.specs import ProjectedSgd
+from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
+from epsilond.accountants.theorems.risk.asoodeh.one_pass import SHAMIR_CONSTANT
+from epsilond.calibrators.problem import Target
+
+Unknown = Literal["noise_std", "step_size", "participants"]
+Reading = Literal["statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental"]
+READINGS: tuple[Reading, ...] = ("statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental")
+AnySchedule = Constant | InverseTime | Explicit
+
+
+def scaled(schedule: AnySchedule, factor: float) -> AnySchedule:
+    """The schedule with every value multiplied."""
+    if isinstance(schedule, Explicit):
+        return Explicit(values=tuple(factor * value for value in schedule.values))
+    if isinstance(schedule, InverseTime):
+        return InverseTime(scale=factor * schedule.scale)
+    return Constant(value=factor * schedule.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is run: the batch size and both schedules, all known."""
+
+    participants: int
+    step_schedule: AnySchedule
+    noise_schedule: AnySchedule
+
+
+@request
+class ProjectedSgdProblem:
+    """The target, the pass, and which number to solve for.
+
+    One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
+    seen. The noise is that of one record: the mean of m carries σ/√m.
+
+    `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a whole, constant if absent.
+    `step_size`: the smallest step size; `step_schedule` is then a shape likewise. `participants`: the smallest batch
+    of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
+    """
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
+    clients: Clients
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    dimension: Dimension
+    lipschitz: Lipschitz
+    radius: Radius
+    smoothness: Annotated[float | None, SMOOTHNESS] = None
+    strong_convexity: StrongConvexity = 0.0
+    convex: Annotated[bool, CONVEX] = True
+    step_schedule: Annotated[Schedule | None, STEP_SCHEDULE] = None
+    noise_schedule: Annotated[Schedule | None, NOISE_SCHEDULE] = None
+    release: Annotated[Release, RELEASE] = "last"
+    suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
+    gradient_bound: Annotated[float | None, MEAN_GRADIENT_BOUND] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    unit: Annotated[Unit, UNIT] = "record"
+    observer: Annotated[Observer, OBSERVER] = "final-model"
+    readings: Annotated[
+        tuple[Reading, ...] | None, Quantity(description="which readings of the printed bounds to return")
+    ] = None
+
+    def check(self) -> None:
+        """The unknown is open and the rest is given; the run itself is one that can be."""
+        Target.of(self.epsilon, self.delta, self.log10_delta)
+        check_scales(
+            within=RATIOS,
+            lipschitz=self.lipschitz,
+            radius=self.radius,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+        )
+        needed = {
+            "participants": (self.participants, "participants"),
+            "step_schedule": (self.step_schedule, "step_size"),
+            "noise_schedule": (self.noise_schedule, "noise_std"),
+        }
+        faults = [
+            Fault(f"/{name}", "is needed unless it is solved for")
+            for name, (value, unknown) in needed.items()
+            if value is None and self.solve_for != unknown
+        ]
+        if self.solve_for == "participants":
+            if self.participants is not None:
+                faults.append(Fault("/participants", "is what is solved for"))
+            faults += [
+                Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
+                for name in ("step_schedule", "noise_schedule")
+                if isinstance(getattr(self, name), Explicit)
+            ]
+        unknown_readings = [one for one in self.readings or () if one not in READINGS]
+        if unknown_readings:
+            faults.append(Fault("/readings", "has an unknown reading", ", ".join(READINGS)))
+        if faults:
+            raise InvalidInput(*faults)
+        self.spec(self.plan())
+
+    @property
+    def target(self) -> Target:
+        """The (ε, δ) asked for."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    def plan(self, **solved: float) -> Plan:
+        """The run with the unknown in its place.
+
+        noise_std: the least noise of all steps. step_size: the largest step. participants: m.
+        """
+        participants = int(solved.get("participants", self.participants or 1))
+        steps = max(self.clients // participants, 1)
+        sizes, noises = self.step_schedule or Constant(value=1.0), self.noise_schedule or Constant(value=1.0)
+        if "step_size" in solved:
+            sizes = scaled(sizes, solved["step_size"] / largest(sizes))
+        if "noise_std" in solved:
+            noises = scaled(noises, solved["noise_std"] / noises.least(steps))
+        return Plan(participants=participants, step_schedule=sizes, noise_schedule=noises)
+
+    def spec(self, plan: Plan) -> ProjectedSgd:
+        """What is run, as a spec.
+
+        Raises:
+            InvalidInput: no run can be like that.
+        """
+        return ProjectedSgd(
+            clients=self.clients,
+            participants=plan.participants,
+            lipschitz=self.lipschitz,
+            radius=self.radius,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            convex=self.convex,
+            step_schedule=plan.step_schedule,
+            noise_schedule=plan.noise_schedule,
+            release=self.release,
+            suffix_fraction=self.suffix_fraction,
+        )
+
+
+def largest(schedule: AnySchedule) -> float:
+    """The largest value of a schedule."""
+    if isinstance(schedule, Explicit):
+        return float(max(schedule.values))
+    return schedule.scale if isinstance(schedule, InverseTime) else schedule.value
+
+
+def least_noise(plan: Plan, clients: int) -> float:
+    """The least noise of all steps."""
+    return plan.noise_schedule.least(clients // plan.participants)
+
+
+def log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
+    """Numbers from low to high, evenly on a logarithmic scale."""
+    count = max(1, round(per_decade * math.log10(high / low)))
+    return tuple(low * (high / low) ** (k / count) for k in range(count + 1))

@@ -1,0 +1,128 @@
+"""The excess risk that Corollaries 1 and 2 of Asoodeh et al. give a run, with the noise of every coordinate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.schedules import InverseTime
+from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
+    COROLLARY_1,
+    InverseTimeSteps,
+    risk_terms,
+)
+from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk, corollary_2
+from epsilond.calibrators.answer import Risk, RiskBound
+from epsilond.calibrators.risk.baseline import Start, start_of
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Condition
+    from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem
+
+SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Utility:
+    """A risk bound with what the caller vouches for, or why there is none."""
+
+    risk: Risk | None
+    declared: tuple[Condition, ...] = ()
+    reason: str | None = None
+
+
+def start_of_run(problem: ProjectedSgdProblem) -> Start:
+    """What the start gives: no two models of the ball are further apart than 2ρ."""
+    return start_of(
+        "population",
+        distance=2.0 * problem.radius,
+        distance_symbol="2ρ",
+        lipschitz=problem.lipschitz,
+        strong_convexity=problem.strong_convexity if problem.convex else 0.0,
+    )
+
+
+def inverse_curvature(problem: ProjectedSgdProblem, plan: Plan) -> bool:
+    """Whether η_t = 1/(λt), to rounding: the steps of Corollaries 1 to 3."""
+    steps, curvature = plan.step_schedule, problem.strong_convexity
+    return isinstance(steps, InverseTime) and curvature > 0 and abs(steps.scale * curvature - 1.0) <= SAME
+
+
+def corollary_inputs(problem: ProjectedSgdProblem, plan: Plan, noise_std: float) -> InverseTimeSteps:
+    """Corollary 1's inputs, of the clients that take part: ⌊n/m⌋ whole batches."""
+    assert problem.smoothness is not None
+    return InverseTimeSteps(
+        epsilon=problem.epsilon,
+        clients=problem.clients // plan.participants * plan.participants,
+        participants=plan.participants,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        radius=problem.radius,
+        smoothness=problem.smoothness,
+        strong_convexity=problem.strong_convexity,
+        noise_std=noise_std,
+        gradient_bound=problem.gradient_bound,
+        gradient_std=problem.gradient_std,
+    )
+
+
+def utility_of(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
+    """The bound that speaks of this release, or the reason why none does."""
+    if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
+        return Utility(None, reason="without strong convexity and smoothness only an order is known, O(1/√T)")
+    if problem.release == "last":
+        return _of_the_last(problem, plan)
+    if problem.release == "random-stop":
+        return _of_the_mean(problem, plan)
+    return Utility(None, reason="no statement speaks of the model of a suffix")
+
+
+def _of_the_last(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
+    """Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
+    noise = plan.noise_schedule.constant
+    if noise is None or not inverse_curvature(problem, plan):
+        return Utility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
+    inputs = corollary_inputs(problem, plan, noise)
+    terms = risk_terms(inputs, "corrected")
+    bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=COROLLARY_1.id, terms=terms)
+    declared = tuple(one for one in COROLLARY_1.conditions if one.id == "interior-minimiser")
+    return Utility(Risk(upper=bound), declared)
+
+
+def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
+    """Corollary 2: the mean over steps is what a uniform stop has. Its constant is the caller's, or hidden."""
+    steps = problem.clients // plan.participants
+    if steps == 1:
+        return Utility(None, reason="Corollary 2 speaks of log(n/m) > 0 steps")
+    if not isinstance(plan.step_schedule, InverseTime):
+        return Utility(None, reason="Corollary 2 bounds the risk for steps that fall as 1/t")
+    known = problem.shamir_constant is not None
+    sizes, noises = (
+        (one.constant,) if one.constant is not None else tuple(map(float, one.at(1, steps)))
+        for one in (plan.step_schedule, plan.noise_schedule)
+    )
+    outputs = corollary_2(
+        AverageRisk(
+            clients=steps * plan.participants,
+            participants=plan.participants,
+            dimension=problem.dimension,
+            lipschitz=problem.lipschitz,
+            radius=problem.radius,
+            smoothness=problem.smoothness or 0.0,
+            strong_convexity=problem.strong_convexity,
+            gradient_std=problem.gradient_std,
+            step_sizes=sizes,
+            noise_stds=noises,
+            shamir_constant=problem.shamir_constant or 1.0,
+        ),
+        "corrected",
+    )
+    bound = RiskBound(
+        value=float(outputs["excess_risk"]),
+        # Batches are not covered by the theorem behind it, whatever its constant.
+        constant="explicit" if known and plan.participants == 1 else "hidden",
+        theorem=COROLLARY_2.id,
+        terms={"optimisation": float(outputs["optimisation_term"]), "noise": float(outputs["noise_term"])},
+    )
+    return Utility(Risk(upper=bound), COROLLARY_2.conditions)

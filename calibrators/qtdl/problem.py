@@ -1,0 +1,235 @@
+"""The question that `qtdl` answers: a target, a grid, and how far neighbours are apart on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    DELTA,
+    FAILURE_DELTA,
+    L1_SENSITIVITY,
+    L2_SENSITIVITY,
+    LINF_SENSITIVITY,
+    LOG10_DELTA,
+    OBSERVER,
+    RELATION,
+    RELATIVE_MOVEMENT,
+    UNIT,
+    UPDATE_L1,
+    UPDATE_L2,
+    UPDATE_LINF,
+    Dimension,
+    Epsilon,
+    Observer,
+    Participants,
+    Quantity,
+    QuantizationLevels,
+    Relation,
+    Rounds,
+    Unit,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.theorems.papers.das.sensitivity import (
+    Movement,
+    coupled,
+    hoeffding,
+    relative,
+    trivial,
+    unit_distances,
+    unit_vector,
+)
+from epsilond.calibrators.problem import Target
+
+RuleKind = Literal["trivial", "unit-vector", "coupled", "hoeffding", "relative"]
+Method = Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"]
+METHODS: tuple[Method, ...] = ("escape", "hockey-stick", "concentrated", "concentrated-coupled")
+Reading = Literal["statement"]
+
+METHOD = Quantity(description="which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one")
+RULE = Quantity(description="where the sensitivities come from, in place of the sensitivities themselves")
+RULE_KIND = Quantity(
+    description=(
+        "trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding: distances of the "
+        "unit updates, rounded together; relative: equation (6)"
+    )
+)
+READINGS_WANTED = Quantity(description="printed readings to return, all if absent")
+FAILURE_SHARES = (0.5, 0.1, 0.01)
+"""Shares of δ that rounding may spend, of which the best is taken where none is given."""
+
+
+@request
+class SensitivityRule:
+    """How the sensitivities follow; which of the other fields are needed depends on the kind."""
+
+    kind: Annotated[RuleKind, RULE_KIND]
+    update_l1: Annotated[float | None, UPDATE_L1] = None
+    update_l2: Annotated[float | None, UPDATE_L2] = None
+    update_linf: Annotated[float | None, UPDATE_LINF] = None
+    failure_delta: Annotated[float | None, FAILURE_DELTA] = None
+    relative_movement: Annotated[float | None, RELATIVE_MOVEMENT] = None
+
+    def check(self) -> None:
+        """Distances for `coupled` and `hoeffding`, `relative_movement` for `relative`, nothing that has no part."""
+        needs = {
+            "update_l1": self.kind in ("coupled", "hoeffding"),
+            "update_l2": self.kind in ("coupled", "hoeffding"),
+            "update_linf": self.kind in ("coupled", "hoeffding"),
+            "relative_movement": self.kind == "relative",
+        }
+        for name, needed in needs.items():
+            if needed != (getattr(self, name) is not None):
+                message = f"is needed by the rule {self.kind}" if needed else f"has no part in the rule {self.kind}"
+                raise InvalidInput.at(f"/{name}", message)
+        if self.failure_delta is not None and self.kind in ("trivial", "coupled"):
+            raise InvalidInput.at("/failure_delta", f"the rule {self.kind} never fails")
+
+    def movement(self, dimension: int, levels: int) -> Movement:
+        """The certain distances, in grid steps."""
+        if self.kind == "trivial":
+            return trivial(dimension, levels)
+        if self.kind == "unit-vector":
+            return unit_vector(dimension, levels)
+        if self.relative_movement is not None:
+            return relative(dimension, levels, self.relative_movement)
+        return coupled(dimension, levels, **self._distances(dimension))
+
+    def rounded_together(self, dimension: int, levels: int, log_failures: tuple[float, ...]) -> Iterator[Movement]:
+        """Distances under coupled rounding: certain, and but for each of those probabilities."""
+        if self.kind == "trivial":
+            return
+        distances = self._distances(dimension)
+        yield coupled(dimension, levels, **distances)
+        if self.kind != "coupled":
+            for log_failure in log_failures:
+                yield hoeffding(dimension, levels, **distances, log_failure=log_failure)
+
+    def on_grid(self, dimension: int, levels: int) -> Movement | None:
+        """How far apart two unit updates on the grid itself are, which no rounding blurs; None where none is known.
+
+        For `unit-vector` the two ends of an axis. Otherwise s − 1 in one coordinate and 1 in 2s − 1 others, of which
+        some change places with zeros: each does so in two coordinates, by one step.
+        """
+        if self.kind == "trivial":
+            return None
+        if self.kind == "unit-vector":
+            return Movement(2.0 * levels, 2.0 * levels)
+        distances, ones = self._distances(dimension), 2 * levels - 1
+        steps = [Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf")]
+        swapped = min(ones, dimension - 1 - ones, math.floor(steps[0] / 2), math.floor(steps[1] ** 2 / 2))
+        return Movement(2.0 * swapped, 1.0) if swapped >= 1 and steps[2] >= 1 else None
+
+    def _distances(self, dimension: int) -> dict[str, float]:
+        if self.relative_movement is not None:
+            moved = self.relative_movement
+            return {"l1": moved * dimension**0.5, "l2": moved, "linf": moved}
+        if self.update_l1 is None or self.update_l2 is None or self.update_linf is None:
+            return unit_distances(dimension)
+        return {"l1": self.update_l1, "l2": self.update_l2, "linf": self.update_linf}
+
+
+@request
+class GridProblem:
+    """A target, a grid, and distances on it. Give one δ, and sensitivities or a `sensitivity_rule`."""
+
+    epsilon: Epsilon
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    dimension: Dimension
+    quantization_levels: QuantizationLevels
+    l1_sensitivity: Annotated[float | None, L1_SENSITIVITY] = None
+    linf_sensitivity: Annotated[float | None, LINF_SENSITIVITY] = None
+    l2_sensitivity: Annotated[float | None, L2_SENSITIVITY] = None
+    sensitivity_rule: Annotated[SensitivityRule | None, RULE] = None
+    rounds: Rounds
+    participants: Participants
+    method: Annotated[Method | None, METHOD] = None
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    observer: Annotated[Observer, OBSERVER] = "server"
+    readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
+
+    def check(self) -> None:
+        """One δ; sensitivities or a rule; a method that they allow; what the problem has of its own."""
+        natural_log_delta(self.delta, self.log10_delta)
+        self._read_rule()
+        given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
+        if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
+            raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
+        if any(given) != all(given) or (self.l2_sensitivity is not None and not all(given)):
+            raise InvalidInput.at("/l1_sensitivity", "l1_sensitivity and linf_sensitivity go together")
+        self.check_own()
+        if self.method == "concentrated" and self.movement.l2 is None:
+            raise InvalidInput.at("/method", "concentrated needs a bound on the ℓ2 distance")
+        if self.method == "concentrated-coupled" and not self.rounded_together():
+            raise InvalidInput.at("/method", "concentrated-coupled needs a sensitivity_rule other than trivial")
+
+    def check_own(self) -> None:
+        """What only one of the problems demands."""
+
+    def _read_rule(self) -> None:
+        """A rule may be given as its fields."""
+        rule: Any = self.sensitivity_rule
+        if rule is None or isinstance(rule, SensitivityRule):
+            return
+        try:
+            object.__setattr__(self, "sensitivity_rule", SensitivityRule(**rule))
+        except TypeError as error:
+            raise InvalidInput.at("/sensitivity_rule", "is not a rule with its fields") from error
+        except InvalidInput as error:
+            at = (Fault(f"/sensitivity_rule{one.pointer}", one.message, one.allowed) for one in error.faults)
+            raise InvalidInput(*at) from error
+
+    @property
+    def target(self) -> Target:
+        """The (ε, δ) asked for."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    @property
+    def movement(self) -> Movement:
+        """The certain distances of neighbours, in grid steps."""
+        if self.l1_sensitivity is not None and self.linf_sensitivity is not None:
+            return Movement(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity)
+        return self.rule.movement(self.dimension, self.quantization_levels)
+
+    @property
+    def realised(self) -> Movement | None:
+        """What two neighbours certainly are apart where a rule gives the distances of updates before rounding."""
+        if self.l1_sensitivity is not None or self.relation != "replace-one":
+            return None
+        return self.rule.on_grid(self.dimension, self.quantization_levels)
+
+    @property
+    def rule(self) -> SensitivityRule:
+        """The rule asked for; where nothing is, that of any two unit vectors."""
+        return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
+
+    def rounded_together(self) -> tuple[Movement, ...]:
+        """The distances under coupled rounding; none are known for given sensitivities."""
+        if self.l1_sensitivity is not None:
+            return ()
+        rule = self.rule
+        given = rule.failure_delta
+        budget = self.target.log_delta - math.log(self.rounds)
+        failures = tuple(budget + math.log(share) for share in FAILURE_SHARES) if given is None else (math.log(given),)
+        return tuple(rule.rounded_together(self.dimension, self.quantization_levels, failures))
+
+
+@request
+class QtdlProblem(GridProblem):
+    """The guarantee is for `rounds` messages of one client, to whoever sees all of them."""
+
+    rounds: Rounds = 1
+    participants: Participants = 1
+    unit: Annotated[Unit, UNIT] = "record"
+
+    def check_own(self) -> None:
+        """Distances are given; messages are seen by the server, or by who sees as much."""
+        if self.l1_sensitivity is None and self.sensitivity_rule is None:
+            raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
+        if self.observer not in ("server", "shuffled-server"):
+            raise InvalidInput.at("/observer", "sees something else than messages", allowed="server, shuffled-server")

@@ -1,0 +1,125 @@
+"""What is released, with noise yet to be chosen, and noise that was found for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Curve
+from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.profiles.truncated_law import variance
+from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
+from epsilond.accountants.theorems.conversions.escape import escape_guarantee, with_failure
+from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import worst_shift
+from epsilond.accountants.theorems.papers.das.sensitivity import Movement
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.quantities import Observer, Relation, Unit
+    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.specs import Spec
+    from epsilond.calibrators.qtdl.problem import Method
+
+
+LEAST_MOVE = 0.5
+"""Stands for no integer movement at all: sensitivities are positive."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """What is released: rounds of noisy integers, each of a round of clients of which a share `rate` is drawn.
+
+    `realised` are distances of two neighbours whose values are on the grid: an instance, for the lower end.
+    """
+
+    dimension: int
+    movement: Movement
+    rounds: int
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    rate: float = 1.0
+    wrap: Callable[[TruncatedDiscreteLaplace], Spec] | None = None
+    realised: Movement | None = None
+
+    def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
+        """One client's message."""
+        return TruncatedDiscreteLaplace(
+            noise_levels=max(levels, 1),
+            decay_rate=rate,
+            dimension=self.dimension,
+            l1_sensitivity=self.movement.l1,
+            linf_sensitivity=self.movement.linf,
+            l2_sensitivity=self.movement.l2,
+        )
+
+    def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
+        """Of all rounds, with what rounding may spoil."""
+        found = self._accounted(noise, effort)
+        return self._witnessed(with_failure(found, self.log_failure), noise, effort)
+
+    def _accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
+        one: Spec = noise if self.wrap is None else self.wrap(noise)
+        spec = Repeated(times=self.rounds, mechanism=one) if self.rounds > 1 else one
+        return account(spec, relation=self.relation, unit=self.unit, observer=self.observer, effort=effort).guarantee
+
+    def _witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
+        """With the instance on the grid, which no rounding spoils, among the witnesses."""
+        if self.realised is None:
+            return found
+        values = replace(
+            noise, l1_sensitivity=self.realised.l1, linf_sensitivity=self.realised.linf, l2_sensitivity=None
+        )
+        seen = self._accounted(values, effort).curve.witnesses
+        return replace(found, curve=Curve(found.curve.upper, (*found.curve.witnesses, *seen)))
+
+    def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
+        """The same in closed form, where all that counts is what escapes."""
+        setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer)
+        found = with_failure(escape_guarantee(noise, setting, self.rounds), self.log_failure)
+        return self._witnessed(found, noise, "default")
+
+    def without_l2(self) -> Release:
+        """The same, with what the ℓ2 bound implies for the other norms in its place."""
+        movement = self.movement
+        if movement.l2 is None:
+            return self
+        square = math.floor(Fraction(movement.l2) ** 2)
+        l1 = min(movement.l1, max(math.isqrt(self.dimension * square), LEAST_MOVE))
+        linf = min(movement.linf, max(math.isqrt(square), LEAST_MOVE))
+        return replace(self, movement=Movement(l1, linf, None, movement.log_failure))
+
+    @property
+    def log_failure(self) -> float:
+        """log of the probability that the rounding of some round moves further than said."""
+        return self.movement.log_failure + math.log(self.rounds)
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The worst shift's sizes, with counts over the rounds."""
+        return [(size, count * self.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
+
+    @property
+    def total(self) -> int:
+        """The ℓ1 norm of the worst shift over the rounds."""
+        return sum(size * count for size, count in self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Noise that is certified by `method`. `minimal`: with one level less the same bound misses the target."""
+
+    method: Method
+    release: Release
+    noise: TruncatedDiscreteLaplace
+    guarantee: Guarantee
+    minimal: Literal["proved", "searched"]
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Fewer levels are better, then less variance."""
+        return self.noise.noise_levels, variance(self.noise.decay_rate, self.noise.noise_levels)

@@ -1,0 +1,248 @@
+"""The least truncated discrete Laplace noise for a target: by each proof, then the best.
+
+Escape (A): α = ε/(R⌊Δ₁⌋), so that only escapes count, and the least m is exact. Hockey stick (B) and concentrated (C):
+a larger α leaves some loss above ε inside the common support, bounded exactly or by zCDP; δ less that is what may
+escape. α is searched on those two numbers, which are cheap, and m then certified by `account`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels
+from epsilond.accountants.quantities import NOISE_LEVELS
+from epsilond.accountants.specs import Repeated
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.calibrators.qtdl.release import Found, Release
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorems.papers.das.sensitivity import Movement
+    from epsilond.calibrators.problem import Target
+    from epsilond.calibrators.qtdl.problem import Method
+
+LARGEST_RATE = 700.0
+HOPELESS = 1.05
+"""Noise that seems to need so many times the levels that another has is not certified."""
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+
+
+class Widths(NamedTuple):
+    """To how much log α is searched: for where δ is spent, where m is flat, and where it is not."""
+
+    spent: float
+    flat: float
+    fine: float
+
+
+QUICK, SLOW = Widths(1e-3, 1e-3, 1e-7), Widths(0.05, 0.02, 0.01)
+"""Where one round is all, or zCDP joins them in closed form; where the engine composes drawn rounds at every step."""
+SPREAD = math.log(20.0)
+"""How far below its largest value log α is searched."""
+
+
+def log_difference_of(larger: float, smaller: float) -> float:
+    """log(e^larger − e^smaller), −∞ where nothing is left."""
+    return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
+
+
+def search(release: Release, target: Target, method: Method, proof: Method, *, beat: float = math.inf) -> Found | None:
+    """The least noise by `proof`, named `method`.
+
+    None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
+    """
+    by_l2 = proof == "concentrated"
+    if not by_l2:
+        release = release.without_l2()
+    log_delta = log_difference_of(target.log_delta, release.log_failure)
+    if math.isinf(log_delta):
+        return None
+    if release.total == 0:
+        return _nothing_moves(release, method)
+    plain = largest_rate(target.epsilon, release.total)
+    common = functools.cache(functools.partial(_common, release, target))
+    if proof == "escape":
+        rates: tuple[float, ...] = (min(plain, LARGEST_RATE),)
+    else:
+        rates = _best_rates(release, log_delta, common, plain, split=by_l2, beat=beat)
+    certified = []
+    for rate in rates:
+        left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
+        start = least_levels(rate, release.parts, left - math.log(release.rate))
+        if start > HOPELESS * beat:
+            continue
+        certified.append(_certified(release, target, method, rate, max(start, 1), closed=proof == "escape"))
+    return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
+
+
+def _nothing_moves(release: Release, method: Method) -> Found:
+    noise = release.noise(1.0, 1)
+    return Found(method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved")
+
+
+def _common(release: Release, target: Target, rate: float) -> float:
+    """log of what losses inside the common support cost at ε, nearly: escapes are kept away by many levels."""
+    if release.movement.l2 is not None and release.rate == 1.0:
+        rho = 0.5 * release.rounds * rate * rate * math.floor(release.movement.l2**2)
+        return float(concentrated_log_delta(rho, np.asarray(target.epsilon))) if rho < 1e9 else 0.0
+    away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
+    levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
+    distant = release.noise(rate, levels)
+    one: Spec = distant if release.wrap is None else release.wrap(distant)
+    spec = Repeated(times=release.rounds, mechanism=one)
+    found = account(
+        spec, relation=release.relation, unit=release.unit, observer=release.observer, effort="coarse"
+    ).guarantee
+    return found.curve.bound_log_delta(target.epsilon).upper
+
+
+def _real_levels(release: Release, rate: float, log_escape: float) -> float:
+    """m at which about e^`log_escape` escapes, as a real number: F7 of the catalogue."""
+    size = release.parts[0][0]
+    log_each = log_escape - math.log(release.rate * release.total / size)
+    log_grown = _log_expm1(rate * size)
+    log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)
+    return float(log_top - log_each - math.log1p(math.exp(-rate))) / rate - 1.0
+
+
+def _log_expm1(x: float) -> float:
+    return x if x > 40.0 else math.log(math.expm1(x))
+
+
+def _best_rates(
+    release: Release, log_delta: float, common: Callable[[float], float], plain: float, *, split: bool, beat: float
+) -> tuple[float, ...]:
+    """Values of α that need the fewest levels: golden section on log α, below the largest that leaves room for escapes.
+
+    More α needs fewer levels for the same escapes, so that the largest α with all of δ bounds m from below.
+    """
+    width, low = QUICK if release.rate == 1.0 else SLOW, plain
+    if common(low) >= log_delta:
+        while low > plain * 1e-9 and common(low) >= log_delta:
+            low /= 4.0
+        if common(low) >= log_delta:
+            return ()
+    high = low
+    while high < LARGEST_RATE and common(high) < log_delta:
+        low, high = high, min(2.0 * high, LARGEST_RATE)
+    if _real_levels(release, high, log_delta) > beat:
+        return ()
+    first, last = math.log(low), math.log(high)
+    while last - first > width.spent and common(math.exp(last)) >= log_delta:
+        middle = 0.5 * (first + last)
+        first, last = (middle, last) if common(math.exp(middle)) < log_delta else (first, middle)
+    start = first - SPREAD
+    if split:  # α at which half of δ is left for escapes: nothing below it has less noise
+        start = _half(common, log_delta, start, first, width.fine)
+
+    def cost(log_rate: float) -> float:
+        rate = math.exp(log_rate)
+        left = log_difference_of(log_delta, common(rate))
+        return math.inf if math.isinf(left) else _real_levels(release, rate, left)
+
+    # The ends are often the best: α that is exactly free of loss inside, or where half of δ is left.
+    free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
+    best = min([_golden(cost, start, last, width.flat), start, *free], key=cost)
+    if best in free:
+        return (plain,)
+    if release.rate < 1.0:
+        return (math.exp(best),)
+    # Of all α that need about as few levels, the largest has the least variance.
+    fewest = best
+    enough = max(math.ceil(cost(best)), 1)
+    fine = width.fine if split else width.spent * 1e-2
+    while last - best > fine:
+        middle = 0.5 * (best + last)
+        best, last = (middle, last) if cost(middle) <= enough else (best, middle)
+    return math.exp(fewest), math.exp(best)
+
+
+def _half(common: Callable[[float], float], log_delta: float, low: float, high: float, width: float) -> float:
+    """The least log α that spends half of δ inside, nearly."""
+    while high - low > width:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if common(math.exp(middle)) <= log_delta - math.log(2.0) else (low, middle)
+    return high
+
+
+def _golden(cost: Callable[[float], float], low: float, high: float, width: float) -> float:
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = cost(left), cost(right)
+    while high - low > width:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = cost(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = cost(right)
+    return left if at_left <= at_right else right
+
+
+def _certified(
+    release: Release, target: Target, method: Method, rate: float, start: int, *, closed: bool
+) -> Found | None:
+    """The least m near `start` whose certified upper end meets the target."""
+    most = int(NOISE_LEVELS.le or 0)
+    if start > most:
+        return None
+
+    @functools.cache
+    def at(levels: int) -> Guarantee:
+        noise = release.noise(rate, levels)
+        return release.escapes(noise) if closed else release.guarantee(noise)
+
+    def meets(levels: int) -> bool:
+        return at(levels).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+
+    step, high, low = 1, start, start - 1
+    while not meets(high):
+        low, high, step = high, high + step, 2 * step
+        if high > most or step > max(start, 1024):
+            return None
+    step = 1
+    while low >= 1 and meets(low):
+        low, high, step = low - step, low, 2 * step
+    low = max(low, 0)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    fewer = math.inf if high == 1 else at(high - 1).curve.bound_log_delta(target.epsilon).lower
+    if closed and math.isinf(release.log_failure) and high == start:
+        fewer = math.inf  # decimals have decided it, where doubles may not tell both apart
+    return Found(
+        method=method,
+        release=release,
+        noise=release.noise(rate, high),
+        guarantee=at(high),
+        minimal="proved" if fewer > target.log_delta else "searched",
+    )
+
+
+def best_of(proofs: Iterable[tuple[Method, Method, Movement]], release: Release, target: Target) -> Found:
+    """The noise with the fewest levels by several (method, proof, distances).
+
+    Raises:
+        Infeasible: there is none.
+    """
+    certified: list[Found] = []
+    for method, proof, movement in proofs:
+        beat = min((one.noise.noise_levels for one in certified), default=math.inf)
+        found = search(replace(release, movement=movement), target, method, proof, beat=beat)
+        if found is not None:
+            certified.append(found)
+    if not certified:
+        limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
+        raise Infeasible("no noise that is offered meets the target", limit, {"log10_delta": target.log10_delta / 2})
+    return min(certified, key=lambda one: one.order)

@@ -1,0 +1,144 @@
+"""What a question about excess risk is told: upper bounds, lower bounds and reference rates, side by side.
+
+A statement whose constant is hidden has a `scale`, the order in which its bound grows, and never a `value`: dividing
+one scale by another says how far two statements are apart as orders, and nothing about numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.quantities import Quantity
+from epsilond.calibrators.answer import (
+    BASELINE,
+    VACUOUS,
+    Baseline,
+    ConditionAnswer,
+    DeclaredCondition,
+    Number,
+    Served,
+    Warning_,
+)
+from epsilond.calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
+from epsilond.calibrators.problem import CostClass
+
+Trust = Literal["local", "shuffle", "central"]
+Objective = Literal["population", "empirical"]
+TRUST = Quantity(description="whom the lower bounds let clients trust: nobody, a shuffler, or the server")
+OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunAnswer:
+    """The run that the bounds are about."""
+
+    noise_std: Annotated[float, Served("σ per coordinate; with client groups the root mean square over clients")]
+    noise_source: Annotated[Literal["given", "certified"], Served("the smallest certified one unless it was given")]
+    batch_size: int
+    rounds: int
+    step_size: Annotated[float | None, Served("given, or the one that minimises the explicit bound")] = None
+    envelope_smoothness: Annotated[float | None, Served("of the envelope it runs on, without smoothness")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregatesAnswer:
+    """What the complete statements see of clients that differ, at these rounds (Appendix E.1)."""
+
+    participants: Annotated[float, Served("M = 1/E[1/M_r]")]
+    rms_participants: Annotated[float, Served("M' = 1/√E[1/M_r²]")]
+    average_xi: Annotated[float, Served("Ξ, the root mean square of the mean of the M_r largest ξ_i")]
+    largest_xi: Annotated[float, Served("ξ_max")]
+    average_psi: Annotated[float, Served("Ψ = L²Ξ")]
+    largest_psi: Annotated[float, Served("ψ_max = L²ξ_max")]
+    branch: Annotated[Literal["average", "largest"], Served("which of Ξ/M' and ξ_max/M is less, and used")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpperBound:
+    """A bound on the excess risk from above, or its order."""
+
+    theorem: str
+    reading: Literal["informal", "complete", "statement", "corrected"]
+    constant: Literal["explicit", "hidden"]
+    value: Annotated[Number | None, Served("the bound; absent where a constant is hidden", may_be_unbounded=True)] = (
+        None
+    )
+    scale: Annotated[
+        float | None, Served("the order; absent where every constant is given, or where the statement gives none")
+    ] = None
+    vacuous: Annotated[bool | None, VACUOUS] = None
+    terms: Mapping[str, float]
+    conditions: tuple[ConditionAnswer, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound:
+    """The order of the least excess risk that any algorithm of its class can have. Its constant is hidden."""
+
+    theorem: str
+    trust: Trust
+    problem: Objective
+    constant: Literal["hidden"] = "hidden"
+    scale: float
+    terms: Mapping[str, float]
+    conditions: tuple[ConditionAnswer, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceAnswer:
+    """Orders to compare with, and from which ε on privacy against everyone costs no more than having few records."""
+
+    theorem: str
+    non_private_scale: float
+    one_record_scale: Annotated[float, Served("local privacy with one record a person")]
+    central_scale: Annotated[float, Served("a trusted server")]
+    free_privacy_epsilon: Annotated[float, Served("√(d/n), a threshold up to constants")]
+    free_privacy: ConditionAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioAnswer:
+    """An upper bound, or its order, over the order of a lower bound."""
+
+    upper: Annotated[str, Served("theorem of the upper bound")]
+    lower: Annotated[str, Served("theorem of the lower bound")]
+    value: Annotated[Number, Served("upper over lower", may_be_unbounded=True)]
+    statement: Annotated[str, Served("which constants are hidden in it")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskBoundsAnswer:
+    """The whole answer. Parts that do not apply are absent."""
+
+    algorithm: str
+    objective: Annotated[Objective | None, ANSWERED_OBJECTIVE] = None
+    baseline: Annotated[Baseline | None, BASELINE] = None
+    run: RunAnswer
+    aggregates: Annotated[AggregatesAnswer | None, Served("of the clients, where the statements use them")] = None
+    upper: tuple[UpperBound, ...]
+    lower: tuple[LowerBound, ...]
+    reference: ReferenceAnswer
+    ratios: tuple[RatioAnswer, ...]
+    declared_conditions: tuple[DeclaredCondition, ...]
+    warnings: tuple[Warning_, ...]
+    engine_version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskBounder:
+    """One algorithm's risk bounds. Route, schema and command follow from the list of them.
+
+    `solve` takes a `problem` and returns a `RiskBoundsAnswer`; it raises `InvalidInput` or `NoCertificate`. `cost`
+    says, before any work, whether the answer is a closed form.
+    """
+
+    name: str
+    title: str
+    summary: str
+    problem: type
+    solve: Callable[[Any], RiskBoundsAnswer]
+    cost: Callable[[Any], CostClass]
+    theorems: tuple[str, ...]
+    example: Mapping[str, Any]

@@ -1,0 +1,162 @@
+"""What a risk is worth: its objective, what doing nothing gives, and whether a bound says more than that.
+
+Every calibrator says here what its risk is of and what is known of the start; its answer is then marked in one place,
+its own bound and those that the printed statements claim alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.theorems.risk.start import EXCESS_RISK_OF_THE_START, excess_risk_bounds
+from epsilond.calibrators.answer import Baseline, Warning_
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import Calibration, Objective, PrintedReading, Risk
+    from epsilond.calibrators.risk.answer import RiskBoundsAnswer, UpperBound
+
+VACUOUS_RISK = "vacuous-risk"
+VACUOUS_PRESCRIBED_RISK = "vacuous-prescribed-risk"
+VACUOUS_PRINTED_RISK = "vacuous-printed-risk"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What a run's risk is of, and what is known of it before the run."""
+
+    objective: Objective
+    baseline: Baseline
+
+    def vacuous(self, bound: float) -> bool:
+        """Whether a bound on this objective is no better than the start."""
+        return self.baseline.covers(bound)
+
+    def warning(self, code: str, what: str, bound: float) -> Warning_:
+        """That a bound says nothing, in words."""
+        message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it says nothing of what training gives"
+        return Warning_(code=code, message=message)
+
+
+def no_better(baseline: Baseline) -> str:
+    """The mark in words: no better than the start (L·D = 2)."""
+    return f"no better than the start ({baseline})"
+
+
+def start_of(
+    objective: Objective,
+    *,
+    distance: float,
+    distance_symbol: str = "D",
+    lipschitz: float | Fraction | None = None,
+    strong_convexity: float = 0.0,
+    smoothness: float | None = None,
+    minimiser_gradient_norm: float | None = None,
+    gap: float | None = None,
+) -> Start:
+    """The least that is known of the start's excess risk.
+
+    Args:
+        objective: what the risk is of.
+        distance: bound on the distance from the start to a minimiser.
+        distance_symbol: what it is called in words.
+        lipschitz: Lipschitz constant of the objective.
+        strong_convexity: that of the objective.
+        smoothness: that of the objective, of use where `minimiser_gradient_norm` is known.
+        minimiser_gradient_norm: bound on the norm of the objective's gradient at the minimiser.
+        gap: the excess risk of the start, where the caller gives it.
+    """
+    far = distance_symbol
+    found = excess_risk_bounds(
+        distance=distance,
+        lipschitz=lipschitz,
+        strong_convexity=strong_convexity,
+        smoothness=smoothness,
+        minimiser_gradient_norm=minimiser_gradient_norm,
+    )
+    curved = lipschitz is not None and strong_convexity > 0.0 and distance * strong_convexity >= lipschitz
+    smooth = f"β·{far}²/2" if minimiser_gradient_norm == 0.0 else f"G*·{far} + β·{far}²/2"
+    words = {
+        "by_lipschitz": f"L·{far}",
+        "by_strong_convexity": "L²/(2μ)" if curved else f"L·{far} − μ·{far}²/2",
+        "by_smoothness": smooth,
+    }
+    least = min(found, key=found.__getitem__)
+    value, formula = found[least], words[least]
+    if gap is not None and gap < value:
+        value, formula = gap, "the initial_gap given"
+    return Start(
+        objective=objective, baseline=Baseline(value=value, theorem=EXCESS_RISK_OF_THE_START.id, formula=formula)
+    )
+
+
+def measured(answer: Calibration, start: Start | None) -> Calibration:
+    """The answer with every risk in it set beside the start, and a warning of each that says nothing.
+
+    Law: a bound with explicit constants is `vacuous` exactly where it is at least the baseline, and exactly then there
+    is a warning. `start` is None where nothing is known of it; such an answer has no risk.
+    """
+    if start is None:
+        return answer
+    risk = None if answer.risk is None else _measured_risk(answer.risk, start)
+    printed = tuple(_measured_reading(reading, start) for reading in answer.as_printed)
+    frontier = tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in answer.frontier or ()) or None
+    warnings = (*(() if risk is None else _of_the_risk(risk, start)), *_of_the_readings(printed, start))
+    return replace(answer, risk=risk, frontier=frontier, as_printed=printed, warnings=(*answer.warnings, *warnings))
+
+
+def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
+    """The same for an answer about risk bounds, whose upper bounds are all of the start's objective."""
+    assert start.objective in ("population", "empirical")
+
+    def marked(bound: UpperBound) -> UpperBound:
+        return bound if bound.value is None else replace(bound, vacuous=start.vacuous(bound.value))
+
+    upper = tuple(map(marked, answer.upper))
+    warnings = (
+        start.warning(VACUOUS_RISK, f"the bound of {bound.theorem} ({bound.reading})", bound.value)
+        for bound in upper
+        if bound.vacuous and bound.value is not None
+    )
+    return replace(
+        answer,
+        objective=start.objective,
+        baseline=start.baseline,
+        upper=upper,
+        warnings=(*answer.warnings, *warnings),
+    )
+
+
+def _measured_risk(risk: Risk, start: Start) -> Risk:
+    upper, prescribed = risk.upper, risk.as_prescribed
+    if upper is not None and upper.constant == "explicit":
+        upper = replace(upper, vacuous=start.vacuous(upper.value))
+    if prescribed is not None:
+        prescribed = replace(prescribed, vacuous=start.vacuous(prescribed.certified_noise))
+    return replace(risk, objective=start.objective, baseline=start.baseline, upper=upper, as_prescribed=prescribed)
+
+
+def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
+    claims = reading.claims
+    if claims.excess_risk is None:
+        return reading
+    vacuous = start.vacuous(claims.excess_risk)
+    told = replace(claims, objective=start.objective, baseline=start.baseline, vacuous=vacuous)
+    return replace(reading, claims=told)
+
+
+def _of_the_risk(risk: Risk, start: Start) -> Iterator[Warning_]:
+    if risk.upper is not None and risk.upper.vacuous:
+        yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
+    if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
+        what = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
+        yield start.warning(VACUOUS_PRESCRIBED_RISK, what, risk.as_prescribed.certified_noise)
+
+
+def _of_the_readings(printed: tuple[PrintedReading, ...], start: Start) -> Iterator[Warning_]:
+    for reading in printed:
+        if reading.claims.vacuous and reading.claims.excess_risk is not None:
+            what = f"the excess risk that {reading.theorem} ({reading.reading}) claims"
+            yield start.warning(VACUOUS_PRINTED_RISK, what, reading.claims.excess_risk)

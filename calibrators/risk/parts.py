@@ -1,0 +1,247 @@
+"""The parts of a risk answer that every algorithm shares: the explicit bound, lower bounds, reference rates, ratios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import ConditionResult, Evaluation, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import ExcessRisk, Problem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
+    CENTRAL_EMPIRICAL,
+    CENTRAL_POPULATION,
+    COMPOSITIONALITY,
+    LOCAL_EMPIRICAL,
+    LOCAL_POPULATION,
+    ROUND_DELTA,
+    ROUND_EPSILON,
+    CentralEmpiricalInputs,
+    CentralInputs,
+    LocalEmpiricalInputs,
+    LocalInputs,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.rates import REFERENCE_RATES, ReferenceInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import best_step_size
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
+    best_envelope,
+    enveloped_excess_risk,
+)
+from epsilond.calibrators.envelope import condition_answers
+from epsilond.calibrators.risk.answer import (
+    OBJECTIVE,
+    TRUST,
+    LowerBound,
+    Objective,
+    RatioAnswer,
+    ReferenceAnswer,
+    Trust,
+    UpperBound,
+)
+
+BOUNDS: tuple[Theorem, ...] = (
+    LOCAL_POPULATION,
+    CENTRAL_POPULATION,
+    LOCAL_EMPIRICAL,
+    CENTRAL_EMPIRICAL,
+    REFERENCE_RATES,
+)
+
+
+@request
+class RiskFields:
+    """What a question about risk may say beyond the run and its target.
+
+    `noise_std` absent: the smallest certified one. `radius` absent: half the diameter. `round_epsilon` absent: epsilon;
+    `round_delta` absent: delta.
+    """
+
+    noise_std: Annotated[float | None, NOISE_STD] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    trust: Annotated[Trust | None, TRUST] = None
+    problem: Annotated[Objective, OBJECTIVE] = "population"
+    compositionality: Annotated[float, COMPOSITIONALITY] = 1.0
+    round_epsilon: Annotated[float | None, ROUND_EPSILON] = None
+    round_delta: Annotated[float | None, ROUND_DELTA] = None
+    radius: Annotated[float | None, LEARNING_RADIUS] = None
+
+
+@request
+class SteppedRiskFields(RiskFields):
+    """And the step size, where steps are all alike. Absent: the best for the explicit bound."""
+
+    step_size: Annotated[float | None, STEP_SIZE] = None
+
+
+def check_run(asked: Any) -> None:
+    """A given noise is that of a given run, φ is at most L, and the squares of scales are doubles.
+
+    Raises:
+        InvalidInput: batch_size or rounds are absent beside noise_std, gradient_std exceeds lipschitz, or a scale is
+            out of the range that squares survive.
+    """
+    check_scales(noise_std=asked.noise_std, gradient_std=asked.gradient_std, radius=asked.radius)
+    if isinstance(asked, SteppedRiskFields):
+        check_scales(step_size=asked.step_size)
+    if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
+        raise InvalidInput(Fault("/noise_std", "needs batch_size and rounds: it is the noise of one run"))
+    if asked.gradient_std is not None and asked.gradient_std > asked.lipschitz:
+        raise InvalidInput(Fault("/gradient_std", "cannot exceed lipschitz", f"≤ {asked.lipschitz:g}"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explicit:
+    """The explicit bound at a step size, the best one or the one given."""
+
+    risk: ExcessRisk
+    step_size: float
+    envelope_smoothness: float | None
+
+    def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
+        """As an upper bound; ηβ must be below 1, and η p_i N β at most 1 for the `heaviest` weight p_i N."""
+        smooth = self.envelope_smoothness is None
+        step = self.step_size * (smoothness if self.envelope_smoothness is None else self.envelope_smoothness)
+        heavy = step * heaviest if smooth else step
+        allowed = step < 1.0 and heavy <= 1.0 + 4 * UNIT_ROUNDOFF
+        return UpperBound(
+            theorem=theorem.id,
+            reading="corrected",
+            constant="explicit",
+            value=self.risk.total,
+            terms={name: value for name, value in self.risk.terms.items() if math.isfinite(value)},
+            conditions=condition_answers(
+                ConditionResult(one.id, one.statement, allowed, heavy, 1.0)
+                for one in theorem.conditions
+                if one.id == "step-size"
+            ),
+        )
+
+
+def explicit_bound(
+    seen: Problem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
+) -> Explicit:
+    """The explicit bound for the objective; on the best envelope where the loss is not smooth."""
+    seen = replace(seen, objective=objective)
+    if math.isinf(seen.smoothness):
+        chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds)
+        step = step_size or chosen.step_size
+        risk: ExcessRisk = enveloped_excess_risk(
+            seen,
+            envelope_smoothness=chosen.envelope_smoothness,
+            noise_std=noise_std,
+            rounds=rounds,
+            step_size=step,
+        )
+        return Explicit(risk=risk, step_size=step, envelope_smoothness=chosen.envelope_smoothness)
+    step = step_size or best_step_size(seen, noise_std=noise_std, rounds=rounds)
+    risk = excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=step)
+    return Explicit(risk=risk, step_size=step, envelope_smoothness=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What lower bounds and reference rates look at. With client groups the largest n and ε: these ask the least."""
+
+    epsilon: float
+    log10_delta: float
+    samples_per_client: int
+    clients: int
+    dimension: int
+    lipschitz: float
+    diameter: float
+    strong_convexity: float
+
+
+def lower_bound(asked: RiskFields, setting: Setting, trust: Trust) -> LowerBound:
+    """The lower bound of the trust and the objective asked for."""
+    shared: dict[str, Any] = {
+        "epsilon": setting.epsilon,
+        "samples_per_client": setting.samples_per_client,
+        "clients": setting.clients,
+        "dimension": setting.dimension,
+        "lipschitz": setting.lipschitz,
+        "strong_convexity": setting.strong_convexity,
+    }
+    round_delta = asked.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
+    local: dict[str, Any] = {"round_epsilon": asked.round_epsilon, "round_delta": round_delta}
+    radius: dict[str, Any] = {"radius": asked.radius or 0.5 * setting.diameter}
+    theorem, evaluation = _evaluate(asked, setting, trust, shared, local, radius)
+    outputs = evaluation.outputs
+    return LowerBound(
+        theorem=theorem.id,
+        trust=trust,
+        problem=asked.problem,
+        scale=outputs["excess_risk_scale"],
+        terms={name: value for name, value in outputs.items() if name.endswith("_term")},
+        conditions=condition_answers(evaluation.conditions),
+    )
+
+
+def _evaluate(
+    asked: RiskFields,
+    setting: Setting,
+    trust: Trust,
+    shared: dict[str, Any],
+    local: dict[str, Any],
+    radius: dict[str, Any],
+) -> tuple[Theorem, Evaluation]:
+    if trust == "local" and asked.problem == "population":
+        own: dict[str, Any] = {"compositionality": asked.compositionality, "gradient_std": asked.gradient_std}
+        inputs: Any = LocalInputs(**shared, **local, **own, diameter=setting.diameter)
+        return LOCAL_POPULATION, LOCAL_POPULATION.evaluate(inputs)
+    if trust == "local":
+        return LOCAL_EMPIRICAL, LOCAL_EMPIRICAL.evaluate(LocalEmpiricalInputs(**shared, **local, **radius))
+    if asked.problem == "population":
+        inputs = CentralInputs(**shared, **radius, gradient_std=asked.gradient_std)
+        return CENTRAL_POPULATION, CENTRAL_POPULATION.evaluate(inputs)
+    return CENTRAL_EMPIRICAL, CENTRAL_EMPIRICAL.evaluate(CentralEmpiricalInputs(**shared, **radius))
+
+
+def reference_rates(asked: RiskFields, setting: Setting) -> ReferenceAnswer:
+    """Section 3's comparisons, corrected, and the threshold of free privacy."""
+    inputs = ReferenceInputs(
+        epsilon=setting.epsilon,
+        samples_per_client=setting.samples_per_client,
+        clients=setting.clients,
+        dimension=setting.dimension,
+        lipschitz=setting.lipschitz,
+        diameter=setting.diameter,
+        strong_convexity=setting.strong_convexity,
+        gradient_std=asked.gradient_std,
+    )
+    found = REFERENCE_RATES.evaluate(inputs, "corrected")
+    (free,) = (one for one in found.conditions if one.id == "privacy-for-free")
+    return ReferenceAnswer(
+        theorem=REFERENCE_RATES.id,
+        non_private_scale=found.outputs["non_private_scale"],
+        one_record_scale=found.outputs["one_record_scale"],
+        central_scale=found.outputs["central_scale"],
+        free_privacy_epsilon=found.outputs["free_privacy_epsilon"],
+        free_privacy=condition_answers((free,))[0],
+    )
+
+
+def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator[RatioAnswer]:
+    """Every upper bound that applies over every lower one, with what is hidden in the quotient."""
+    for above in upper:
+        if any(condition.holds is False for condition in above.conditions):
+            continue
+        for below in lower:
+            known = above.constant == "explicit"
+            height = above.value if known else above.scale
+            if height is None or below.scale <= 0.0:
+                continue
+            hidden = "that of the lower bound is" if known else "both are"
+            failing = [condition.id for condition in below.conditions if condition.holds is False]
+            unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""
+            yield RatioAnswer(
+                upper=above.theorem,
+                lower=below.theorem,
+                value=height / below.scale,
+                statement=f"constants and logarithms: {hidden} hidden; this compares orders and bounds nothing{unmet}",
+            )

@@ -1,0 +1,1 @@
+"""The calibrator shuffled-mb-sgd."""

@@ -1,0 +1,40 @@
+"""shuffled-mb-sgd in a plan: mb-sgd behind a shuffler; its bound on the risk is for clients that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epsilond.calibrators.mb_sgd.plan import FIELDS
+from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
+
+ALIKE = "identically_distributed"
+LEFT_OUT = ("sampling", ALIKE, "heterogeneity")
+
+
+def refusals(plan: PlanProblem) -> Iterable[Reason]:
+    """Clients that differ, and batches drawn in another way."""
+    if not plan.identically_distributed:
+        message = "its bound on the risk is for clients that draw from one distribution"
+        yield Reason(message=message, pointer=f"/{ALIKE}", allowed="true")
+    if plan.sampling not in (None, "without-replacement"):
+        message = "its batches are drawn without replacement"
+        yield Reason(message=message, pointer="/sampling", allowed="without-replacement")
+
+
+PLANNER = Planner(
+    calibrator=CALIBRATOR,
+    ways=(
+        Way(
+            definition="shuffle",
+            observer="shuffled-server",
+            units=("record", "client"),
+            objective="population",
+            takes=tuple(name for name in FIELDS if name not in LEFT_OUT),
+            reads=("sampling", ALIKE),
+            refusals=refusals,
+        ),
+    ),
+)

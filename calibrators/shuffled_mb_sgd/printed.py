@@ -1,0 +1,127 @@
+"""Theorem 4.1 as printed, with an assumed constant if there is one, and the explicit noise that stands in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.quantities import LARGEST_COUNT
+from epsilond.accountants.theorem import ConditionResult, Sides, Status
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1, ShuffledInputs
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import (
+    EXPLICIT_NOISE,
+    ExplicitNoiseInputs,
+)
+from epsilond.calibrators.answer import PrintedReading, TrueFigures
+from epsilond.calibrators.envelope import claims, condition_answers
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.printed import Asked
+from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Theorem
+
+Truth = Callable[[Run, float], TrueFigures | None]
+"""(run, σ) ↦ what is true there, for a record under replace-one."""
+
+
+def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
+    """Every reading asked for. The theorem speaks of records: for the unit `client` there is nothing to print.
+
+    The statement is taken at the request's rounds, or else at those it prescribes, for smooth losses; our own explicit
+    noise prescribes none and is taken at the run's.
+    """
+    if problem.unit == "client":
+        return ()
+    asked = READINGS if problem.readings is None else problem.readings
+    made = {"statement": _statement, "corrected": _explicit}
+    return tuple(made[reading](problem, run, reading, truth) for reading in READINGS if reading in asked)
+
+
+def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+    """Without `noise_constant` there is no σ, and nothing true to say of it; without smoothness no risk to scale."""
+    smooth = problem.smoothness is not None
+    inputs = ShuffledInputs(
+        epsilon=problem.epsilon,
+        delta=problem.delta,
+        log10_delta=problem.log10_delta,
+        samples_per_client=problem.samples_per_client,
+        clients=problem.clients,
+        participants=problem.reporting,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        diameter=problem.diameter,
+        smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
+        strong_convexity=problem.strong_convexity,
+        rounds=problem.rounds if smooth else run.rounds,
+        noise_constant=problem.noise_constant,
+    )
+    asked = Asked(THEOREM_4_1, inputs)
+    evaluation = THEOREM_4_1.evaluate(inputs)
+    at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
+    kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
+    parameters = {name: float(evaluation.outputs[name]) for name in kept if name in evaluation.outputs}
+    noise_std = evaluation.outputs.get("noise_std")
+    about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
+    about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
+    return PrintedReading(
+        theorem=THEOREM_4_1.id,
+        reading=reading,
+        status=THEOREM_4_1.status,
+        parameters=_run_with(problem, at, noise_std) | parameters,
+        claims=claims(problem.target),
+        true=None if noise_std is None or at.rounds > LARGEST_COUNT else truth(at, noise_std),
+        conditions=condition_answers(
+            (*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run))
+        ),
+        evaluations=(asked.served,),
+    )
+
+
+def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+    inputs = ExplicitNoiseInputs(
+        epsilon=problem.epsilon,
+        delta=problem.delta,
+        log10_delta=problem.log10_delta,
+        samples_per_client=problem.samples_per_client,
+        clients=problem.clients,
+        participants=problem.reporting,
+        rounds=run.rounds,
+        lipschitz=problem.lipschitz,
+    )
+    evaluation = EXPLICIT_NOISE.evaluate(inputs)
+    noise_std = evaluation.outputs["noise_std"]
+    conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
+    proved = all(condition.holds is True for condition in conditions)
+    return PrintedReading(
+        theorem=EXPLICIT_NOISE.id,
+        reading=reading,
+        status=Status.PROVED if proved else Status.UNPROVED,
+        parameters=_run_with(problem, run, noise_std),
+        claims=claims(problem.target),
+        true=truth(run, noise_std),
+        conditions=condition_answers(conditions),
+        evaluations=(Asked(EXPLICIT_NOISE, inputs).served,),
+    )
+
+
+def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) -> dict[str, float]:
+    rounds = run.rounds if run.rounds < LARGEST_COUNT else float(run.rounds)
+    paced: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
+    if noise_std is None:
+        return paced
+    return {"noise_std": noise_std, "noise_multiplier": noise_std * run.batch_size / problem.lipschitz, **paced}
+
+
+def _one_record(run: Run) -> ConditionResult:
+    """The proofs are for reports on one record."""
+    sides = Sides.at_most(run.batch_size, 1)
+    return ConditionResult("one-record", "every report is on one record (K ≤ 1)", sides.holds, sides.left, sides.right)
+
+
+def _checked(
+    theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
+) -> tuple[ConditionResult, ...]:
+    """Conditions that have sides, and those that can never be decided; what is declared stands elsewhere."""
+    shown = {one.id for one in theorem.conditions if one.checked or one.undecidable} - set(without)
+    return tuple(one for one in results if one.id in shown)

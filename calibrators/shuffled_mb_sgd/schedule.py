@@ -1,0 +1,80 @@
+"""The pace of a shuffled-mb-sgd run, ranked at a noise that is likely: to certify one run takes seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from epsilond.calibrators.frontier import Choice, Outlook, smallest_likely_run
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.schedule import Plan, paid_runs, plan_of, risk_at
+from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
+
+BISECTIONS = 60
+USUAL_EXCESS = 0.8
+"""What is certified, over what the normal laws below suggest: their e^ε(c) takes a reach that is seldom needed."""
+
+
+def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
+    """Bound on the ℓ2 norm of one protected contribution to a report: L/K for a record, L for a client."""
+    return problem.lipschitz / (run.batch_size if problem.unit == "record" else 1)
+
+
+def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
+    """A guess at the noise multiplier, from normal laws; it decides nothing but where to look.
+
+    A report tells ε(c) = c²/2 + c√(2 ln(M/δ)) at c = 2/z, one record of it or all K; among M reports that leaves
+    s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M, or 2/z if that is less. With μ what the target allows, q√(R(e^{s²} − 1)) = μ.
+    """
+    target, m = problem.target, problem.reporting
+    spread = math.sqrt(-2.0 * target.log_delta)
+    allowed = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread
+    records = problem.unit == "record"
+    share = run.batch_size / problem.samples_per_client if records else 1.0
+    whole = float(run.batch_size) if records else 1.0
+    drawn = m / problem.clients
+    reach = math.sqrt(2.0 * (math.log(m) - target.log_delta))
+
+    def told(shift: float) -> float:
+        return 0.5 * shift * shift + shift * reach
+
+    def lost(rate: float, rounds: float, left: float) -> float:
+        return rate * math.sqrt(rounds * math.expm1(min(left * left, 700.0)))
+
+    def total(noise: float) -> float:
+        crowd = math.exp(min(0.5 * told(2.0 * whole / noise), 300.0)) / math.sqrt(m)
+        hidden = 2.0 * math.tanh(0.5 * told(2.0 * whole / noise)) * crowd
+        own = 2.0 * math.tanh(0.5 * told(2.0 / noise)) * crowd
+        thinned = lost(share, run.rounds * drawn, min(own, 2.0 / noise))
+        return min(thinned, lost(share * drawn, run.rounds, min(hidden, 2.0 * whole / noise)))
+
+    low, high = math.log(1e-2), math.log(1e12)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if total(math.exp(middle)) > allowed else (low, middle)
+    return USUAL_EXCESS * math.exp(high)
+
+
+def pace_of(problem: ShuffledMbSgdProblem, run: Run, noise_std: float) -> Plan | None:
+    """Step size, averaging and the explicit risk bound at a noise: those of the same run without a shuffler."""
+    return plan_of(problem.unshuffled(run), run, lambda _: noise_std)
+
+
+def choose_run(problem: ShuffledMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+
+    The best run is not certified, which takes seconds, but predicted from the runs that are.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    if problem.batch_size is not None and problem.rounds is not None:
+        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
+    asked = problem.unshuffled(None)
+    outlook = Outlook(
+        likely_noise=lambda run: likely_noise_multiplier(problem, run) * contribution_norm(problem, run),
+        certified_noise=certified_noise_std,
+        quick_risk=lambda run, noise_std: risk_at(asked, run, noise_std, quick=True),
+        risk=lambda run, noise_std: risk_at(asked, run, noise_std),
+    )
+    return smallest_likely_run(paid_runs(asked), outlook, within=problem.within, traffic=asked.traffic)

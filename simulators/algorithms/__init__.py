@@ -1,0 +1,1 @@
+"""The algorithms, run as their papers describe them."""

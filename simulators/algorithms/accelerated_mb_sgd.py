@@ -1,0 +1,189 @@
+"""Accelerated noisy mini-batch SGD, Algorithm 2 of Lowy and Razaviyayn, on records that are used again and again.
+
+Reports are those of mb-sgd, taken where Algorithm 2 asks for gradients (`acceleration`). After r rounds w^ag is put
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    PARTICIPANTS,
+    SAMPLING,
+    STRONG_CONVEXITY,
+    BatchSize,
+    Quantity,
+    Rounds,
+    Sampling,
+    request,
+)
+from epsilond.simulators.algorithms.acceleration import STAGES, Sequences, StageRequest, check_stages, steps
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.mb_sgd import NOISE, work_of_reports
+from epsilond.simulators.algorithms.reports import (
+    Reporting,
+    Round,
+    client_gradients,
+    fresh_rounds,
+    largest_norm,
+    reporting_for,
+)
+from epsilond.simulators.problems.kinds import PROBLEMS
+from epsilond.simulators.problems.problem import Floats, Problem
+
+CONVEXITY = replace(
+    STRONG_CONVEXITY, description="μ in the steps of Algorithm 2; absent: that of the problem", le=1e100
+)
+Rounder = Callable[[Problem, Reporting, Sequence[np.random.Generator]], Iterator[Round]]
+
+
+@request
+class AcceleratedShape:
+    """What runs of Algorithm 2 have in common.
+
+    Absent `noise_std` is calibrated, and absent `stages` with it; where the noise is given so must the stages be.
+    `participants` M absent: all clients.
+    """
+
+    rounds: Rounds
+    batch_size: BatchSize
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    stages: Annotated[tuple[StageRequest, ...] | None, STAGES] = None
+    strong_convexity: Annotated[float | None, CONVEXITY] = None
+    noise_std: Annotated[float | None, NOISE] = None
+
+    def check(self) -> None:
+        """Stages where there is noise, of as many rounds as the run."""
+        given: Any = self.stages
+        if given is not None:
+            made = tuple(StageRequest(**one) if isinstance(one, Mapping) else one for one in given)
+            object.__setattr__(self, "stages", made)
+        check_stages(self.stages, self.rounds)
+        if self.noise_std is not None and self.stages is None:
+            raise InvalidInput.at("/stages", "are needed beside noise_std")
+
+    @property
+    def batches(self) -> Sampling:
+        """How batches are drawn."""
+        return "without-replacement"
+
+
+@request
+class AcceleratedMbSgdRun(AcceleratedShape):
+    """Algorithm 2, and how it draws batches."""
+
+    algorithm: Annotated[Literal["accelerated-mb-sgd"], Quantity(description="accelerated noisy mini-batch SGD")] = (
+        "accelerated-mb-sgd"
+    )
+    sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
+
+    @property
+    def batches(self) -> Sampling:
+        """As asked."""
+        return self.sampling
+
+
+def reporting_of(problem: Problem, run: AcceleratedShape) -> Reporting:
+    """Who reports and what, on this problem.
+
+    Raises:
+        InvalidInput: more participants than clients, a batch that the client's records do not fill, or steps that are
+            more convex than the problem.
+    """
+    most = problem.constants.strong_convexity
+    if (run.strong_convexity or 0.0) > most:
+        raise InvalidInput.at("/strong_convexity", "exceeds the problem's", allowed=f"≤ {most:g}")
+    return reporting_for(
+        problem,
+        participants=run.participants,
+        batch_size=run.batch_size,
+        rounds=run.rounds,
+        sampling=run.batches,
+    )
+
+
+def convexity_of(problem: Problem, run: AcceleratedShape) -> float:
+    """μ of the steps."""
+    return problem.constants.strong_convexity if run.strong_convexity is None else run.strong_convexity
+
+
+def descend(
+    problem: Problem,
+    run: AcceleratedShape,
+    generators: Sequence[np.random.Generator],
+    rounds: tuple[int, ...],
+    *,
+    reports: Rounder,
+) -> Curves:
+    """One repetition for each generator, side by side, with rounds drawn by `reports`.
+
+    Diagnostics: `largest_gradient_norm`, the largest norm of the mean gradient of a client's batch.
+
+    Raises:
+        InvalidInput: noise is not decided, or the run does not fit the problem.
+    """
+    if run.noise_std is None or run.stages is None:
+        raise InvalidInput.at("/noise_std", "is calibrated before a run")
+    reporting = reporting_of(problem, run)
+    start = np.zeros((len(generators), problem.dimension))
+    state = Sequences(start, convexity_of(problem, run), problem.project)
+    largest = np.zeros(len(generators))
+    measured: list[Floats] = []
+    rounds_drawn = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
+    for number, (step, drawn) in enumerate(rounds_drawn, start=1):
+        middle = state.middle(step)
+        gradients = client_gradients(problem, middle, drawn, reporting)
+        state.move(step, middle, np.mean(gradients + run.noise_std * drawn.normal, axis=1))
+        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
+        if number in rounds:
+            measured.append(problem.excess(state.output))
+    return Curves(
+        rounds=tuple(sorted(rounds)),
+        excess=np.stack(measured, axis=1),
+        diagnostics={"largest_gradient_norm": largest},
+    )
+
+
+def simulate(
+    problem: Problem, run: AcceleratedMbSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+) -> Curves:
+    """With fresh batches in every round; see `descend`."""
+    return descend(problem, run, generators, rounds, reports=fresh_rounds)
+
+
+def rounds_of(problem: Problem, run: AcceleratedShape) -> int:
+    """R.
+
+    Raises:
+        InvalidInput: the run does not fit the problem.
+    """
+    reporting_of(problem, run)
+    return run.rounds
+
+
+def work_of(problem: Problem, run: AcceleratedShape) -> Work:
+    """Of one repetition."""
+    return work_of_reports(problem, reporting_of(problem, run))
+
+
+def alternatives(run: AcceleratedMbSgdRun) -> Mapping[str, AcceleratedMbSgdRun]:
+    """The same stages on the same batches without noise."""
+    return {"non-private": replace(run, noise_std=0.0)}
+
+
+ALGORITHM = Algorithm(
+    name="accelerated-mb-sgd",
+    title="Accelerated noisy mini-batch SGD",
+    run=AcceleratedMbSgdRun,
+    problems=PROBLEMS,
+    simulate=simulate,
+    rounds=rounds_of,
+    work=work_of,
+    alternatives=alternatives,
+)

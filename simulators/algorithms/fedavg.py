@@ -1,0 +1,102 @@
+"""FedAvg: clients send what their steps changed, as it is; the server adds the mean. It is private to nobody.
+
+The baseline of Das et al. 2021 (Theorem 4): in each round r of n clients are drawn uniformly without replacement, take
+E steps on their full gradient, and the next model is the mean of theirs. Models are not projected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import STEP_SIZE, LocalSteps, Participants, Quantity, Rounds, request
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
+from epsilond.simulators.problems.problem import Problem
+
+ALGORITHM_NAME = Quantity(description="which algorithm this is")
+
+
+@request
+class FedavgRun:
+    """Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise."""
+
+    algorithm: Annotated[Literal["fedavg"], ALGORITHM_NAME] = "fedavg"
+    participants: Participants
+    rounds: Rounds
+    local_steps: LocalSteps
+    local_step_size: Annotated[float | None, STEP_SIZE] = None
+
+
+def local_step_size(problem: Problem, run: FedavgRun) -> float:
+    """As given, else that of Theorem 4."""
+    if run.local_step_size is not None:
+        return run.local_step_size
+    clients, drawn = problem.clients, run.participants
+    constant = 64.0
+    if drawn < clients:
+        draws = drawn * (clients - 1)
+        constant = max(4.0, 2.0 + 23.0 * (clients - drawn) / draws, 64.0 * clients * (drawn - 1) / draws)
+    return 1.0 / (constant * problem.constants.smoothness * run.local_steps)
+
+
+def simulate(
+    problem: Problem, run: FedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+) -> Curves:
+    """Excess of w_k, and of every repetition the least over k = 0, …, K − 1 of ‖∇f(w_k)‖².
+
+    f is the mean of the clients' losses on the data at hand. Where a repetition's numbers overflow, they are infinite.
+    """
+    rounds_of(problem, run)
+    federation, step_size = Federation.of(problem, generators), local_step_size(problem, run)
+    models = np.zeros((len(generators), problem.dimension))
+    excess = np.empty((len(generators), len(rounds)))
+    least = np.full(len(generators), np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for done in range(run.rounds):
+            least = np.minimum(least, np.square(federation.gradient_norms(models)))
+            records = federation.participants(run.participants)
+            updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
+            models = models - updates.mean(axis=1)
+            if done + 1 in rounds:
+                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
+    return Curves(rounds, excess, {"least_squared_gradient_norm": least})
+
+
+def rounds_of(problem: Problem, run: FedavgRun) -> int:
+    """K.
+
+    Raises:
+        InvalidInput: more clients are to take part than there are.
+    """
+    if run.participants > problem.clients:
+        raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
+    return run.rounds
+
+
+def work(problem: Problem, run: FedavgRun) -> Work:
+    """Gradients of the participants' data, and of all data once a round."""
+    return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+
+
+def alternatives(run: FedavgRun) -> Mapping[str, FedavgRun]:
+    """None: the run itself is not private."""
+    del run
+    return {}
+
+
+ALGORITHM = Algorithm(
+    name="fedavg",
+    title="FedAvg, without privacy",
+    run=FedavgRun,
+    problems=UNCONSTRAINED,
+    simulate=simulate,
+    rounds=rounds_of,
+    work=work,
+    alternatives=alternatives,
+    beside=(),
+    titles={},
+)

@@ -1,0 +1,74 @@
+"""THE list of algorithms that can be run, and the union of their runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from typing_extensions import TypeAliasType
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Tagged
+from epsilond.simulators.algorithms import (
+    accelerated_mb_sgd,
+    fedavg,
+    mb_sgd,
+    mu2_sgd,
+    norm_fedavg,
+    one_pass_accelerated_mb_sgd,
+    ppsgd,
+    projected_sgd,
+    shuffled_mb_sgd,
+)
+from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
+from epsilond.simulators.algorithms.algorithm import Algorithm
+from epsilond.simulators.algorithms.fedavg import FedavgRun
+from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
+from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
+from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
+from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun
+from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    mb_sgd.ALGORITHM,
+    one_pass_accelerated_mb_sgd.ALGORITHM,
+    accelerated_mb_sgd.ALGORITHM,
+    shuffled_mb_sgd.ALGORITHM,
+    norm_fedavg.ALGORITHM,
+    fedavg.ALGORITHM,
+    projected_sgd.ALGORITHM,
+    ppsgd.ALGORITHM,
+    mu2_sgd.ALGORITHM,
+)
+"""THE list of algorithms."""
+
+Run = TypeAliasType(
+    "Run",
+    Annotated[
+        MbSgdRun
+        | OnePassAcceleratedMbSgdRun
+        | AcceleratedMbSgdRun
+        | ShuffledMbSgdRun
+        | NormFedavgRun
+        | FedavgRun
+        | ProjectedSgdRun
+        | PpsgdRun
+        | Mu2SgdRun,
+        Tagged("algorithm"),
+    ],
+)
+"""The runs of all algorithms, told apart by `algorithm`."""
+
+
+def algorithm_of(run: Any) -> Algorithm:
+    """The algorithm that a run is of.
+
+    Raises:
+        InvalidInput: it is of none.
+    """
+    for algorithm in ALGORITHMS:
+        if isinstance(run, algorithm.run):
+            return algorithm
+    names = ", ".join(algorithm.name for algorithm in ALGORITHMS)
+    raise InvalidInput.at("/run/algorithm", "there is no such algorithm", allowed=names)

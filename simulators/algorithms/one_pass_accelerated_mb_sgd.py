@@ -1,0 +1,79 @@
+"""Algorithm 2 of Lowy and Razaviyayn in one pass: every client deals its records into R disjoint batches of K.
+
+A record is in one report at most, so that all of a run is one release of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.simulators.algorithms.accelerated_mb_sgd import (
+    AcceleratedShape,
+    descend,
+    reporting_of,
+    work_of,
+)
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves
+from epsilond.simulators.algorithms.reports import one_pass_rounds
+from epsilond.simulators.problems.kinds import PROBLEMS
+from epsilond.simulators.problems.problem import Problem
+
+
+@request
+class OnePassAcceleratedMbSgdRun(AcceleratedShape):
+    """Algorithm 2, with batch_size · rounds ≤ samples_per_client."""
+
+    algorithm: Annotated[
+        Literal["one-pass-accelerated-mb-sgd"], Quantity(description="accelerated noisy mini-batch SGD in one pass")
+    ] = "one-pass-accelerated-mb-sgd"
+
+
+def rounds_of(problem: Problem, run: OnePassAcceleratedMbSgdRun) -> int:
+    """R.
+
+    Raises:
+        InvalidInput: the run does not fit the problem, or there are not enough records.
+    """
+    reporting_of(problem, run)
+    n = problem.samples_per_client
+    if run.rounds * run.batch_size > n:
+        raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
+    return run.rounds
+
+
+def simulate(
+    problem: Problem,
+    run: OnePassAcceleratedMbSgdRun,
+    generators: Sequence[np.random.Generator],
+    rounds: tuple[int, ...],
+) -> Curves:
+    """With disjoint batches; see `accelerated_mb_sgd.descend`.
+
+    Raises:
+        InvalidInput: noise is not decided, or the run does not fit the problem.
+    """
+    rounds_of(problem, run)
+    return descend(problem, run, generators, rounds, reports=one_pass_rounds)
+
+
+def alternatives(run: OnePassAcceleratedMbSgdRun) -> Mapping[str, OnePassAcceleratedMbSgdRun]:
+    """The same stages on the same batches without noise."""
+    return {"non-private": replace(run, noise_std=0.0)}
+
+
+ALGORITHM = Algorithm(
+    name="one-pass-accelerated-mb-sgd",
+    title="Accelerated noisy mini-batch SGD in one pass",
+    run=OnePassAcceleratedMbSgdRun,
+    problems=PROBLEMS,
+    simulate=simulate,
+    rounds=rounds_of,
+    work=work_of,
+    alternatives=alternatives,
+)

@@ -1,0 +1,211 @@
+"""Projected noisy gradient descent of which one model is released: each client holds one record.
+
+W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), W_0 the centre of the ball: what the spec
+`projected_sgd` says. The mean of the m clients' independent noises is drawn as what it is, one Gaussian of σ_t/√m a
+coordinate. Source: Asoodeh et al. 2021, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    BATCHES,
+    NOISE_SCHEDULE,
+    NOISE_STD,
+    RELEASE,
+    ROUNDS,
+    STEP_SCHEDULE,
+    SUFFIX_FRACTION,
+    Batches,
+    Participants,
+    Quantity,
+    Release,
+    request,
+)
+from epsilond.accountants.specs import Schedule, first_step_of_suffix
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.batches import subsets
+from epsilond.simulators.problems.kinds import PROBLEMS
+from epsilond.simulators.problems.problem import Floats, Indices, Problem
+
+ALGORITHM_NAME = Quantity(description="which algorithm this is")
+LEAST_NOISE_STD = replace(
+    NOISE_STD,
+    gt=None,
+    ge=0,
+    description="standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m "
+    "clients carries σ/√m",
+)
+NOISE_SHAPE = replace(NOISE_SCHEDULE, description="how the noise changes over the steps, up to a factor; absent: not")
+
+
+@request
+class ProjectedSgdRun:
+    """Absent noise is calibrated, 0 is none. `rounds` absent: one pass of ⌊n/m⌋ steps.
+
+    `batches` and `release` are those of the spec. `noise_schedule` is a shape that is scaled so that its least value is
+    `noise_std`.
+    """
+
+    algorithm: Annotated[Literal["projected-sgd"], ALGORITHM_NAME] = "projected-sgd"
+    participants: Participants
+    rounds: Annotated[int | None, ROUNDS] = None
+    batches: Annotated[Batches, BATCHES] = "shuffled"
+    step_schedule: Annotated[Schedule, STEP_SCHEDULE]
+    noise_std: Annotated[float | None, LEAST_NOISE_STD] = None
+    noise_schedule: Annotated[Schedule | None, NOISE_SHAPE] = None
+    release: Annotated[Release, RELEASE] = "last"
+    suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
+
+    def check(self) -> None:
+        """A suffix has its fraction."""
+        if (self.release == "suffix") != (self.suffix_fraction is not None):
+            raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
+
+    def first_stop(self, steps: int) -> int:
+        """The first of so many steps whose model may be the released one."""
+        return steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, steps)
+
+    def noise_stds(self, steps: int) -> Floats:
+        """σ_t of every step.
+
+        Raises:
+            InvalidInput: no noise is there yet.
+        """
+        if self.noise_std is None:
+            raise InvalidInput.at("/noise_std", "is needed: give it, or a target to calibrate it to")
+        if self.noise_schedule is None:
+            return np.full(steps, self.noise_std)
+        shape = self.noise_schedule.at(1, steps)
+        return np.asarray(self.noise_std * (shape / shape.min()))
+
+
+def steps_of(problem: Problem, run: ProjectedSgdRun) -> int:
+    """T.
+
+    Raises:
+        InvalidInput: clients hold more than one record, fewer than m clients are there, or a list has another length.
+    """
+    if problem.samples_per_client != 1:
+        message = "each client of projected-sgd holds one record"
+        raise InvalidInput.at("/participants", message, allowed="a problem with samples_per_client = 1")
+    if run.participants > problem.clients:
+        raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
+    steps = run.rounds or problem.clients // run.participants
+    for name, schedule in (("step_schedule", run.step_schedule), ("noise_schedule", run.noise_schedule)):
+        if len(getattr(schedule, "values", range(steps))) != steps:
+            message = "must have one entry for each step"
+            raise InvalidInput.at(f"/{name}/values", message, allowed=f"{steps} entries")
+    return steps
+
+
+@dataclass(frozen=True)
+class BatchOrder:
+    """Which clients take part in each step."""
+
+    run: ProjectedSgdRun
+    partition: Indices | None
+    """(repetitions or 1, ⌊n/m⌋, m), gone through over and over; None: drawn afresh."""
+    clients: int
+
+    @classmethod
+    def of(cls, problem: Problem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator]) -> BatchOrder:
+        """With the secret partitions drawn, where there are any."""
+        clients, size = problem.clients, run.participants
+        period = clients // size
+        if run.batches == "without-replacement":
+            return cls(run, None, clients)
+        orders = [np.arange(clients)] if run.batches == "cyclic" else [one.permutation(clients) for one in generators]
+        return cls(run, np.stack(orders)[:, : period * size].reshape(-1, period, size), clients)
+
+    def at(self, step: int, generators: Sequence[np.random.Generator]) -> Indices:
+        """The batch of step 1, 2, …: (repetitions, m)."""
+        if self.partition is None:
+            return np.stack([subsets(one, (), self.clients, self.run.participants) for one in generators])
+        batch = self.partition[:, (step - 1) % self.partition.shape[1]]
+        return np.broadcast_to(batch, (len(generators), batch.shape[1]))
+
+
+def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
+    """τ of a run of each of these lengths: (repetitions, len(rounds)), all from one uniform number."""
+    last = np.asarray(rounds)
+    if run.release == "last":
+        return np.broadcast_to(last, (len(generators), len(rounds)))
+    first = np.asarray([run.first_stop(length) for length in rounds])
+    drawn = np.asarray([generator.random() for generator in generators])
+    stops: Indices = np.minimum(first + np.floor(drawn[:, None] * (last - first + 1)).astype(np.int64), last)
+    return stops
+
+
+def simulate(
+    problem: Problem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+) -> Curves:
+    """Excess of the model that a run of so many steps releases.
+
+    Of every repetition also the largest norm of a record's gradient, and unless the last model is released, the mean
+    excess over the steps at which the whole run may stop.
+    """
+    steps = steps_of(problem, run)
+    sizes, noises = run.step_schedule.at(1, steps), run.noise_stds(steps)
+    drawn = np.stack([problem.draw(generator)[:, 0] for generator in generators])
+    order = BatchOrder.of(problem, run, generators)
+    stops, first_stop = stopping_steps(run, rounds, generators), run.first_stop(steps)
+    rows = np.arange(len(generators))[:, None]
+    models = np.zeros((len(generators), problem.dimension))
+    released = np.zeros((*stops.shape, problem.dimension))
+    total, largest = np.zeros(len(generators)), np.zeros(len(generators))
+    for step in range(1, steps + 1):
+        batch = order.at(step, generators)
+        gradients = problem.gradients(models[:, None, :], problem.records(batch, drawn[rows, batch]))
+        largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
+        direction = gradients.mean(axis=1)
+        if noises[step - 1] > 0.0:
+            noise = np.stack([generator.standard_normal(problem.dimension) for generator in generators])
+            direction = direction + noises[step - 1] / math.sqrt(run.participants) * noise
+        models = problem.project(models - sizes[step - 1] * direction)
+        here = stops == step
+        if here.any():
+            released[here] = np.broadcast_to(models[:, None, :], released.shape)[here]
+        if run.release != "last" and step >= first_stop:
+            total += problem.excess(models)
+    found = {"largest_gradient_norm": largest}
+    if run.release != "last":
+        found["mean_excess"] = total / (steps - first_stop + 1)
+    return Curves(rounds, problem.excess(released), found)
+
+
+def work(problem: Problem, run: ProjectedSgdRun) -> Work:
+    """A gradient a participant, projections, and where any step may be the last, the excess after every one."""
+    steps = float(steps_of(problem, run))
+    batch = run.participants * problem.dimension
+    drawn = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
+    excess = 0.0 if run.release == "last" else 100.0 * problem.dimension
+    return Work(
+        operations=steps * (8.0 * batch + drawn + excess) + 4.0 * problem.clients,
+        calls=steps * 60.0,
+        bytes=8.0 * (4.0 * batch + 4.0 * problem.clients + 200.0 * problem.dimension),
+    )
+
+
+def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
+    """The same steps without noise."""
+    return {"non-private": replace(run, noise_std=0.0)}
+
+
+ALGORITHM = Algorithm(
+    name="projected-sgd",
+    title="Projected SGD whose last model alone is released",
+    run=ProjectedSgdRun,
+    problems=PROBLEMS,
+    simulate=simulate,
+    rounds=steps_of,
+    work=work,
+    alternatives=alternatives,
+)

@@ -1,0 +1,183 @@
+"""What clients report in each round of the mini-batch algorithms: who is drawn, which records, and the noise.
+
+Every repetition draws from its own generator: first its data set, then chunks of rounds, whose size the problem and
+the run decide alone. So a repetition is the same, bit by bit, whichever others run beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Sampling
+from epsilond.simulators.algorithms.batches import poisson_batches, subsets
+from epsilond.simulators.problems.problem import Floats, Indices, Problem, Records
+
+CHUNK = 40_000
+"""Numbers that one repetition draws at one time, about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reporting:
+    """M clients in each round, uniformly drawn of all, and K records of each.
+
+    `poisson`: every record by itself with probability K/n, and the sum over those drawn is divided by K all the same.
+    `full`: all records. The other samplings draw K records afresh in every round.
+    """
+
+    participants: int
+    batch_size: int
+    rounds: int
+    sampling: Sampling
+
+
+def reporting_for(
+    problem: Problem, *, participants: int | None, batch_size: int, rounds: int, sampling: Sampling
+) -> Reporting:
+    """On this problem; participants absent: all clients.
+
+    Raises:
+        InvalidInput: more participants than clients, or a batch that the client's records do not fill.
+    """
+    n = problem.samples_per_client
+    faults = []
+    if participants is not None and participants > problem.clients:
+        faults.append(Fault("/participants", "cannot exceed clients", f"≤ {problem.clients}"))
+    if batch_size > n:
+        faults.append(Fault("/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+    if sampling == "full" and batch_size != n:
+        faults.append(Fault("/batch_size", "is samples_per_client if all records are read", f"{n}"))
+    if faults:
+        raise InvalidInput(*faults)
+    return Reporting(
+        participants=participants or problem.clients, batch_size=batch_size, rounds=rounds, sampling=sampling
+    )
+
+
+@dataclass(frozen=True)
+class Round:
+    """Of S repetitions: clients (S, M), their records, whether each counts (None: all do), normal draws (S, M, d)."""
+
+    clients: Indices
+    records: Records
+    counted: npt.NDArray[np.bool_] | None
+    normal: Floats
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Of one repetition and a chunk of T rounds: clients (T, M), places (T, M, K), counted, normal (T, M, d)."""
+
+    clients: Indices
+    places: Indices
+    counted: npt.NDArray[np.bool_] | None
+    normal: Floats
+
+
+def fresh_rounds(problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]) -> Iterator[Round]:
+    """Rounds whose batches are drawn afresh from each client's data, records being used again and again."""
+    data = [problem.draw(generator) for generator in generators]
+    yield from _rounds(problem, reporting, generators, data, dealt=False)
+
+
+def one_pass_rounds(
+    problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]
+) -> Iterator[Round]:
+    """Rounds whose batches are disjoint: each client shuffles its records once, and its t-th K are those of round t."""
+    used = reporting.batch_size * reporting.rounds
+    data = [generator.permuted(problem.draw(generator), axis=1)[:, :used] for generator in generators]
+    yield from _rounds(problem, reporting, generators, data, dealt=True)
+
+
+def client_gradients(problem: Problem, models: Floats, drawn: Round, reporting: Reporting) -> Floats:
+    """Of each client of the round, its sum of gradients over K: models (S, d) → (S, M, d)."""
+    if drawn.counted is None:
+        gradients: Floats = problem.mean_gradient(models[:, None, :], drawn.records)
+        return gradients
+    each = problem.gradients(models[:, None, None, :], drawn.records)
+    kept: Floats = np.sum(each * drawn.counted[..., None], axis=2) / reporting.batch_size
+    return kept
+
+
+def largest_norm(gradients: Floats, drawn: Round, reporting: Reporting) -> Floats:
+    """Of the mean gradients of the round's batches: (S, M, d) → (S). Those of poisson batches are divided by K."""
+    norms = np.sqrt(np.sum(np.square(gradients), axis=-1))
+    if drawn.counted is not None:
+        norms = norms * (reporting.batch_size / np.maximum(np.sum(drawn.counted, axis=-1), 1.0))
+    largest: Floats = np.max(norms, axis=1)
+    return largest
+
+
+def records_read(problem: Problem, reporting: Reporting) -> int:
+    """Of one client in one round."""
+    whole = reporting.sampling in ("full", "poisson")
+    return problem.samples_per_client if whole else reporting.batch_size
+
+
+def chunk_rounds(problem: Problem, reporting: Reporting) -> int:
+    """Rounds that are drawn at one time."""
+    keys = problem.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
+    one = reporting.participants * (keys + records_read(problem, reporting) + problem.dimension) + problem.clients
+    return max(1, min(reporting.rounds, CHUNK // one))
+
+
+def _rounds(
+    problem: Problem,
+    reporting: Reporting,
+    generators: Sequence[np.random.Generator],
+    data: Sequence[Indices],
+    *,
+    dealt: bool,
+) -> Iterator[Round]:
+    chunk = chunk_rounds(problem, reporting)
+    for start in range(0, reporting.rounds, chunk):
+        wanted = range(start, min(start + chunk, reporting.rounds))
+        drawn = [
+            _dealt(problem, reporting, generator, own, wanted)
+            if dealt
+            else _drawn(problem, reporting, generator, own, len(wanted))
+            for generator, own in zip(generators, data, strict=True)
+        ]
+        for place in range(len(wanted)):
+            clients = np.stack([one.clients[place] for one in drawn])
+            places = np.stack([one.places[place] for one in drawn])
+            counted = [one.counted[place] for one in drawn if one.counted is not None]
+            yield Round(
+                clients,
+                problem.records(clients[..., None], places),
+                np.stack(counted) if counted else None,
+                np.stack([one.normal[place] for one in drawn]),
+            )
+
+
+def _drawn(
+    problem: Problem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
+) -> _Drawn:
+    """Clients, then batches, then noise."""
+    n, m, k = data.shape[1], reporting.participants, reporting.batch_size
+    clients = subsets(generator, (rounds,), problem.clients, m)
+    counted = None
+    if reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
+        places = data[clients]
+    elif reporting.sampling == "poisson":
+        counted = poisson_batches(generator, (rounds, m, n), k / n)
+        places = data[clients]
+    elif reporting.sampling == "with-replacement":
+        places = data[clients[..., None], generator.integers(n, size=(rounds, m, k))]
+    else:
+        places = data[clients[..., None], subsets(generator, (rounds, m), n, k)]
+    return _Drawn(clients, places, counted, generator.standard_normal((rounds, m, problem.dimension)))
+
+
+def _dealt(
+    problem: Problem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
+) -> _Drawn:
+    m, k = reporting.participants, reporting.batch_size
+    clients = subsets(generator, (len(wanted),), problem.clients, m)
+    batches = np.asarray(wanted)[:, None] * k + np.arange(k)
+    normal = generator.standard_normal((len(wanted), m, problem.dimension))
+    return _Drawn(clients, data[clients[..., None], batches[:, None, :]], None, normal)

@@ -1,0 +1,43 @@
+"""Algorithm 1 of Lowy and Razaviyayn with a shuffler between clients and server.
+
+The server takes the mean of a round's reports, and a mean does not depend on their order: what is learnt is what
+mb-sgd learns at the same noise, so its rounds are run here, and no report is moved. Only the privacy differs, and with
+it the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.simulators.algorithms.algorithm import Algorithm
+from epsilond.simulators.algorithms.mb_sgd import MbSgdShape, rounds_of, simulate, work_of
+from epsilond.simulators.problems.kinds import PROBLEMS
+
+
+@request
+class ShuffledMbSgdRun(MbSgdShape):
+    """Algorithm 1, its batches drawn without replacement."""
+
+    algorithm: Annotated[Literal["shuffled-mb-sgd"], Quantity(description="noisy mini-batch SGD with a shuffler")] = (
+        "shuffled-mb-sgd"
+    )
+
+
+def alternatives(run: ShuffledMbSgdRun) -> Mapping[str, ShuffledMbSgdRun]:
+    """The same steps on the same batches without noise."""
+    return {"non-private": replace(run, noise_std=0.0)}
+
+
+ALGORITHM = Algorithm(
+    name="shuffled-mb-sgd",
+    title="Noisy mini-batch SGD with a shuffler",
+    run=ShuffledMbSgdRun,
+    problems=PROBLEMS,
+    simulate=simulate,
+    rounds=rounds_of,
+    work=work_of,
+    alternatives=alternatives,
+)

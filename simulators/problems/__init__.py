@@ -1,0 +1,1 @@
+"""Learning problems whose constants are known exactly."""

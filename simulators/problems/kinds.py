@@ -1,0 +1,105 @@
+"""THE list of learning problems that can be asked for, told apart by `kind`; `spec.build()` makes the problem.
+
+All are on a ball around 0, where runs start, with features of norm at most 1. Populations are drawn from the problem's
+own seed, so that every repetition of a simulation has the same one; data sets are drawn from it in each repetition, or
+are the population itself.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from typing_extensions import TypeAliasType
+
+from epsilond.accountants.quantities import Quantity, Tagged, request
+from epsilond.simulators.problems.data_sets import KIND, DataSetProblem
+from epsilond.simulators.problems.losses import LINEAR, LOGISTIC, SQUARED, huber
+from epsilond.simulators.problems.populations import classification, points, regression
+from epsilond.simulators.problems.synthetic import RIDGE, Recipe, Synthetic
+
+TARGET_NOISE = Quantity(ge=0, le=1, description="standard deviation of targets about the model's, before clipping to 1")
+THRESHOLD = Quantity(gt=0, le=1e3, description="residual from which on the loss grows linearly")
+SHARPNESS = Quantity(ge=0, le=1e3, description="how surely labels follow the model; 0: coin flips")
+
+
+@request
+class MeanEstimationProblem(Synthetic):
+    """½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the domain holds it."""
+
+    kind: Annotated[Literal["mean-estimation"], KIND] = "mean-estimation"
+
+    def recipe(self) -> Recipe:
+        """½‖w‖² + (½‖x‖² − ⟨x, w⟩)."""
+        return Recipe(LINEAR, points, 1.0)
+
+
+@request
+class LinearProblem(Synthetic):
+    """½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere."""
+
+    kind: Annotated[Literal["linear"], KIND] = "linear"
+    strong_convexity: Annotated[float, RIDGE] = 0.0
+
+    def recipe(self) -> Recipe:
+        """The points of mean estimation."""
+        return Recipe(LINEAR, points, self.strong_convexity)
+
+
+@request
+class LeastSquaresProblem(Synthetic):
+    """½(⟨x, w⟩ − y)², targets in [−1, 1]."""
+
+    kind: Annotated[Literal["least-squares"], KIND] = "least-squares"
+    strong_convexity: Annotated[float, RIDGE] = 0.0
+    target_noise: Annotated[float, TARGET_NOISE] = 0.2
+
+    def recipe(self) -> Recipe:
+        """Targets follow a linear model."""
+        return Recipe(SQUARED, regression(self.target_noise), self.strong_convexity)
+
+
+@request
+class HuberProblem(Synthetic):
+    """Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain."""
+
+    kind: Annotated[Literal["huber"], KIND] = "huber"
+    strong_convexity: Annotated[float, RIDGE] = 0.0
+    target_noise: Annotated[float, TARGET_NOISE] = 0.2
+    threshold: Annotated[float, THRESHOLD] = 0.25
+
+    def recipe(self) -> Recipe:
+        """Targets follow a linear model."""
+        return Recipe(huber(self.threshold), regression(self.target_noise), self.strong_convexity)
+
+
+@request
+class LogisticProblem(Synthetic):
+    """ln(1 + e^(−y⟨x, w⟩)), labels y = ±1."""
+
+    kind: Annotated[Literal["logistic"], KIND] = "logistic"
+    strong_convexity: Annotated[float, RIDGE] = 0.0
+    sharpness: Annotated[float, SHARPNESS] = 10.0
+
+    def recipe(self) -> Recipe:
+        """Labels follow a logistic model."""
+        return Recipe(LOGISTIC, classification(self.sharpness), self.strong_convexity)
+
+
+PROBLEMS: tuple[type, ...] = (
+    MeanEstimationProblem,
+    LinearProblem,
+    LeastSquaresProblem,
+    HuberProblem,
+    LogisticProblem,
+    DataSetProblem,
+)
+"""Every request class of a problem."""
+
+ProblemSpec = TypeAliasType(
+    "ProblemSpec",
+    Annotated[
+        MeanEstimationProblem | LinearProblem | LeastSquaresProblem | HuberProblem | LogisticProblem | DataSetProblem,
+        Tagged("kind"),
+        Quantity(description="the learning problem"),
+    ],
+)

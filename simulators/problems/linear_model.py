@@ -1,0 +1,245 @@
+"""The problem of all our populations: F(w) = mean over clients and records of ℓ(⟨x, w⟩, y) + (μ/2)‖w‖², w in a ball.
+
+All its constants follow from the finite population, or from the class of records: norm of x at most 1, |y| at most the
+loss's largest target. With r the radius and s(r) the largest slope of such a record,
+
+- L = s(r) + μr bounds ‖ℓ'x + μw‖; β = c + μ, c the curvature of ℓ, bounds the Lipschitz constant of that gradient.
+- φ: within a client μw cancels, and a variance is at most a second moment: φ² ≤ max over clients of
+  mean_j(s_j(r‖x_j‖)²‖x_j‖²). Where the slope is constant, φ² is the variance of the x_j itself.
+- v: what clients share cancels in ∇F_i − ∇F, the rest being h_i = (1/P) Σ over the client's own j of ℓ'x_j. A mean of
+  squares about the mean is at most that about 0: v² ≤ mean_i(Σ_j s_j(r‖x_j‖)‖x_j‖)²/P². Or by way of w = 0: the
+  norm of ∇F_i − ∇F grows by at most a_i r, a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖), Σ_i = (1/P) Σ_j x_j x_jᵀ, since
+  Hessians of both lie between 0 and that: v ≤ (mean_i(‖∇F_i(0) − ∇F(0)‖ + a_i r)²)^½. The lesser is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.simulators.problems.losses import Loss
+from epsilond.simulators.problems.minimum import Minimum, least_on_ball, on_ball
+from epsilond.simulators.problems.populations import Population
+from epsilond.simulators.problems.problem import Constants, Floats, Indices, Objective, Records
+
+ITERATIONS = 3e8
+"""Entries that the search for the minimiser may read."""
+AT_ONCE = 1_000_000
+"""Predictions held at one time."""
+SAFE = 1.0 + 2.0**-40
+"""Charged on bounds that are sums of many roundings."""
+
+
+@dataclass(frozen=True)
+class LinearModelProblem:
+    """A `Problem` of linear predictions. The start is the centre of the ball."""
+
+    loss: Loss
+    population: Population
+    mean: MeanLoss
+    samples_per_client: int
+    radius: float
+    strong_convexity: float
+    objective: Objective
+    constants: Constants
+    minimiser: Floats
+    described: Mapping[str, float | int | str]
+
+    @classmethod
+    def of(
+        cls,
+        loss: Loss,
+        population: Population,
+        *,
+        samples_per_client: int,
+        diameter: float,
+        strong_convexity: float,
+        objective: Objective,
+        described: Mapping[str, float | int | str],
+    ) -> LinearModelProblem:
+        """With its constants and its minimiser computed."""
+        radius = 0.5 * diameter
+        mean = MeanLoss(loss, *population.distinct(), strong_convexity)
+        found = _minimum(mean, radius)
+        steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
+        centre = mean.value(np.zeros(population.features.shape[-1]))
+        constants = Constants(
+            lipschitz=steepest + strong_convexity * radius,
+            smoothness=loss.curvature + strong_convexity,
+            strong_convexity=strong_convexity,
+            diameter=diameter,
+            gradient_std=_gradient_std(loss, population, radius),
+            heterogeneity=_heterogeneity(loss, population, radius),
+            optimum_norm=float(np.linalg.norm(found.model)),
+            optimum_value=found.value - found.gap,
+            optimum_gap=found.gap,
+            initial_gap=max(centre - (found.value - found.gap), 0.0) * SAFE,
+        )
+        return cls(
+            loss,
+            population,
+            mean,
+            samples_per_client,
+            radius,
+            strong_convexity,
+            objective,
+            constants,
+            found.model,
+            described,
+        )
+
+    @property
+    def clients(self) -> int:
+        """N."""
+        return int(self.population.features.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+        return int(self.population.features.shape[-1])
+
+    def draw(self, generator: np.random.Generator) -> Indices:
+        """Which record of its client's population each record of a data set is."""
+        clients, size = self.population.targets.shape
+        if self.objective == "empirical":
+            return np.broadcast_to(np.arange(size), (clients, size))
+        return generator.integers(size, size=(clients, self.samples_per_client))
+
+    def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
+        """The same for records drawn anew."""
+        clients, size = self.population.targets.shape
+        return generator.integers(size, size=(*shape, clients))
+
+    def records(self, clients: Indices, drawn: Indices) -> Records:
+        """Records by client and by place in the client's population."""
+        features, targets = self.population.rows()
+        rows = drawn + clients * (self.population.targets.shape[1] if self.population.own else 0)
+        return Records(np.take(features, rows, axis=0), np.take(targets, rows))
+
+    def data(self, generator: np.random.Generator) -> Records:
+        """One data set: features (N, n, d), targets (N, n)."""
+        return self.records(np.arange(self.clients)[:, None], self.draw(generator))
+
+    def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
+        """Records drawn anew: features (*shape, N, d), targets (*shape, N)."""
+        return self.records(np.arange(self.clients), self.draw_fresh(generator, shape))
+
+    def mean_gradient(self, models: Floats, records: Records) -> Floats:
+        """Models (…, d), records (…, K, d) → (…, d)."""
+        slopes = self.loss.slope(np.matmul(records.features, models[..., None])[..., 0], records.targets)
+        summed = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
+        mean: Floats = summed / records.targets.shape[-1] + self.strong_convexity * models
+        return mean
+
+    def gradients(self, models: Floats, records: Records) -> Floats:
+        """Models (…, d), records (…, d) → (…, d)."""
+        slopes = self.loss.slope(np.sum(records.features * models, axis=-1), records.targets)
+        return slopes[..., None] * records.features + self.strong_convexity * models
+
+    def project(self, models: Floats) -> Floats:
+        """To the ball."""
+        return on_ball(models, self.radius)
+
+    def excess(self, models: Floats) -> Floats:
+        """F minus `optimum_value`, a lower bound of its minimum: never below 0."""
+        return np.maximum(self.mean.values(models) - self.constants.optimum_value, 0.0)
+
+    def facts(self) -> Mapping[str, float | int | str]:
+        """What to tell people of it, beside the constants."""
+        return self.described
+
+
+@dataclass(frozen=True)
+class MeanLoss:
+    """F and its gradient, from the distinct records and their weights."""
+
+    loss: Loss
+    features: Floats
+    targets: Floats
+    weights: Floats
+    strong_convexity: float
+
+    def values(self, models: Floats) -> Floats:
+        """(…, d) → (…). No value depends on what stands beside it, to the last bit."""
+        rows = models.reshape(-1, models.shape[-1])
+        found = np.empty(len(rows))
+        step = max(1, AT_ONCE // len(self.targets))
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            predictions = np.matmul(self.features, some[..., None])[..., 0]
+            losses = self.loss.value(predictions, self.targets)
+            found[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+        ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
+        return found.reshape(models.shape[:-1]) + ridge
+
+    def value(self, model: Floats) -> float:
+        """At one model."""
+        return float(self.values(model))
+
+    def gradient(self, model: Floats) -> Floats:
+        """At one model."""
+        slopes: Floats = self.weights * self.loss.slope(self.features @ model, self.targets)
+        return slopes @ self.features + self.strong_convexity * model
+
+
+def _minimum(mean: MeanLoss, radius: float) -> Minimum:
+    loss = mean.loss
+    steepest = loss.steepest(_array(radius), _array(loss.largest_target))
+    sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
+    return least_on_ball(
+        mean.value,
+        mean.gradient,
+        dimension=mean.features.shape[1],
+        radius=radius,
+        smoothness=loss.curvature * _float(_spread(np.sqrt(mean.weights)[:, None] * mean.features)) * SAFE
+        + mean.strong_convexity,
+        scale=float(np.max(sizes)) + _float(steepest) * radius + mean.strong_convexity * radius * radius,
+        iterations=math.ceil(ITERATIONS / mean.features.size),
+    )
+
+
+def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
+    features, targets = population.features, population.targets
+    if loss.curvature == 0.0:
+        apart = features - np.mean(features, axis=1, keepdims=True)
+        squared = np.mean(np.sum(np.square(apart), axis=-1), axis=1)
+    else:
+        norms = np.linalg.norm(features, axis=-1)
+        squared = np.mean(np.square(loss.steepest(radius * norms, targets) * norms), axis=1)
+    return math.sqrt(float(np.max(squared))) * SAFE
+
+
+def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
+    if population.own == 0 or population.features.shape[0] == 1:
+        return 0.0
+    size = population.features.shape[1]
+    features, targets = population.features[:, population.shared :], population.targets[:, population.shared :]
+    norms = np.linalg.norm(features, axis=-1)
+    about_zero = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
+    slopes = loss.slope(np.zeros_like(targets), targets)
+    at_centre = np.einsum("ij,ijk->ik", slopes, features) / size
+    apart = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
+    if loss.curvature > 0.0:
+        clients, own, dimension = features.shape
+        whole = _spread(features.reshape(clients * own, dimension)) / clients
+        apart = apart + loss.curvature * radius * np.maximum(_spread(features), whole) / size
+    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(apart))))
+    return math.sqrt(min(mean_squares)) * SAFE
+
+
+def _spread(features: Floats) -> Floats:
+    """Largest eigenvalue of Σ_j x_j x_jᵀ: (…, P, d) → (…)."""
+    largest: Floats = np.square(np.linalg.svd(features, compute_uv=False)[..., 0])
+    return largest
+
+
+def _array(values: float | list[float]) -> Floats:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _float(value: npt.NDArray[np.float64]) -> float:
+    return float(value)

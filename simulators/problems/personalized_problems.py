@@ -1,0 +1,249 @@
+"""Problems for personalised learning: linear models whose records have known laws, so that every constant is exact.
+
+Client i has an optimum v_i. A record is (x, y) with y = ⟨x, v_i⟩ + noise, and the loss a function of ⟨x, w + θ_i⟩ − y.
+Coordinate k of x has variance k^−decay. All clients have the same laws of x and of the noise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    CLIENTS,
+    DIMENSION,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    Quantity,
+    request,
+)
+from epsilond.simulators.problems.personalized_problem import (
+    Numbers,
+    PersonalizedConstants,
+    PersonalizedProblem,
+)
+from epsilond.simulators.problems.problem import Floats, Objective, Records
+from epsilond.simulators.seeds import population_generator
+
+Features = Literal["sign", "gaussian"]
+
+FEATURES = Quantity(description="law of the features: random signs, whose norm is bounded, or Gaussian, whose is not")
+FEATURE_DECAY = Quantity(symbol="a", ge=0, le=10, description="coordinate k of the features has variance k^−a")
+TARGET_NOISE_STD = Quantity(
+    symbol="τ", ge=0, le=1e6, unit="target", description="standard deviation of the noise of the targets"
+)
+THRESHOLD = Quantity(
+    symbol="κ", gt=0, le=1e6, unit="target", description="residual beyond which the Huber loss is linear"
+)
+FEATURE_VECTORS = Quantity(ge=1, le=4096, description="different feature vectors, each as likely as any other")
+PERSONAL_DIMENSION = Quantity(
+    ge=1, le=10**5, description="last coordinates in which the clients' optima differ; absent: all"
+)
+PROBLEM_SEED = Quantity(ge=0, le=2**53, description="seed of the optima and of the feature vectors")
+MOST_CLIENTS = 10**5
+MOST_DIMENSION = 10**5
+
+
+@request
+class _Linear:
+    clients: Annotated[int, CLIENTS]
+    dimension: Annotated[int, DIMENSION]
+    optimum_norm: Annotated[float, OPTIMUM_NORM] = 1.0
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
+    personal_dimension: Annotated[int | None, PERSONAL_DIMENSION] = None
+    feature_decay: Annotated[float, FEATURE_DECAY] = 1.0
+    target_noise_std: Annotated[float, TARGET_NOISE_STD] = 1.0
+    seed: Annotated[int, PROBLEM_SEED] = 0
+
+    def check(self) -> None:
+        """Sizes that fit, and optima that can be spread."""
+        for name, most in (("clients", MOST_CLIENTS), ("dimension", MOST_DIMENSION)):
+            if getattr(self, name) > most:
+                raise InvalidInput.at(f"/{name}", "is more than a simulation holds", allowed=f"≤ {most}")
+        if (self.personal_dimension or 1) > self.dimension:
+            raise InvalidInput.at("/personal_dimension", "cannot exceed dimension", allowed=f"≤ {self.dimension}")
+        if self.clients == 1 and self.optimum_spread > 0.0:
+            raise InvalidInput.at("/optimum_spread", "is 0 for one client", allowed="= 0")
+
+    @property
+    def variances(self) -> Floats:
+        """(d,): those of the features' coordinates."""
+        return np.arange(1.0, self.dimension + 1.0) ** -self.feature_decay
+
+    def draw_optima(self) -> Floats:
+        """(N, d): of exactly this mean norm and spread, in directions that the seed decides."""
+        generator = population_generator(self.seed, 0)
+        mean = generator.standard_normal(self.dimension)
+        mean *= self.optimum_norm / np.linalg.norm(mean)
+        apart = np.zeros((self.clients, self.dimension))
+        if self.optimum_spread > 0.0:
+            own = self.personal_dimension or self.dimension
+            drawn = generator.standard_normal((self.clients, own))
+            drawn -= drawn.mean(axis=0)
+            apart[:, -own:] = drawn * (self.optimum_spread / math.sqrt(np.mean(np.sum(drawn * drawn, axis=1))))
+        return mean + apart
+
+
+@request
+class PersonalizedLeastSquares(_Linear):
+    """Half the squared residual, with Gaussian noise of the targets.
+
+    Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+    """
+
+    kind: Annotated[Literal["personalized-least-squares"], Quantity(description="least squares")] = (
+        "personalized-least-squares"
+    )
+    features: Annotated[Features, FEATURES] = "sign"
+
+    def build(self) -> PersonalizedProblem:
+        """The problem itself."""
+        return _LeastSquares(self)
+
+
+@request
+class PersonalizedHuber(_Linear):
+    """The Huber loss of the residual, noise of the targets of ±τ, and features from a list of random sign vectors.
+
+    Gradients are at most κ‖x‖, and everything is a finite sum.
+    """
+
+    kind: Annotated[Literal["personalized-huber"], Quantity(description="Huber regression")] = "personalized-huber"
+    threshold: Annotated[float, THRESHOLD] = 1.0
+    feature_vectors: Annotated[int, FEATURE_VECTORS] = 64
+
+    def build(self) -> PersonalizedProblem:
+        """The problem itself."""
+        return _Huber(self)
+
+
+# The problems -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _LinearProblem:
+    """What both have in common; they differ in laws and in the slope of the loss."""
+
+    spec: _Linear
+
+    @property
+    def clients(self) -> int:
+        return self.spec.clients
+
+    @property
+    def dimension(self) -> int:
+        return self.spec.dimension
+
+    @property
+    def objective(self) -> Objective:
+        return "population"
+
+    @functools.cached_property
+    def optima(self) -> Floats:
+        return self.spec.draw_optima()
+
+    def facts(self) -> Mapping[str, float | int | str]:
+        return {name: value for name, value in asdict(self.spec).items() if value is not None} | {
+            "feature_norm": math.sqrt(self.squared_norm)
+        }
+
+    @functools.cached_property
+    def squared_norm(self) -> float:
+        """E‖x‖²; of sign features every ‖x‖²."""
+        return math.fsum(self.spec.variances)
+
+    def _constants(self, *, lipschitz: float, smoothness: float, slope: float) -> PersonalizedConstants:
+        """`slope` is the root mean square of the loss's slope at the optimum."""
+        spread = slope * math.sqrt(self.squared_norm)
+        return PersonalizedConstants(
+            lipschitz=lipschitz,
+            smoothness=smoothness,
+            shared_gradient_std=spread,
+            local_gradient_std=spread,
+            shared_gradient_norm=0.0,
+            optimum_norm=self.spec.optimum_norm,
+            optimum_spread=self.spec.optimum_spread,
+        )
+
+    def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
+        predicted: Floats = np.einsum("kmd,kd->km", features, self.optima[clients])
+        return predicted + self.spec.target_noise_std * noise
+
+    def slopes(self, residuals: Floats) -> Floats:
+        """Of the loss as a function of the residual; that of half the square."""
+        return residuals
+
+    def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
+        slopes = self.slopes(np.einsum("kmd,kd->km", records.features, models) - records.targets)
+        return np.asarray(np.einsum("kmd,km->kd", records.features, slopes * weights))
+
+
+class _LeastSquares(_LinearProblem):
+    spec: PersonalizedLeastSquares
+
+    @functools.cached_property
+    def constants(self) -> PersonalizedConstants:
+        bounded = self.spec.features == "sign"
+        return self._constants(
+            lipschitz=math.inf,
+            smoothness=2.0 * self.squared_norm if bounded else math.inf,
+            slope=self.spec.target_noise_std,
+        )
+
+    def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        shape = (len(clients), batch_size, self.dimension)
+        features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
+        features *= np.sqrt(self.spec.variances)
+        return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
+
+    def excess(self, models: Floats, shares: Floats) -> Floats:
+        apart = models - self.optima
+        squared = (apart * apart) @ self.spec.variances
+        return np.asarray(0.5 * np.einsum("...n,n->...", squared, shares))
+
+
+class _Huber(_LinearProblem):
+    spec: PersonalizedHuber
+
+    @functools.cached_property
+    def constants(self) -> PersonalizedConstants:
+        return self._constants(
+            lipschitz=self.spec.threshold * math.sqrt(self.squared_norm),
+            smoothness=2.0 * self.squared_norm,
+            slope=min(self.spec.target_noise_std, self.spec.threshold),
+        )
+
+    @functools.cached_property
+    def vectors(self) -> Floats:
+        """(feature_vectors, d): the support of the features."""
+        generator = population_generator(self.spec.seed, 1)
+        return _signs(generator, (self.spec.feature_vectors, self.dimension)) * np.sqrt(self.spec.variances)
+
+    def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        shape = (len(clients), batch_size)
+        features = self.vectors[generator.integers(self.spec.feature_vectors, size=shape)]
+        return Records(features, self._targets(features, clients, _signs(generator, shape)))
+
+    def slopes(self, residuals: Floats) -> Floats:
+        return np.clip(residuals, -self.spec.threshold, self.spec.threshold)
+
+    def losses(self, residuals: Floats) -> Floats:
+        """r²/2 up to κ, κ|r| − κ²/2 beyond."""
+        inside = np.minimum(np.abs(residuals), self.spec.threshold)
+        return np.asarray(inside * (np.abs(residuals) - 0.5 * inside))
+
+    def excess(self, models: Floats, shares: Floats) -> Floats:
+        """The mean over feature vectors and both values of the noise: all records there are."""
+        predicted = (models - self.optima) @ self.vectors.T
+        noise = self.spec.target_noise_std
+        losses = 0.5 * (self.losses(predicted + noise) + self.losses(predicted - noise)) - self.losses(np.array(noise))
+        means: Floats = np.einsum("...n,n->...", losses.mean(axis=-1), shares)
+        return np.maximum(means, 0.0)
+
+
+def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    return np.asarray(generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0, dtype=np.float64)

@@ -1,0 +1,34 @@
+"""Every problem that can be asked for, as one union told apart by `kind`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typing_extensions import TypeAliasType
+
+from epsilond.accountants.quantities import Tagged
+from epsilond.simulators.problems.data_sets import DataSetProblem
+from epsilond.simulators.problems.kinds import (
+    HuberProblem,
+    LeastSquaresProblem,
+    LinearProblem,
+    LogisticProblem,
+    MeanEstimationProblem,
+)
+from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
+
+AnyProblem = TypeAliasType(
+    "AnyProblem",
+    Annotated[
+        MeanEstimationProblem
+        | LinearProblem
+        | LeastSquaresProblem
+        | HuberProblem
+        | LogisticProblem
+        | DataSetProblem
+        | PersonalizedLeastSquares
+        | PersonalizedHuber,
+        Tagged("kind"),
+    ],
+)
+"""Those of one model for all, and the personalised ones."""

@@ -1,0 +1,55 @@
+"""Certified privacy accounting and noise calibration for federated learning.
+
+    calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     what to run with, certified
+    sweep("mb-sgd", "epsilon", [0.5, 1, 2], …)          the same at many values of one field
+    plan(epsilon=1.0, delta=1e-5, …)                    every algorithm side by side, and what reaches a risk
+    account(spec, relation="replace-one", delta=1e-5)   what can be proved of what was run
+    evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
+    simulate("mb-sgd-bound")                            run it, and measure beside the bound
+    spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
+    spec_from_dp_event(event)                           a DpEvent of dp-accounting, likewise
+    report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
+
+Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
+"""
+
+from epsilond.accountants import ENGINE_VERSION as ENGINE_VERSION
+from epsilond.accountants.curve import Interval as Interval
+from epsilond.accountants.errors import BeyondBudget as BeyondBudget
+from epsilond.accountants.errors import ConditionViolated as ConditionViolated
+from epsilond.accountants.errors import EpsilondError as EpsilondError
+from epsilond.accountants.errors import Fault as Fault
+from epsilond.accountants.errors import Infeasible as Infeasible
+from epsilond.accountants.errors import InvalidInput as InvalidInput
+from epsilond.accountants.errors import NoCertificate as NoCertificate
+from epsilond.accountants.privacy_curve import PrivacyCurve as PrivacyCurve
+from epsilond.accountants.specs import Approximate as Approximate
+from epsilond.accountants.specs import Composed as Composed
+from epsilond.accountants.specs import DiscreteLaplace as DiscreteLaplace
+from epsilond.accountants.specs import Gaussian as Gaussian
+from epsilond.accountants.specs import Laplace as Laplace
+from epsilond.accountants.specs import ProjectedSgd as ProjectedSgd
+from epsilond.accountants.specs import RandomizedResponse as RandomizedResponse
+from epsilond.accountants.specs import Repeated as Repeated
+from epsilond.accountants.specs import Shuffled as Shuffled
+from epsilond.accountants.specs import Spec as Spec
+from epsilond.accountants.specs import Subsampled as Subsampled
+from epsilond.accountants.specs import TruncatedDiscreteLaplace as TruncatedDiscreteLaplace
+from epsilond.accountants.theorems import THEOREMS as THEOREMS
+from epsilond.ask import account as account
+from epsilond.ask import bound_risk as bound_risk
+from epsilond.ask import calibrate as calibrate
+from epsilond.ask import evaluate as evaluate
+from epsilond.ask import plan as plan
+from epsilond.ask import simulate as simulate
+from epsilond.ask import sweep as sweep
+from epsilond.calibrators import CALIBRATORS as CALIBRATORS
+from epsilond.calibrators.answer import Calibration as Calibration
+from epsilond.calibrators.answer import as_json as as_json
+from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
+from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
+from epsilond.reporting import report as report
+from epsilond.reporting import verify as verify
+from epsilond.witness.figures import draw as draw
+
+__version__ = ENGINE_VERSION

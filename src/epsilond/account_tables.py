@@ -1,0 +1,95 @@
+"""Accounts and verified reports for a reader at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
+from epsilond.reporting import Verification
+from epsilond.tables import at_delta, bullets, new_table, outward, pairs
+from epsilond.witness.reports import numbers
+from epsilond.witness.reports.meanings import ADVANTAGE, true_positives
+
+
+def account(answer: AccountAnswer) -> RenderableType:
+    """The curve where it was asked, the verdict on the claim, its meaning, what was tried and assumed, and warnings."""
+    guarantee = answer.guarantee
+    table = new_table("Guaranteed", "ε", "δ", "log10 δ")
+    for point in answer.points or (guarantee,):
+        table.add_row(outward(point.epsilon), outward(point.delta), outward(point.log10_delta))
+    whom = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}; lower end {guarantee.tight}"
+    parts: list[RenderableType] = [table, Text(whom), Text(guarantee.in_words)]
+    if answer.claim is not None:
+        parts.append(_claim(answer.claim))
+    meaning = {ADVANTAGE: outward(answer.meaning.advantage)}
+    for one in answer.meaning.true_positive_rates:
+        meaning[true_positives(one.false_positive_rate)] = outward(one.true_positive_rate)
+    parts.append(pairs("Meaning", meaning))
+    tried = new_table("Considered", "theorem", "applies", "why not")
+    for each in answer.considered:
+        tried.add_row(each.theorem, "yes" if each.applies else "no", each.reason or "")
+    parts.append(tried)
+    parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
+    parts += bullets("Mind", [warning.message for warning in answer.warnings])
+    parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
+    return Group(*parts)
+
+
+def _claim(claim: ClaimAnswer) -> RenderableType:
+    verdicts: dict[Any, str] = {True: "holds", False: "does not hold", "undecidable": "undecidable"}
+    return pairs(
+        "Claim",
+        {
+            "verdict": verdicts[claim.holds],
+            "claimed": f"ε = {claim.epsilon:g} at {at_delta(claim.delta, claim.log10_delta)}",
+            "claimed ε minus the true one": outward(claim.margin_epsilon),
+            "claimed log10 δ minus the true one": outward(claim.margin_log10_delta),
+        },
+    )
+
+
+def verification(found: Verification) -> RenderableType:
+    """The outcome, what the report is about, what was computed anew, and where today's engine differs."""
+    rows = {
+        "outcome": found.outcome,
+        "that is": found.reason,
+        "about": " ".join(dict.fromkeys(part for part in (found.kind, found.name) if part)),
+        "date": f"{found.date} (as given; not checked)" if found.date else "none",
+        "made by engine": found.report_engine or "unknown",
+        "today's engine": found.engine_version,
+        "hash": found.hash or "unknown",
+    }
+    parts = [pairs("Report", rows), *bullets("Differs at", found.differences)]
+    parts += bullets("Told otherwise today, and not confirmed", found.explained_otherwise)
+    if found.recomputed:
+        parts += bullets("Computed anew by today's engine from the request in the report", found.headline)
+        parts.append(pairs("Its figures", _figures(found.recomputed)))
+        parts += bullets("If", found.declared_conditions)
+        parts += bullets("Not checked", NOT_CHECKED)
+    return Group(*parts)
+
+
+NOT_CHECKED = (
+    "the conditions under If, which only those who run it can vouch for",
+    "that what is described was what was run",
+    "the date, and who made the report: a hash is no signature",
+)
+
+
+def _figures(recomputed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Parameters in full, then every enclosure of the guarantee, of further points and of a claim."""
+    guarantee = recomputed["guarantee"]
+    figures = dict(recomputed.get("parameters", {}))
+    if target := guarantee.get("target"):
+        figures |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
+    for place, point in enumerate(recomputed.get("points", (guarantee,)), start=1):
+        at = f"point {place}: " if "points" in recomputed else ""
+        names = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
+        figures |= {f"{at}{name}": numbers.outward(point[key]) for name, key in names.items()}
+    if claim := recomputed.get("claim"):
+        figures["claim"] = f"ε = {claim['epsilon']:g} at log10 δ = {claim['log10_delta']:g}: holds {claim['holds']}"
+    return figures

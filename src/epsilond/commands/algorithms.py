@@ -1,0 +1,88 @@
+"""`epsilond calibrate`, `epsilond risk-bound` and `epsilond algorithms`.
+
+Each algorithm's options are generated from its problem: a new one needs no line here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import RenderableType
+
+from epsilond import ask, listing, options, plan_tables, tables
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.risk.answer import RiskBounder
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.commands.exits import exit_codes
+from epsilond.commands.output import AsJson, print_answer, print_body, waiting
+from epsilond.commands.requests import assignment, fields_of, request_parameters, with_parameters
+
+
+def add(main: typer.Typer) -> None:
+    """Add a command for each algorithm of both lists, and the list."""
+    calibrate = typer.Typer(no_args_is_help=True, help="Find what to run an algorithm with.")
+    risk_bound = typer.Typer(no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below.")
+    main.add_typer(calibrate, name="calibrate")
+    main.add_typer(risk_bound, name="risk-bound")
+    for calibrator in CALIBRATORS:
+        calibrate.command(calibrator.name)(_calibration_command(calibrator))
+    for bounder in RISK_BOUNDS:
+        risk_bound.command(bounder.name)(_command(bounder, "bound_risk", tables.risk_bounds))
+    main.command()(algorithms)
+
+
+def algorithms(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="one algorithm in full")] = None,
+    as_body: AsJson = False,
+) -> None:
+    """List the algorithms that can be calibrated, or show one in full."""
+    with exit_codes():
+        if name is None:
+            print_body(listing.algorithms(CALIBRATORS)) if as_body else tables.show(tables.algorithms(CALIBRATORS))
+            return
+        chosen = ask.calibrator(name)
+        print_body(listing.algorithm(chosen)) if as_body else tables.show(tables.algorithm(chosen))
+
+
+def _command(
+    asked: Calibrator | RiskBounder,
+    question: Literal["calibrate", "bound_risk"],
+    table: Callable[[Any], RenderableType],
+) -> Callable[..., None]:
+    """A command with one option for each field of the problem."""
+
+    def command(*, request: str | None, as_body: bool, **given: Any) -> None:
+        with exit_codes():
+            fields = fields_of(request) | options.read_options(asked.problem, given)
+            with waiting(asked.name):
+                answer = getattr(ask, question)(asked.name, **fields)
+            print_answer(answer, table, as_body=as_body)
+
+    parameters = [*options.parameters(asked.problem), *request_parameters()]
+    return with_parameters(command, parameters, f"{asked.title}. {asked.summary}")
+
+
+def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
+    """A command with one option for each field of the calibrator's problem, and --sweep."""
+    single = _command(calibrator, "calibrate", tables.calibration)
+
+    def command(*, sweep: str | None, request: str | None, as_body: bool, **given: Any) -> None:
+        if sweep is None:
+            single(request=request, as_body=as_body, **given)
+            return
+        with exit_codes():
+            name, texts = assignment(sweep, at="/sweep")
+            values = [options.read_options(calibrator.problem, {name: text.strip()})[name] for text in texts.split(",")]
+            fields = fields_of(request) | options.read_options(calibrator.problem, given)
+            with waiting(calibrator.name):
+                answer = ask.sweep(calibrator.name, name, values, **fields)
+            print_body(answer.body) if as_body else tables.show(plan_tables.sweep(answer))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")
+    extra = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, swept])
+    return with_parameters(command, [*inspect.signature(single).parameters.values(), extra], single.__doc__)

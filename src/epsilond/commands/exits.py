@@ -1,0 +1,63 @@
+"""What a command exits with, and how the library's errors become a message that names the option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+
+from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
+from epsilond.options import option_name
+
+UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE = 1, 2, 3, 4, 5, 6
+MEANINGS = {
+    0: "answered; of verify: the page is the one that today's engine writes, and its figures are confirmed",
+    UNEXPECTED: "unexpected: a fault of ours",
+    BAD_INPUT: "bad input: the options or fields are named",
+    NOT_CERTIFIED: "nothing can be certified: the condition that fails and what is near are shown",
+    BROKEN: "verify: the report was altered or is incomplete",
+    DISAGREES: "verify: the report is whole, and today's engine does not agree",
+    ANOTHER_ENGINE: "verify: another version of the engine made the report; today's proves its figures",
+}
+"""THE list of exit codes."""
+ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": "", "spec": "SPEC", "report": "REPORT"}
+"""What is no option by its name, in words; a message that names it itself needs none."""
+SENTENCES = ("there is no such", "an audit has")
+"""How messages begin that are sentences of their own."""
+EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
+
+
+@contextmanager
+def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterator[None]:
+    """Turn the library's errors into a message on standard error and an exit code.
+
+    `named` says where a fault stands in terms of the options, for commands whose options are not the fields.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        for fault in error.faults:
+            typer.echo(_complaint(Fault(named(fault.pointer), fault.message, fault.allowed)), err=True)
+        raise typer.Exit(BAD_INPUT) from None
+    except NoCertificate as error:
+        typer.echo(f"not certified ({error.slug}): {error.message}", err=True)
+        if error.condition is not None:
+            sides = f"left {error.condition.left}, right {error.condition.right}"
+            typer.echo(f"  condition {error.condition.id}: {error.condition.statement}; {sides}", err=True)
+        for name, value in error.nearest.items():
+            typer.echo(f"  nearest {name}: {value}", err=True)
+        for tried in error.considered:
+            typer.echo(f"  tried {tried.theorem}: {tried.reason}", err=True)
+        raise typer.Exit(NOT_CERTIFIED) from None
+
+
+def _complaint(fault: Fault) -> str:
+    """`--clients is out of range`; a message that is a sentence of its own stands behind a colon."""
+    name, *inner = fault.pointer.removeprefix("/").split("/")
+    option = ARGUMENTS.get(name, option_name(name))
+    where = " at ".join(part for part in (option, "/".join(inner)) if part)
+    is_sentence = fault.message.startswith(SENTENCES)
+    where = f"{where}{':' if is_sentence else ''} " if where else ""
+    allowed = f" (allowed: {fault.allowed})" if fault.allowed else ""
+    return f"error: {where}{fault.message}{allowed}"

@@ -1,0 +1,41 @@
+"""`epsilond plan`: every algorithm for one problem, side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from epsilond import ask, options, plan_tables
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.commands.exits import exit_codes
+from epsilond.commands.output import print_answer, waiting
+from epsilond.commands.requests import fields_of, request_parameters, with_parameters
+
+LISTS = ("trust", "observers", "algorithms")
+"""Fields that may be written with commas."""
+
+
+def add(main: typer.Typer) -> None:
+    """Add the command, with one option for each field of a plan."""
+    text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
+    main.command()(with_parameters(plan, [*options.parameters(PlanProblem), *request_parameters()], text))
+
+
+def plan(*, request: str | None, as_body: bool, **given: Any) -> None:
+    """Plan, and print it."""
+    with exit_codes():
+        fields = fields_of(request) | _fields(given)
+        with waiting("plan"):
+            answer = ask.plan(**fields)
+        print_answer(answer, plan_tables.plan, as_body=as_body)
+
+
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
+    lists = {
+        name: text.split(",")
+        for name, text in given.items()
+        if name in LISTS and text is not None and not text.startswith("[")
+    }
+    rest = {name: text for name, text in given.items() if name not in lists}
+    return options.read_options(PlanProblem, rest) | lists

@@ -1,0 +1,115 @@
+"""`epsilond report` and `epsilond verify`."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epsilond import account_tables, reporting
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.answer import as_json
+from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
+from epsilond.commands.output import print_body, waiting
+from epsilond.commands.requests import structure_of
+from epsilond.tables import show
+from epsilond.witness.reports.record import Kind
+
+NONE = "none"
+OWN = ("algorithm", "request", "out", "date")
+"""What a fault may be about beside the fields of the request."""
+
+Source = Annotated[
+    str, typer.Option("--request", metavar="FILE", help="the JSON request: a file, - to read it, or the text itself")
+]
+Out = Annotated[str, typer.Option(metavar="FILE", help="where to write the page; - prints it")]
+Date = Annotated[
+    str | None,
+    typer.Option(metavar="YYYY-MM-DD", help="the date to stand on it · default today, in UTC; none for none"),
+]
+AsOutcome = Annotated[bool, typer.Option("--json", help="print the outcome as JSON")]
+
+
+def add(main: typer.Typer) -> None:
+    """Add both commands."""
+    report = typer.Typer(no_args_is_help=True, help="Write an answer as one page of HTML to be read and signed.")
+    report.command("calibration")(calibration)
+    report.command("account")(account)
+    main.add_typer(report, name="report")
+    main.command()(verify)
+
+
+def calibration(
+    algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="see `epsilond algorithms`")],
+    request: Source,
+    out: Out = "report.html",
+    date: Date = None,
+) -> None:
+    """Report what to run an algorithm with."""
+    _write("calibration", algorithm, request, out, date)
+
+
+def account(request: Source, out: Out = "report.html", date: Date = None) -> None:
+    """Report what a run guarantees; the request is the body of /v1/accounts."""
+    _write("account", None, request, out, date)
+
+
+def verify(
+    report: Annotated[str, typer.Argument(metavar="REPORT", help="the page")], as_outcome: AsOutcome = False
+) -> None:
+    """Check that a report is as it was made, and whether today's engine gives its answer again.
+
+    Answer and page are made anew from the request in the report, and compared with the whole of the file. On the
+    engine's own version every figure must be the report's, to the last digits, which another processor may give
+    otherwise. The date, and who made the report, are checked by nobody: a hash is no signature.
+
+    Exit codes: 0 it agrees, 4 the report was altered or is incomplete, 5 today's engine does not agree, 6 another
+    version of the engine made the report: its figures are confirmed, its page is not.
+    """
+    with exit_codes():
+        page = reporting.read_page(Path(report))
+        with waiting("computing the answer anew"):
+            found = reporting.verify(page)
+        if as_outcome:
+            print_body({"agrees": found.agrees, **as_json(found)})
+        else:
+            show(account_tables.verification(found))
+    if not found.agrees:
+        raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(found.outcome, DISAGREES))
+
+
+def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str | None) -> None:
+    with exit_codes(_option):
+        path = _file(out)
+        body = structure_of(request, at="/request")
+        day = None if date == NONE else date or dt.datetime.now(tz=dt.UTC).date().isoformat()
+        with waiting(algorithm or kind):
+            page = reporting.report(kind, algorithm, request=body, date=day)
+        if path is None:
+            typer.echo(page, nl=False)
+            return
+        try:
+            path.write_text(page, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InvalidInput.at("/out", f"cannot be written: {error.strerror}") from None
+        typer.echo(f"report: {path}")
+
+
+def _option(pointer: str) -> str:
+    """Where a fault stands in terms of the options: a field's own is within the request."""
+    return pointer if pointer.split("/")[1:2] in ([each] for each in OWN) else f"/request{pointer}"
+
+
+def _file(out: str) -> Path | None:
+    """Where the page goes, asked before the work; None is standard output.
+
+    Raises:
+        InvalidInput: the folder is not there.
+    """
+    if out == "-":
+        return None
+    if not Path(out).parent.is_dir():
+        raise InvalidInput.at("/out", "is in a folder that does not exist")
+    return Path(out)

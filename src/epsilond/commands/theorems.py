@@ -1,0 +1,48 @@
+"""`epsilond theorems` and `epsilond evaluate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from epsilond import ask, listing, options, tables
+from epsilond.accountants.theorem import Reading
+from epsilond.accountants.theorems import THEOREMS
+from epsilond.commands.exits import exit_codes
+from epsilond.commands.output import AsJson, print_answer, print_body
+from epsilond.commands.requests import assignment
+
+
+def add(main: typer.Typer) -> None:
+    """Add both commands."""
+    main.command()(theorems)
+    main.command()(evaluate)
+
+
+def theorems(
+    theorem_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="one theorem in full")] = None,
+    as_body: AsJson = False,
+) -> None:
+    """List the theorems, or show one in full."""
+    with exit_codes():
+        if theorem_id is None:
+            print_body(listing.theorems(THEOREMS)) if as_body else tables.show(tables.theorems(THEOREMS))
+        else:
+            chosen = ask.theorem(theorem_id)
+            print_body(listing.theorem(chosen)) if as_body else tables.show(tables.theorem(chosen))
+
+
+def evaluate(
+    theorem_id: Annotated[str, typer.Argument(metavar="ID", help="the theorem")],
+    inputs: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="repeat for each")] = None,
+    reading: Annotated[Reading, typer.Option(help="the formula as printed, or as corrected")] = "printed",
+    as_body: AsJson = False,
+) -> None:
+    """Evaluate a theorem's formula and its conditions."""
+    with exit_codes():
+        given: dict[str, Any] = dict(assignment(each, at="/input") for each in inputs or [])
+        problem = ask.theorem(theorem_id).inputs
+        values = options.read_options(problem, given) if problem is not None else given
+        answer = ask.evaluate(theorem_id, reading=reading, **values)
+        print_answer(answer, lambda found: tables.evaluation(theorem_id, found), as_body=as_body)

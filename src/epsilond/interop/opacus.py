@@ -1,0 +1,58 @@
+"""Opacus: the history of an accountant, as a Spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.interop.counted import run_of
+from epsilond.interop.numbers import built, count, number
+
+
+def spec_from_opacus_history(history: Iterable[tuple[float, float, int]] | Mapping[str, Any]) -> Spec:
+    """What an Opacus accountant has recorded, as a Spec.
+
+    Opacus adds noise of standard deviation noise_multiplier times the clipping norm to the sum of the clipped gradients
+    of a batch in which every record is with probability sample_rate, independently. That is our `noise_multiplier` and
+    `sampling="poisson"`, and its neighbours differ by one record more or less: ask for
+    `relation="add-or-remove-one"`. Under another relation the same Spec is another question, and has another answer.
+    The history says so of every run: where `poisson_sampling=False` was set, no guarantee of it is one of the run.
+
+    Args:
+        history: `accountant.history`, triples of noise_multiplier, sample_rate and number of steps; or
+            `accountant.state_dict()`, which holds it.
+
+    Example:
+        >>> import epsilond
+        >>> run = epsilond.spec_from_opacus_history([(1.0, 0.01, 1000)])
+        >>> account = epsilond.account(run, relation="add-or-remove-one")
+        >>> lower, upper = account.guarantee.curve.epsilon(delta=1e-5)
+        >>> print(f"{lower:.4f} {upper:.4f}")
+        1.8282 1.8282
+
+    Raises:
+        InvalidInput: an entry is no such triple or holds what no run can have, or nothing has been run.
+    """
+    if isinstance(history, Mapping):
+        if "history" not in history:
+            raise InvalidInput.at("/history", "is required")
+        history, at = history["history"], "/history"
+    else:
+        at = ""
+    run = run_of(_steps(entry, f"{at}/{place}") for place, entry in enumerate(history))
+    if run is None:
+        raise InvalidInput.at(at, "holds no step: nothing has been run")
+    return run
+
+
+def _steps(entry: Any, at: str) -> tuple[Spec, int]:
+    try:
+        noise_multiplier, sample_rate, steps = entry
+    except (TypeError, ValueError):
+        raise InvalidInput.at(at, "is not noise_multiplier, sample_rate, steps") from None
+    noise, rate = number(noise_multiplier, f"{at}/0"), number(sample_rate, f"{at}/1")
+    mechanism = built(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise)
+    batch = built(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=rate, mechanism=mechanism)
+    return mechanism if rate == 1.0 else batch, count(steps, f"{at}/2")

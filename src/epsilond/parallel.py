@@ -1,0 +1,79 @@
+"""Blocks of a simulation, over processes. Which process runs which block changes no number.
+
+Workers die with whoever started them, however that ends: they are terminated when the work is left early, and each
+watches its parent.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any
+
+from epsilond.witness import simulation
+
+Progress = Callable[[int, int], None]
+"""Called with how many blocks are done, and of how many."""
+
+
+def in_silence(done: int, total: int) -> None:
+    """Progress that is not shown."""
+
+
+_prepared: list[simulation.Prepared] = []
+"""In a worker: the one simulation it works on."""
+
+
+def run_blocks(prepared: simulation.Prepared, workers: int, progress: Progress) -> Sequence[Any]:
+    """All blocks of it, in order; in this process if one worker, or one block, is all there is."""
+    total = prepared.plan.blocks
+    progress(0, total)
+    if min(workers, total) > 1:
+        return _in_processes(prepared, min(workers, total), progress)
+    blocks = []
+    for index in range(total):
+        blocks.append(simulation.run_block(prepared, index))
+        progress(index + 1, total)
+    return blocks
+
+
+def _in_processes(prepared: simulation.Prepared, workers: int, progress: Progress) -> Sequence[Any]:
+    total = prepared.plan.blocks
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(prepared,)
+    )
+    try:
+        numbers = {pool.submit(_run, index): index for index in range(total)}
+        for done, future in enumerate(as_completed(numbers), start=1):
+            future.result()
+            progress(done, total)
+    except BaseException:
+        # Also Ctrl-C: a block may have seconds to go, and nobody waits for it any more.
+        for child in set(multiprocessing.active_children()) - before:
+            child.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
+    return [future.result() for future in sorted(numbers, key=numbers.__getitem__)]
+
+
+def _start(prepared: simulation.Prepared) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent ends the workers
+    _prepared.append(prepared)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _run(index: int) -> Any:
+    return simulation.run_block(_prepared[0], index)

@@ -1,0 +1,146 @@
+"""From names and values to a checked request, with the faults an HTTP body would be given.
+
+The request dataclasses check their own ranges. What they cannot see is checked here: names they do not have, names
+that are missing, and structures (groups, mechanisms) given as plain mappings and sequences.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from typing_extensions import TypeAliasType
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Tagged, quantity_of
+
+T = TypeVar("T")
+WORDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
+
+
+def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
+    """The `request` whose fields are `given`. Structures may be mappings and lists, or instances already.
+
+    None stands for an absent field where absence is allowed.
+
+    Raises:
+        InvalidInput: a fault for each unknown or missing name and each value that cannot be; pointers begin with `at`.
+    """
+    hints = get_type_hints(request, include_extras=True)
+    known = {field.name: field for field in fields(request)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    faults = [
+        Fault(f"{at}/{name}", "is not a field of this object" + near(name, known), ", ".join(known))
+        for name in given
+        if name not in known
+    ]
+    for name, field in known.items():
+        if given.get(name) is None and field.default is None:
+            continue
+        if name in given:
+            try:
+                values[name] = read_value(hints[name], given[name], at=f"{at}/{name}")
+            except InvalidInput as error:
+                faults.extend(error.faults)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            faults.append(Fault(f"{at}/{name}", "is required", allowed(hints[name])))
+    if faults:
+        raise InvalidInput(*faults)
+    try:
+        return request(**values)
+    except InvalidInput as error:
+        raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+
+
+def read_value(annotation: Any, value: Any, *, at: str) -> Any:
+    """A value as its annotation wants it; quantities are left to the request that holds them, which checks them all.
+
+    Raises:
+        InvalidInput: the value is of another kind, or a structure in it is at fault.
+    """
+    if isinstance(annotation, TypeAliasType):
+        return read_value(annotation.__value__, value, at=at)
+    bare, quantity = quantity_of(annotation)
+    tagged = next((item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Tagged)), None)
+    if tagged is not None:
+        return _read_tagged(tagged.field, get_args(bare), value, at)
+    if isinstance(bare, TypeAliasType):
+        return read_value(bare, value, at=at)
+    if isinstance(bare, type) and is_dataclass(bare):
+        return _read_object(bare, value, at)
+    if get_origin(bare) is tuple:
+        if not isinstance(value, list | tuple):
+            raise InvalidInput.at(at, "must be an array")
+        return tuple(read_value(get_args(bare)[0], item, at=f"{at}/{place}") for place, item in enumerate(value))
+    plain = value.item() if isinstance(value, np.generic) else value
+    checked_by_request = quantity is not None and (bare in (float, int) or get_origin(bare) is Literal)
+    if not checked_by_request and not _fits(bare, plain):
+        raise InvalidInput.at(at, f"must be {words(bare)}", allowed=allowed(annotation))
+    return plain
+
+
+def named(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
+    """The choice of that name.
+
+    Raises:
+        InvalidInput: there is none; the message proposes names that are near.
+    """
+    if name in choices:
+        return choices[name]
+    proposal = near(name, choices)
+    raise InvalidInput.at(
+        at, f"there is no such {noun}{proposal}", allowed=None if proposal else ", ".join(map(str, choices))
+    )
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """A proposal to put behind a message about an unknown name: empty if nothing is near."""
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def allowed(annotation: Any) -> str | None:
+    """What a field admits, in words: its literals or its range."""
+    bare, quantity = quantity_of(annotation)
+    if get_origin(bare) is Literal:
+        return ", ".join(map(str, get_args(bare)))
+    return (quantity.allowed or None) if quantity is not None else None
+
+
+def words(bare: Any) -> str:
+    """What kind of value a bare type is, in words."""
+    if get_origin(bare) is Literal:
+        return "one of the allowed values"
+    members = [WORDS[member] for member in (bare, *get_args(bare)) if isinstance(member, type) and member in WORDS]
+    return " or ".join(members) or "one of the allowed values"
+
+
+def _fits(bare: Any, value: Any) -> bool:
+    if get_origin(bare) is Literal:
+        return any(value is choice or (type(value) is type(choice) and value == choice) for choice in get_args(bare))
+    if bare in (float, int):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if bare in (bool, str):
+        return isinstance(value, bare)
+    members = get_args(bare) if get_origin(bare) is not None and not isinstance(get_origin(bare), type) else ()
+    return not members or any(_fits(member, value) for member in members)
+
+
+def _read_object(cls: type, value: Any, at: str) -> Any:
+    if isinstance(value, cls):
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidInput.at(at, "must be an object", allowed=", ".join(field.name for field in fields(cls)))
+    return read(cls, value, at=at)
+
+
+def _read_tagged(field: str, choices: tuple[Any, ...], value: Any, at: str) -> Any:
+    if isinstance(value, choices):
+        return value
+    kinds = {str(getattr(choice, field)): choice for choice in choices}
+    if not isinstance(value, Mapping) or field not in value:
+        raise InvalidInput.at(f"{at}/{field}", "is required", allowed=", ".join(kinds))
+    return read(named(str(value[field]), kinds, at=f"{at}/{field}", noun=field), value, at=at)

@@ -1,0 +1,225 @@
+"""Reports to sign, and whether today's engine agrees with one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import TemplateError
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.reading import read
+from epsilond.witness.reports import words
+from epsilond.witness.reports.canonical import canonical
+from epsilond.witness.reports.compare import SAME_ENGINE, agreement, explained_otherwise
+from epsilond.witness.reports.inert import is_inert
+from epsilond.witness.reports.make import dated, make, plain
+from epsilond.witness.reports.page import declared, render
+from epsilond.witness.reports.questions import question
+from epsilond.witness.reports.record import (
+    LARGEST_PAGE,
+    Broken,
+    Kind,
+    demand_one_engine,
+    opened,
+    sealed,
+    without_data,
+)
+
+Outcome = Literal[
+    "exactly", "within-the-certificate", "another-engine", "not-confirmed", "contradicts", "refused", "broken"
+]
+AGREES: frozenset[Outcome] = frozenset(("exactly", "within-the-certificate"))
+RECOMPUTED = ("parameters", "guarantee", "points", "claim", "meaning")
+"""The parts of an answer that are claims in numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What came of a report.
+
+    `exactly`: today's engine answers the same to the last digit, and the page is, byte for byte, the one it writes of
+    that answer. `within-the-certificate`: so is the page, and every figure is near today's (witness/reports/compare.py
+    says how near), as on another processor, where the last digits of logarithms and sums differ.
+    `another-engine`: the report names another engine's version. Today's confirms its figures and writes the same page
+    of its data, but cannot say whether that version gave them: read `recomputed` instead. A page of another version
+    that today's would write otherwise is `broken`: only that version can check it. `not-confirmed`: likewise of another
+    engine, and at `differences` the report says more than today's engine proves. `contradicts`: the figures differ at
+    `differences`, JSON pointers into the data. `refused`: the request has no answer. `broken`: the page is not as it
+    was made.
+
+    `recomputed` is what today's engine answers to the report's request (parameters, guarantee, points, claim and
+    meaning, as in the answers of the service), in words too (`headline`), with the conditions that only the caller can
+    vouch for (`declared_conditions`). Nobody checks the date, nor who made the report: a hash is no signature.
+    `explained_otherwise` points to what another engine's report tells in other words or steps than today's.
+    """
+
+    outcome: Outcome
+    reason: str
+    hash: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    date: str | None = None
+    report_engine: str | None = None
+    engine_version: str = ENGINE_VERSION
+    differences: tuple[str, ...] = ()
+    explained_otherwise: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()
+    recomputed: Mapping[str, Any] = field(default_factory=dict)
+    declared_conditions: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the page is whole, of today's engine, and confirmed by it."""
+        return self.outcome in AGREES
+
+
+def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str, Any], date: str | None = None) -> str:
+    """A calibration or an account as one page of HTML, to be read, printed and signed.
+
+    `request` is what `calibrate` takes, or the body of an account. `date` (YYYY-MM-DD) is the caller's; no clock is
+    read. The same arguments give the same page, by the same engine. The page carries its data and needs no other file.
+
+    Example:
+        >>> import epsilond
+        >>> asked = {"spec": {"kind": "gaussian", "noise_multiplier": 2.0}, "relation": "replace-one"}
+        >>> page = epsilond.report("account", request={**asked, "query": {"delta": 1e-5}}, date="2026-01-31")
+        >>> epsilond.verify(page).outcome
+        'exactly'
+
+    Raises:
+        InvalidInput: no such algorithm, a date that is none, or a request that no run can have.
+        NoCertificate: nothing can be certified.
+    """
+    asked = question(kind, algorithm)
+    return make(asked, read(asked.problem, request), request, date)
+
+
+def verify(page: str) -> Verification:
+    """Whether a report is as it was made, and whether today's engine gives its answer again.
+
+    Nothing in the page is run. Its data are read and checked against their hash, the request in them is answered anew,
+    and the page is written anew and compared with the whole of `page`, byte for byte. Give the page as it was stored: a
+    byte order mark or other line endings are alterations like any other.
+
+    Example:
+        >>> import epsilond
+        >>> epsilond.verify("<html></html>").outcome
+        'broken'
+    """
+    try:
+        found = opened(page)
+        return _confirmed(found, page)
+    except Broken as error:
+        return Verification(outcome="broken", reason=str(error))
+
+
+def read_page(path: Path) -> str:
+    """The text of a report's file; what is no text at all is read as an empty page.
+
+    Raises:
+        InvalidInput: the file cannot be read, or is too large to be a report.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_PAGE + 1)
+    except OSError as error:
+        raise InvalidInput.at("/report", f"cannot be read: {error.strerror}") from None
+    if len(data) > LARGEST_PAGE:
+        raise InvalidInput.at("/report", "is too large to be a report", allowed=f"at most {LARGEST_PAGE} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def _confirmed(found: Mapping[str, Any], page: str) -> Verification:
+    """The outcome for a page that fits its hashes.
+
+    Raises:
+        Broken: the page shows something else than its data say, or the data what no report's could.
+    """
+    demand_one_engine(found)
+    if not is_inert(without_data(page)):
+        raise Broken("the page holds something that no report of any engine holds, such as a script or a comment")
+    _demand_date(found["date"])
+    known: dict[str, Any] = {
+        "hash": found["hash"],
+        "kind": found["kind"],
+        "name": found["name"],
+        "date": found["date"] or None,
+        "report_engine": found["engine_version"],
+    }
+    try:
+        asked = question(found["kind"], found["name"])
+        problem: Any = read(asked.problem, found["request"])
+        answered = asked.answered(problem)
+    except InvalidInput as error:
+        return Verification(outcome="refused", reason=f"the request cannot be: {error}", **known)
+    except NoCertificate as error:
+        return Verification(outcome="refused", reason=f"not certified ({error.slug}): {error.message}", **known)
+    computed = {"answer": answered.answer, "profile": answered.profile, "engine_version": ENGINE_VERSION}
+    outcome: Outcome
+    outcome, differences = agreement(found, computed)
+    known |= {
+        "differences": differences,
+        "headline": words.headline({"kind": found["kind"], "answer": answered.answer}),
+        "recomputed": {name: answered.answer[name] for name in RECOMPUTED if name in answered.answer},
+        "declared_conditions": tuple(statement for _, statement in declared(answered.answer)),
+    }
+    written_alike = _written_alike(found, page)
+    if found["engine_version"] != ENGINE_VERSION:
+        if not written_alike:
+            raise Broken(
+                "another version of the engine made the report, and the visible page is not what this one writes of "
+                "its data: it was altered, or can be checked by that version alone"
+            )
+        outcome = "another-engine" if outcome in AGREES else outcome
+        known["explained_otherwise"] = explained_otherwise(found, computed)
+    elif outcome in AGREES:
+        if canonical(plain(found["request"])) != canonical(found["request"]):
+            raise Broken("the request is not in the form in which a report carries it")
+        if not written_alike:
+            raise Broken("the visible page was altered: it is not the page of its data")
+    return Verification(outcome=outcome, reason=_REASONS[outcome], **known)
+
+
+def _demand_date(text: str) -> None:
+    """What stands in the place of a date is one as a report writes it, or nothing.
+
+    Raises:
+        Broken: it is not.
+    """
+    try:
+        if not text or dated(text) == text:
+            return
+    except InvalidInput:
+        pass
+    raise Broken("what stands in the place of the date is none")
+
+
+def _written_alike(found: Mapping[str, Any], page: str) -> bool:
+    """Whether the page, all of it, is what today's engine writes of its data, byte for byte.
+
+    Of data that no engine made, such as those of a forger, there may be no page at all.
+    """
+    unsealed = {name: item for name, item in found.items() if name not in ("hash", "page")}
+    try:
+        return sealed(unsealed, render) == page
+    except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
+_REASONS: Mapping[Outcome, str] = {
+    "exactly": "today's engine gives the same answer, to the last digit, and writes the same page of it",
+    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library"
+    f" does: every figure is within {SAME_ENGINE:g} of the report's, relatively, δ by its logarithm; the page is the"
+    " one of the report's",
+    "another-engine": "another version of the engine made the report; the page is what this one writes of its data, and"
+    " the figures in them are confirmed by those below: read these, or verify it with that version",
+    "not-confirmed": "another version of the engine made the report, and today's does not prove as much",
+    "contradicts": "today's engine gives another answer",
+}

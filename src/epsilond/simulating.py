@@ -1,0 +1,86 @@
+"""What the simulate command does around a simulation: where the figure goes, and a progress bar."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from epsilond import ask
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.answer import as_json
+from epsilond.witness.figures import MEDIA_TYPES, draw
+
+FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
+
+
+def figure_file(name: str | None) -> Path | None:
+    """Where the figure is to be written; asked before the work, not after.
+
+    Raises:
+        InvalidInput: the name's ending is no format, or its folder is not there.
+    """
+    if name is None:
+        return None
+    path = Path(name)
+    if path.suffix not in FORMATS:
+        raise InvalidInput.at("/out", "has no ending that says its format", allowed=", ".join(MEDIA_TYPES))
+    if not path.parent.is_dir():
+        raise InvalidInput.at("/out", "is in a folder that does not exist")
+    return path
+
+
+def with_progress(request: Any, workers: int | None) -> Any:
+    """The answer, with a bar on standard error while it is computed."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with (
+        ended_like_ctrl_c(),
+        Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar,
+    ):
+        task = bar.add_task("preparing", total=None)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, description="simulating", completed=done, total=total)
+
+        return ask.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM ends the work as Ctrl-C does: workers are ended, and the terminal gets its cursor back."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def write_figure(answer: Any, path: Path) -> None:
+    """Draw the answer into a file.
+
+    Raises:
+        InvalidInput: the file cannot be written.
+    """
+    drawn = draw(as_json(answer), FORMATS[path.suffix])
+    try:
+        path.write_bytes(drawn)
+    except OSError as error:
+        raise InvalidInput.at("/out", f"cannot be written: {error.strerror}") from None

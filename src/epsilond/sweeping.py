@@ -1,0 +1,89 @@
+"""One calibration at many values of one field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.problem import Calibrator
+from epsilond.reading import near, read
+
+MOST_VALUES = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtValue:
+    """The answer at one value of the field, or the error that refuses it."""
+
+    value: Any
+    answer: Calibration | None = None
+    error: InvalidInput | NoCertificate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """The answers in the order of their values."""
+
+    algorithm: str
+    field: str
+    answers: tuple[AtValue, ...]
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """What the service answers, but for the titles of problems."""
+        return {
+            "algorithm": self.algorithm,
+            "sweep": {"field": self.field, "values": [each.value for each in self.answers]},
+            "answers": [_part(each) for each in self.answers],
+        }
+
+
+def sweep_of(calibrator: Calibrator, swept: str, values: Sequence[Any], given: Mapping[str, Any]) -> Sweep:
+    """The calibrator's answers at each value.
+
+    Raises:
+        InvalidInput: no such field, no values or too many, or each is refused for the same fault of another field.
+    """
+    known = [field.name for field in fields(calibrator.problem)]
+    if swept not in known:
+        raise InvalidInput.at("/sweep/field", "is not a field" + near(swept, known), allowed=", ".join(known))
+    if not 1 <= len(values) <= MOST_VALUES:
+        raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
+    answers = tuple(_at(calibrator, value, {**given, swept: value}) for value in values)
+    refused = [each.error.faults for each in answers if isinstance(each.error, InvalidInput)]
+    if len(refused) == len(answers):
+        common = set(refused[0]).intersection(*refused)
+        elsewhere = [fault for fault in refused[0] if fault in common and not _within(swept, fault)]
+        if elsewhere:
+            raise InvalidInput(*elsewhere)
+    return Sweep(algorithm=calibrator.name, field=swept, answers=answers)
+
+
+def _within(swept: str, fault: Fault) -> bool:
+    return fault.pointer == f"/{swept}" or fault.pointer.startswith(f"/{swept}/")
+
+
+def _at(calibrator: Calibrator, value: Any, given: Mapping[str, Any]) -> AtValue:
+    try:
+        if value is None:
+            raise InvalidInput.at("", "must not be null")
+        return AtValue(value=value, answer=calibrator.solve(read(calibrator.problem, given)))
+    except (InvalidInput, NoCertificate) as error:
+        return AtValue(value=value, error=error)
+
+
+def _part(each: AtValue) -> Mapping[str, Any]:
+    if each.error is None:
+        return {"value": each.value, "answer": each.answer}
+    return {"value": each.value, "problem": _problem(each.error)}
+
+
+def _problem(error: EpsilondError) -> Mapping[str, Any]:
+    if isinstance(error, InvalidInput):
+        return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
+    assert isinstance(error, NoCertificate)
+    told = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
+    return told if error.condition is None else {**told, "condition": error.condition}

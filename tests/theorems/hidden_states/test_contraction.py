@@ -1,0 +1,221 @@
+"""Contraction under a common kernel: the lemmas, and the rule that takes a guarantee to a guarantee."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.factor_sums import geometric_sum
+from epsilond.accountants.numerics.special import log_theta, log_theta_complement
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.theorems.hidden_states.contraction import (
+    LEMMA_1,
+    LEMMA_2,
+    TWO_POINTS,
+    FiniteChannel,
+    GaussianKernel,
+    TwoGaussians,
+    contract,
+)
+from tests.oracles.contraction import Law, hockey_stick, theta
+from tests.oracles.hockey_stick import gaussian_mixture
+from tests.oracles.hockey_stick import hockey_stick as exact_hockey_stick
+
+CASES = json.loads((Path(__file__).parents[2] / "golden" / "contraction.json").read_text())["cases"]
+EPSILONS = (0.0, 0.05, 0.7, 2.0)
+
+
+def cases(function: str) -> list[dict]:
+    return [case for case in CASES if case["function"] == function]
+
+
+@pytest.mark.parametrize("case", cases("theta") + cases("log_theta") + cases("theta_complement"), ids=lambda c: c["id"])
+def test_golden_theta(case: dict) -> None:
+    epsilon, shift, printed = case["inputs"]["eps"], case["inputs"]["r"], float(case["outputs"]["value"])
+    if case["function"] == "log_theta":
+        assert float(log_theta(epsilon, shift)) == pytest.approx(printed, rel=1e-13)
+    elif case["function"] == "theta_complement":
+        assert math.exp(float(log_theta_complement(epsilon, shift))) == pytest.approx(printed, rel=1e-12)
+    else:
+        assert math.exp(float(log_theta(epsilon, shift))) == pytest.approx(printed, rel=1e-12)
+
+
+@pytest.mark.parametrize("case", cases("geom"), ids=lambda c: c["id"])
+def test_golden_geometric_sums(case: dict) -> None:
+    found = geometric_sum(case["inputs"]["u"], case["inputs"]["T"])
+    assert found == pytest.approx(float(case["outputs"]["value"]), rel=1e-13)
+
+
+def test_golden_bad_channel() -> None:
+    (case,) = cases("contraction_finite_channel")
+    assert "error" in case["outputs"]
+    with pytest.raises(InvalidInput) as caught:
+        FiniteChannel(epsilon=case["inputs"]["eps"], rows=tuple(map(tuple, case["inputs"]["rows"])))
+    assert caught.value.faults[0].pointer == "/rows/0"
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+def test_lemma_1_is_the_divergence_of_two_gaussians(epsilon: float) -> None:
+    found = LEMMA_1.evaluate(TwoGaussians(epsilon=epsilon, distance=3.0, noise_std=2.0)).outputs
+    truth = exact_hockey_stick(gaussian_mixture([1], [1.5]), gaussian_mixture([1], [0]), epsilon, -10, 12)
+    assert found["theta"] == pytest.approx(float(truth), rel=1e-12)
+    assert found["theta"] + found["complement"] == pytest.approx(1.0, rel=1e-14)
+
+
+def test_theta_is_the_error_function_at_zero_and_monotone() -> None:
+    assert theta(0.0, 1.3) == pytest.approx(math.erf(1.3 / math.sqrt(8)), rel=1e-14)
+    shifts = [
+        LEMMA_2.evaluate(GaussianKernel(epsilon=0.5, diameter=d, noise_std=1.0)).outputs["log10_theta"]
+        for d in (0.1, 0.5, 1.0, 5.0)
+    ]
+    losses = [
+        LEMMA_2.evaluate(GaussianKernel(epsilon=e, diameter=1.0, noise_std=1.0)).outputs["log10_theta"]
+        for e in (0.0, 0.5, 2.0)
+    ]
+    assert shifts == sorted(shifts)
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_no_pair_of_inputs_is_contracted_less() -> None:
+    random = np.random.default_rng(5)
+    for _ in range(50):
+        rows = random.dirichlet(np.full(4, 0.5), size=3)
+        epsilon = float(random.uniform(0, 1.5))
+        channel = FiniteChannel(epsilon=epsilon, rows=tuple(map(tuple, rows / rows.sum(axis=1, keepdims=True))))
+        coefficient = TWO_POINTS.evaluate(channel).outputs["coefficient"]
+        p, q = random.dirichlet(np.full(3, 0.5), size=(200, 2)).transpose(1, 0, 2)
+        gamma = math.exp(epsilon)
+        before = np.maximum(p - gamma * q, 0).sum(axis=1)
+        after = np.maximum((p - gamma * q) @ rows, 0).sum(axis=1)
+        assert (after <= coefficient * before + 1e-12).all()
+        points = np.eye(3)
+        pairs = [np.maximum((points[i] - gamma * points[j]) @ rows, 0).sum() for i in range(3) for j in range(3)]
+        assert coefficient == pytest.approx(max(pairs), rel=1e-12)
+
+
+def test_a_projection_contracts_further() -> None:
+    # From the ends of [−1, 1], noise 0.5, projected back: below θ(2/0.5) once the threshold lies outside the ball.
+    ends = [Law(1.0, 80, np.asarray([start]), np.ones(1), 0.5) for start in (1.0, -1.0)]
+    for epsilon in (0.0, 1.0, 6.0):
+        assert hockey_stick(ends[:1], ends[1:], epsilon) == pytest.approx(theta(epsilon, 4.0), abs=2e-6)
+    assert hockey_stick(ends[:1], ends[1:], 10.0) < 0.9 * theta(10.0, 4.0)
+
+
+# contract -----------------------------------------------------------------------------------------------------------
+INNER = {
+    "gaussian": Gaussian(noise_multiplier=1.5),
+    "poisson": Subsampled(sampling="poisson", rate=0.1, mechanism=Gaussian(noise_multiplier=0.8)),
+    "repeated": Repeated(times=5, mechanism=Gaussian(noise_multiplier=4.0)),
+}
+
+
+def inner(name: str) -> Guarantee:
+    return account(INNER[name], relation="add-or-remove-one").guarantee
+
+
+@pytest.mark.parametrize("name", INNER)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_contract_multiplies_by_theta_at_the_same_epsilon(name: str, epsilon: float) -> None:
+    base = inner(name)
+    contracted = contract(base, diameter=2.0, noise_std=1.5).curve.bound_log_delta(epsilon)
+    expected = base.curve.bound_log_delta(epsilon)
+    factor = math.log(theta(epsilon, 2.0 / 1.5))
+    assert contracted.lower <= expected.lower + factor + 1e-12
+    assert contracted.upper == pytest.approx(expected.upper + factor, abs=1e-11)
+    assert contracted.upper >= expected.lower + factor
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_contracting_twice_multiplies_both_factors(epsilon: float) -> None:
+    once = contract(inner("poisson"), diameter=1.0, noise_std=0.7)
+    forth = contract(once, diameter=3.0, noise_std=1.0).curve.bound_log_delta(epsilon).upper
+    back = contract(contract(inner("poisson"), diameter=3.0, noise_std=1.0), diameter=1.0, noise_std=0.7)
+    assert forth == pytest.approx(back.curve.bound_log_delta(epsilon).upper, abs=1e-12)
+    factors = math.log(theta(epsilon, 1.0 / 0.7)) + math.log(theta(epsilon, 3.0))
+    assert forth == pytest.approx(inner("poisson").curve.bound_log_delta(epsilon).upper + factors, abs=1e-11)
+
+
+def test_contract_to_a_point_is_zero() -> None:
+    nothing = contract(inner("poisson"), diameter=0.0, noise_std=1.0)
+    for epsilon in EPSILONS:
+        assert nothing.curve.bound_log_delta(epsilon).upper == -math.inf
+    assert nothing.curve.epsilon(-1000.0).upper == 0.0
+
+
+def test_an_infinite_diameter_changes_nothing_but_the_witnesses() -> None:
+    base = inner("gaussian")
+    kept = contract(base, diameter=math.inf, noise_std=1.0)
+    assert kept.curve.bound_log_delta(0.4) == base.curve.bound_log_delta(0.4)
+    assert base.curve.witnesses
+    assert kept.curve.witnesses == ()
+
+
+def test_a_witness_does_not_survive_a_kernel() -> None:
+    contracted = contract(inner("gaussian"), diameter=5.0, noise_std=1.0)
+    assert contracted.curve.log_delta(0.1).lower == -math.inf
+    assert contracted.tight == "unknown"
+
+
+@pytest.mark.parametrize("name", ["gaussian", "poisson"])
+def test_the_tails_are_the_slopes(name: str) -> None:
+    contracted = contract(inner(name), diameter=2.0, noise_std=1.5).curve.upper
+    for profile in contracted.orders():
+        for epsilon in (0.0, 0.02, 0.09, 0.8):
+            at = np.asarray([epsilon])
+            (log_p,), (log_q,) = profile.log_tails(at)
+            if math.isinf(log_p):
+                continue
+            delta = math.exp(float(profile.log_delta(at).upper[0]))
+            assert math.exp(log_p) - math.exp(epsilon + log_q) == pytest.approx(delta, abs=1e-12)
+            wide = 1e-5
+            ends = profile.log_delta(np.log(np.exp(epsilon) + np.asarray([0.0, wide]))).upper
+            slope = (math.exp(ends[0]) - math.exp(ends[1])) / wide
+            assert math.exp(log_q) == pytest.approx(slope, rel=2e-3)
+
+
+def test_a_contracted_guarantee_composes() -> None:
+    contracted = contract(inner("gaussian"), diameter=4.0, noise_std=1.0)
+    forward, backward = contracted.curve.upper.forward, contracted.curve.upper.backward
+    zero = np.zeros(1)
+    above, below = forward.log_tails(zero), backward.log_tails(zero)
+    # Both laws' masses of {L > 0} and {L < 0} leave room for an atom at 0.
+    assert np.exp(above.log_p[0]) + np.exp(below.log_q[0]) <= 1.0
+    assert np.exp(above.log_q[0]) + np.exp(below.log_p[0]) <= 1.0
+
+
+def test_the_derivation_names_the_lemma_and_its_premises() -> None:
+    contracted = contract(inner("gaussian"), diameter=4.0, noise_std=1.0)
+    assert contracted.theorems() == ("asoodeh.lemma-2", "balle-wang-2018.8")
+    assert {condition.id for condition in contracted.declared} == {
+        "common-kernel",
+        "bounded-input",
+        "sum-of-contributions",
+    }
+
+
+@pytest.mark.parametrize(
+    ("diameter", "noise", "pointer"),
+    [(-1.0, 1.0, "/diameter"), (math.nan, 1.0, "/diameter"), (1.0, 0.0, "/noise_std"), (1.0, math.inf, "/noise_std")],
+)
+def test_kernels_that_no_step_can_have(diameter: float, noise: float, pointer: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        contract(inner("gaussian"), diameter=diameter, noise_std=noise)
+    assert caught.value.faults[0].pointer == pointer
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+def test_two_steps_of_a_real_kernel_lie_inside(epsilon: float) -> None:
+    """A use of the record, then a projected step it takes no part in: the bound of the rule against the laws."""
+    used = account(Gaussian(noise_multiplier=2.0), relation="replace-one").guarantee
+    bound = contract(used, diameter=2.0, noise_std=1.0).curve.bound_log_delta(epsilon).upper
+    first, second = (Law(1.0, 120, np.asarray([side]), np.ones(1), 1.0) for side in (0.5, -0.5))
+    shared = [(1.0, lambda w: w)]
+    truth = hockey_stick([first.step(shared, 1.0)], [second.step(shared, 1.0)], epsilon)
+    assert truth <= math.exp(bound) + 1e-6

@@ -1,0 +1,75 @@
+"""Lemmas E.3, E.7 and E.8, on quadratics, balls and smooth convex losses drawn at random."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
+    LEMMA_E3,
+    LEMMA_E7,
+    LEMMA_E8,
+    CoercivityInputs,
+    ContractionInputs,
+)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_step_shrinks_distances_by_each_factor(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    beta = float(10 ** rng.uniform(-2, 2))
+    mu = beta * float(10 ** rng.uniform(-3, 0))
+    step = 2 / (beta + mu) * float(rng.uniform(0.01, 1))
+    found = LEMMA_E3.evaluate(ContractionInputs(step_size=step, smoothness=beta, strong_convexity=mu)).outputs
+    curvatures = np.concatenate([[mu, beta], rng.uniform(mu, beta, 5)])
+    difference = rng.normal(size=7)
+    ratio = np.linalg.norm((1 - step * curvatures) * difference) / np.linalg.norm(difference)
+    assert ratio <= found["least_contraction"] * (1 + 1e-12)
+    assert found["least_contraction"] <= found["contraction"] + 1e-15
+    assert found["contraction"] <= found["simple_contraction"] + 1e-15
+    assert np.max(np.abs(1 - step * curvatures)) == pytest.approx(found["least_contraction"], rel=1e-9, abs=1e-12)
+
+
+def test_a_longer_step_violates_the_condition() -> None:
+    for step, holds in ((0.8, True), (0.81, False)):
+        evaluation = LEMMA_E3.evaluate(ContractionInputs(step_size=step, smoothness=2.0, strong_convexity=0.5))
+        assert (evaluation.conditions[0].holds, evaluation.conditions[0].right) == (holds, 0.8)
+    with pytest.raises(InvalidInput, match="/strong_convexity"):
+        ContractionInputs(step_size=0.1, smoothness=1.0, strong_convexity=1.1)
+
+
+def test_projections_on_a_ball_and_a_box_do_not_expand() -> None:
+    rng = np.random.default_rng(3)
+    left, right = rng.normal(size=(2, 500, 4)) * 3
+
+    def ball(w: Any) -> Any:
+        return w / np.maximum(1.0, np.linalg.norm(w, axis=1, keepdims=True))
+
+    apart = np.linalg.norm(left - right, axis=1)
+    for project in (ball, lambda w: np.clip(w, -1, 1)):
+        assert np.all(np.linalg.norm(project(left) - project(right), axis=1) <= apart * (1 + 1e-12))
+    assert LEMMA_E7.formula is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_gradients_are_co_coercive(seed: int) -> None:
+    """F = Σ s_i log(1 + e^{a_i w}): β at most Σ s_i a_i²/4 on the whole line."""
+    rng = np.random.default_rng(seed)
+    slopes, scales = rng.normal(size=3) * 2, rng.uniform(0.1, 2, 3)
+    beta = float(np.sum(scales * slopes**2) / 4)
+    x, y = rng.normal(size=2) * 2
+
+    def value(w: float) -> float:
+        return float(np.sum(scales * np.logaddexp(0, slopes * w)))
+
+    def gradient(w: float) -> float:
+        return float(np.sum(scales * slopes / (1 + np.exp(-slopes * w))))
+
+    divergence = max(value(x) - value(y) - gradient(y) * (x - y), 0.0)
+    found = LEMMA_E8.evaluate(CoercivityInputs(smoothness=beta, bregman_divergence=divergence)).outputs
+    assert (gradient(x) - gradient(y)) ** 2 <= found["squared_gradient_difference"] + 1e-12
+    quadratic = LEMMA_E8.evaluate(CoercivityInputs(smoothness=3.0, bregman_divergence=1.5 * 0.49)).outputs
+    assert quadratic["squared_gradient_difference"] == pytest.approx((3.0 * 0.7) ** 2, rel=1e-14)
+    assert math.isfinite(divergence)

@@ -1,0 +1,173 @@
+"""Theorems 3.1, F.3, F.4 and F.5: every golden case, both sides of every condition, an oracle in mpmath."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath as mp
+import pytest
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorem import Evaluation, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import lower_bounds as bounds
+
+CASES = {
+    case["id"]: case for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
+}
+THEOREMS: dict[str, Theorem] = {
+    "thm31_lower_bound": bounds.LOCAL_POPULATION,
+    "thmF3_cdp_sco_lower": bounds.CENTRAL_POPULATION,
+    "thmF4_erm_lower": bounds.LOCAL_EMPIRICAL,
+    "thmF5_cdp_erm_lower": bounds.CENTRAL_EMPIRICAL,
+}
+OURS = [name for name, case in CASES.items() if case["function"] in THEOREMS]
+FIELDS = {
+    "n": "samples_per_client",
+    "N": "clients",
+    "d": "dimension",
+    "eps0": "epsilon",
+    "eps": "epsilon",
+    "eps0_round": "round_epsilon",
+    "delta0_min": "round_delta",
+    "L": "lipschitz",
+    "D": "diameter",
+    "phi": "gradient_std",
+    "mu": "strong_convexity",
+    "C": "compositionality",
+}
+VERDICTS = {
+    "eps0 in (0, sqrt N]": "root-of-clients",
+    "eps0^r <= 1/n": "one-over-records",
+    "N large enough": "enough-clients",
+    "delta0^r >= lower limit": "least-round-delta",
+    "delta0 = o(1/(n N)^2)": "vanishing-delta",
+    "sum_r delta0^r = o(1/(n N)^2)": "vanishing-delta",
+    "delta = o(1/(nN)^2)": "vanishing-delta",
+    "delta = o(1/(nN))": "vanishing-delta",
+    "M = N (all clients participate)": "all-participate",
+    "A in B (symmetric)": "symmetric",
+    "L >= mu D/2": "steep-enough",
+}
+
+
+def evaluated(theorem: Theorem, **changes: Any) -> Evaluation:
+    assert theorem.inputs is not None
+    return theorem.evaluate(theorem.inputs(**{**theorem.examples[0], **changes}))
+
+
+def holds(evaluation: Evaluation, name: str) -> Any:
+    return next(condition.holds for condition in evaluation.conditions if condition.id == name)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_golden(name: str) -> None:
+    case = CASES[name]
+    theorem = THEOREMS[case["function"]]
+    given = {FIELDS[key]: value for key, value in case["inputs"].items() if key in FIELDS}
+    given = {key: value if isinstance(value, int) else float(Fraction(value)) for key, value in given.items()}
+    if theorem is not bounds.LOCAL_POPULATION:
+        given["radius"] = given.pop("diameter")
+    assert theorem.inputs is not None
+    found = theorem.evaluate(theorem.inputs(**given))
+    assert found.outputs["excess_risk_scale"] == pytest.approx(case["outputs"]["scale"], rel=1e-12)
+    if "delta0_lower" in case["outputs"]:
+        least = 10.0 ** found.outputs["log10_least_round_delta"]
+        assert least == pytest.approx(case["outputs"]["delta0_lower"], rel=1e-12)
+    for condition in case["conditions"]:
+        expected = "undecidable" if condition["holds"] is None else condition["holds"]
+        assert holds(found, VERDICTS[condition["name"]]) == expected
+
+
+def test_every_golden_case_is_there() -> None:
+    assert len(OURS) == 9
+
+
+@pytest.mark.parametrize("strong_convexity", [0.0, 0.5])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 40.0])
+def test_the_scales_against_their_definition(strong_convexity: float, epsilon: float) -> None:
+    n, clients, d, steep, size, phi = 70, 900, 33, mp.mpf(2), mp.mpf(3), mp.mpf("0.7")
+    mu = mp.mpf(strong_convexity)
+    with mp.workdps(40):
+        local = mp.sqrt(d) / (mp.mpf(epsilon) * n * mp.sqrt(clients) * 4)
+        central = mp.sqrt(d) / (mp.mpf(epsilon) * n * clients)
+        first = phi**2 / (mu * n * clients) if mu else phi * size / mp.sqrt(n * clients)
+        power = 2 if mu else 1
+        local_cost, central_cost = (steep * size * min(1, ratio**power) for ratio in (local, central))
+    given = {
+        "samples_per_client": n,
+        "clients": clients,
+        "dimension": d,
+        "lipschitz": 2.0,
+        "strong_convexity": strong_convexity,
+        "epsilon": epsilon,
+    }
+    nobody = bounds.local_population(
+        bounds.LocalInputs(**given, round_delta=1e-9, diameter=3.0, gradient_std=0.7, compositionality=2.0)
+    )
+    server = bounds.central_population(bounds.CentralInputs(**given, radius=3.0, gradient_std=0.7))
+    at_hand = bounds.central_empirical(bounds.CentralEmpiricalInputs(**given, radius=3.0))
+    assert nobody["excess_risk_scale"] == pytest.approx(float(first + local_cost), rel=1e-13)
+    assert server["excess_risk_scale"] == pytest.approx(float(first + central_cost), rel=1e-13)
+    assert at_hand["excess_risk_scale"] == pytest.approx(float(central_cost), rel=1e-13)
+    assert ("larger_scale" in server) == (strong_convexity > 0)
+    if strong_convexity:
+        larger = first + steep**2 / mu * min(1, central**2)
+        assert server["larger_scale"] == pytest.approx(float(larger), rel=1e-13)
+        assert server["larger_scale"] >= server["excess_risk_scale"]
+
+
+@pytest.mark.parametrize(
+    ("theorem", "condition", "changes"),
+    [
+        (bounds.LOCAL_POPULATION, "root-of-clients", {"epsilon": 100.1, "round_epsilon": 0.1}),
+        (bounds.LOCAL_POPULATION, "one-over-records", {"round_epsilon": 0.11}),
+        (bounds.LOCAL_POPULATION, "enough-clients", {"clients": 800}),
+        (bounds.LOCAL_POPULATION, "printed-enough-clients", {"clients": 400}),
+        (bounds.LOCAL_POPULATION, "steep-enough", {"strong_convexity": 2.1}),
+        (bounds.CENTRAL_POPULATION, "steep-enough", {"strong_convexity": 1.1}),
+        (bounds.LOCAL_EMPIRICAL, "root-of-clients", {"epsilon": 100.1, "round_epsilon": 0.1}),
+        (bounds.LOCAL_EMPIRICAL, "one-over-records", {"round_epsilon": 0.11}),
+        (bounds.LOCAL_EMPIRICAL, "least-round-delta", {"round_delta": 1e-105}),
+        (bounds.LOCAL_EMPIRICAL, "steep-enough", {"strong_convexity": 1.1}),
+        (bounds.CENTRAL_EMPIRICAL, "steep-enough", {"strong_convexity": 1.1}),
+    ],
+)
+def test_each_condition_holds_and_fails(theorem: Theorem, condition: str, changes: dict[str, Any]) -> None:
+    assert holds(evaluated(theorem), condition) is True
+    assert holds(evaluated(theorem, **changes), condition) is False
+
+
+@pytest.mark.parametrize("theorem", bounds.THEOREMS, ids=lambda theorem: theorem.id)
+def test_what_is_about_a_sequence_of_problems_is_never_true(theorem: Theorem) -> None:
+    assert theorem.constants == "hidden"
+    found = evaluated(theorem)
+    assert holds(found, "vanishing-delta") == "undecidable"
+    assert holds(found, "hidden-constants") == "undecidable"
+
+
+def test_the_printed_number_of_clients_lacks_a_power_of_e() -> None:
+    """(n, δ₀) = (10, 1e-12): 417 printed, 839 needed by Theorem F.2 at N = 500, which therefore does not apply."""
+    found = evaluated(bounds.LOCAL_POPULATION, clients=500)
+    assert math.ceil(found.outputs["printed_least_clients"]) == 417
+    assert found.outputs["least_clients"] > 500
+    assert holds(found, "printed-enough-clients") is True
+    assert holds(found, "enough-clients") is False
+    at_hand = evaluated(bounds.LOCAL_EMPIRICAL).outputs
+    assert at_hand["log10_least_round_delta"] > at_hand["printed_log10_least_round_delta"] + 100
+
+
+def test_a_compositionality_below_one_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        evaluated(bounds.LOCAL_POPULATION, compositionality=0.5)
+    once = evaluated(bounds.LOCAL_POPULATION).outputs["privacy_term"]
+    assert evaluated(bounds.LOCAL_POPULATION, compositionality=2.0).outputs["privacy_term"] == pytest.approx(once / 4)
+
+
+def test_scales_out_of_range_are_refused() -> None:
+    for theorem in bounds.THEOREMS:
+        with pytest.raises(InvalidInput):
+            evaluated(theorem, lipschitz=1e200)

@@ -1,0 +1,132 @@
+"""The variance of one round's gradient, against enumeration of all draws."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import (
+    fresh_gradient_variance,
+    gradient_variance,
+    reused_gradient_variance_printed,
+    sampling_factor,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance_lemmas import LEMMA_E6, SubsetMeanInputs
+from tests.oracles.lowy import two_level_variance
+
+
+@pytest.mark.parametrize(("population", "drawn"), [(1, 1), (2, 1), (6, 2), (6, 5), (6, 6)])
+def test_the_mean_of_a_subset(population: int, drawn: int) -> None:
+    values = np.random.default_rng(1).normal(size=population)
+    values -= values.mean()
+    exact = np.mean([np.mean(chosen) ** 2 for chosen in combinations(values, drawn)])
+    square = float((values**2).mean())
+    assert sampling_factor(population=population, drawn=drawn) * square == pytest.approx(exact, rel=1e-12, abs=1e-30)
+    inputs = SubsetMeanInputs(population=population, batch_size=drawn, mean_square=square)
+    assert LEMMA_E6.evaluate(inputs, "corrected").outputs["variance"] == pytest.approx(exact, rel=1e-12, abs=1e-30)
+    assert LEMMA_E6.evaluate(inputs, "printed").outputs["variance"] >= exact - 1e-15
+    if 1 < drawn < population:
+        assert LEMMA_E6.evaluate(inputs, "printed").outputs["variance"] > 1.1 * exact
+
+
+def test_drawing_clients_first_refutes_the_printed_variance() -> None:
+    """E-12: two clients of 100 records, one takes part with all of them; client gradients 1 and −1."""
+    data = [[1.0] * 100, [-1.0] * 100]
+    exact = float(two_level_variance(data, 1, 100))
+    printed = reused_gradient_variance_printed(
+        participants=1,
+        rms_participants=1,
+        batch_size=100,
+        records=200,
+        empirical_gradient_std=1.0,
+        dimension=1,
+        average_noise_variance=0.0,
+        largest_noise_variance=0.0,
+    )
+    ours = gradient_variance(
+        clients=2,
+        participants=1,
+        samples_per_client=100,
+        batch_size=100,
+        dimension=1,
+        noise_std=0.0,
+        empirical_gradient_std=1.0,
+        empirical_heterogeneity=1.0,
+    )
+    assert exact == 1.0
+    assert printed.total == pytest.approx(0.01)
+    assert ours.total == pytest.approx(exact)
+
+
+def test_identical_distributions_leave_empirical_heterogeneity() -> None:
+    """E-14: fair signs at every client. Population heterogeneity is 0; in the data it is 1/n on average."""
+    n, clients = 2, 2
+    spreads = [
+        np.var([np.mean(draw[client * n : client * n + n]) for client in range(clients)])
+        for draw in product((-1.0, 1.0), repeat=n * clients)
+    ]
+    assert np.mean(spreads) == pytest.approx((1 / n) * (1 - 1 / clients))
+    # And a batch of K drawn from the n again with replacement has φ²(1/K + 1/n − 1/(nK)) about the expected gradient.
+    for n_records, batch in ((2, 2), (3, 2), (3, 3)):
+        total = [
+            np.mean([data[index] for index in drawn]) ** 2
+            for data in product((-1.0, 1.0), repeat=n_records)
+            for drawn in product(range(n_records), repeat=batch)
+        ]
+        fresh = fresh_gradient_variance(
+            clients=1,
+            participants=1,
+            rms_participants=1,
+            batch_size=batch,
+            average_gradient_variance=1.0,
+            largest_gradient_variance=1.0,
+            heterogeneity=0.0,
+            dimension=1,
+            average_noise_variance=0.0,
+            largest_noise_variance=0.0,
+        ).total
+        assert fresh == pytest.approx(1 / batch)
+        assert np.mean(total) == pytest.approx(1 / batch + 1 / n_records - 1 / (n_records * batch))
+        assert np.mean(total) > 1.2 * fresh
+
+
+def test_unknown_statistics_are_taken_at_their_largest() -> None:
+    """Over all splits of the same total variance between and within clients, the bound is attained and never passed."""
+    rng = np.random.default_rng(5)
+    largest = 0.0
+    for share in np.linspace(0, 1, 9):
+        data = share * rng.choice([-1.0, 1.0], size=(4, 1)) + (1 - share) * rng.normal(size=(4, 6))
+        data -= data.mean()
+        data /= np.sqrt((data**2).mean())
+        largest = max(largest, float(two_level_variance(data.tolist(), 2, 2)))
+    data = np.array([[1.0] * 6, [1.0] * 6, [-1.0] * 6, [-1.0] * 6])
+    largest = max(largest, float(two_level_variance(data.tolist(), 2, 2)))
+    bound = gradient_variance(
+        clients=4,
+        participants=2,
+        samples_per_client=6,
+        batch_size=2,
+        dimension=1,
+        noise_std=0.0,
+        empirical_gradient_std=1.0,
+        empirical_heterogeneity=1.0,
+    )
+    assert largest == pytest.approx(bound.total)
+
+
+def test_a_random_number_of_participants_enters_through_its_harmonic_mean() -> None:
+    data = np.random.default_rng(6).normal(size=(4, 3))
+    mixed = 0.5 * two_level_variance(data.tolist(), 1, 2) + 0.5 * two_level_variance(data.tolist(), 3, 2)
+    harmonic = 1 / (0.5 / 1 + 0.5 / 3)
+    means = data.mean(axis=1)
+    found = gradient_variance(
+        clients=4,
+        participants=harmonic,
+        samples_per_client=3,
+        batch_size=2,
+        dimension=1,
+        noise_std=0.0,
+        empirical_gradient_std=float(data.std()),
+        empirical_heterogeneity=float(means.std()),
+    )
+    assert found.total == pytest.approx(float(mixed), rel=1e-12)

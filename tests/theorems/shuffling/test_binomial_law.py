@@ -1,0 +1,50 @@
+"""Binomial masses and tails against sums in mpmath."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
+
+
+def exact(n: int, k: int, p: float) -> tuple[mp.mpf, mp.mpf]:
+    """log P(K = k) and P(K ≥ k)/P(K = k), by the ratios of neighbours."""
+    with mp.workdps(50):
+        odds = mp.mpf(p) / (1 - mp.mpf(p))
+        log_mass = mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
+        log_mass += k * mp.log(mp.mpf(p)) + (n - k) * mp.log(1 - mp.mpf(p))
+        total = term = mp.mpf(1)
+        for i in range(n - k):
+            term *= mp.mpf(n - k - i) / (k + 1 + i) * odds
+            total += term
+            if term < mp.mpf(10) ** -30 * total:
+                break
+        return log_mass, total
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 47, 48, 60, 300, 1000, 19_999, 20_001, 10**6])
+@pytest.mark.parametrize("p", [0.5, 0.01, 0.9])
+def test_masses_and_tails(n: int, p: float) -> None:
+    law = Binomial(np.asarray(float(n)), p, 1.0 - p)
+    for score in (0.0, 2.0, 6.0, 37.0):
+        k = min(math.floor(n * p + score * math.sqrt(n * p * (1 - p))) + 1, n)
+        log_mass, ratio = exact(n, k, p)
+        at = np.asarray(float(k))
+        assert abs(float(law.log_mass(at)) - float(log_mass)) <= law.accuracy * (1 + abs(float(log_mass)))
+        if k > n * p:
+            assert abs(float(law.tail_ratio(at)) / float(ratio) - 1) <= RATIO_ACCURACY + law.accuracy
+
+
+def test_tails_on_both_sides_and_at_the_ends() -> None:
+    law = Binomial(np.asarray(40.0), 0.3, 0.7)
+    mass = np.exp(law.log_mass(np.arange(41.0)))
+    assert mass.sum() == pytest.approx(1.0, abs=1e-14)
+    tails = np.exp(law.log_tail(np.arange(42.0)))
+    assert np.allclose(tails, np.append(np.cumsum(mass[::-1])[::-1], 0.0), rtol=1e-12, atol=1e-300)
+    nothing = Binomial(np.asarray(0.0), 0.3, 0.7)
+    assert np.exp(nothing.log_mass(np.asarray([0.0, 1.0]))).tolist() == [1.0, 0.0]
+    assert np.exp(nothing.log_tail(np.asarray([0.0, 1.0]))).tolist() == [1.0, 0.0]

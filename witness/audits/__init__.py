@@ -1,0 +1,1 @@
+"""Audits: what attacks on a running mechanism prove of its ε."""

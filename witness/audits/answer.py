@@ -1,0 +1,109 @@
+"""What an audit answers: bounds that samples prove, beside the interval that theorems certify."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.calibrators.answer import Ends, Number, Served
+from epsilond.simulators.audits.worlds import Attack
+
+Violated = bool | Literal["undecidable"]
+Verdict = Literal["consistent", "contradicted"]
+Evidence = Literal["test", "escape"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleAnswer:
+    """The test that gave a bound, and its counts on the half of the samples that did not choose it."""
+
+    threshold: Annotated[Number, Served("of the attacker's statistic", may_be_unbounded=True)]
+    says_yes: Literal["at-or-above", "at-or-below"]
+    positives: Annotated[
+        Literal["first", "second"], Served("the data set that true positives are counted on; false ones on the other")
+    ]
+    true_positives: int
+    false_positives: int
+    trials: Annotated[int, Served("runs on each data set that were counted")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpsilonBound:
+    """A lower bound on ε at the audit's δ; nothing is assumed of the mechanism."""
+
+    lower: float
+    test: RuleAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianBound:
+    """A lower bound on μ of Gaussian differential privacy; nothing is assumed for that."""
+
+    mu_lower: float
+    test: RuleAnswer
+    epsilon_if_gaussian: Annotated[
+        float,
+        Served("ε at the audit's δ of a Gaussian mechanism with that μ: a bound only where the mechanism is Gaussian"),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Escape:
+    """Outputs that the other data set cannot give, by the support of the noise that is drawn."""
+
+    probability_lower: Annotated[float, Served("lower bound on their probability: δ is at least that at every ε")]
+    observed: Annotated[int, Served("among all runs on both data sets")]
+    epsilon_lower: Annotated[
+        Number, Served("unbounded where that probability is above δ, so that no ε holds; else 0", may_be_unbounded=True)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimChecked:
+    """What the audit and the certificate say of a claimed ε at the audit's δ."""
+
+    epsilon: float
+    violated: Annotated[Violated, Served("true: the samples disprove it; false: it is certified; undecidable: neither")]
+    delta_lower: Annotated[float, Served("lower bound on the true δ at the claimed ε, from the samples")]
+    ratio: Annotated[
+        float, Served("lower bound on ε over the claimed ε: above 1 is a violation", may_be_unbounded=True)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RocPoint:
+    """How often a test is right where it should, and wrong where it should not."""
+
+    false_positive_rate: float
+    true_positive_rate: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditAnswer:
+    """The whole answer. Every lower bound holds by itself with the stated confidence."""
+
+    kind: Literal["audit"] = "audit"
+    relation: Annotated[Relation | None, Served("absent where two given updates are told apart")] = None
+    unit: Unit
+    observer: Observer
+    attack: Attack
+    delta: Annotated[float | None, Served("absent where it is below every double")] = None
+    log10_delta: float
+    confidence: float
+    epsilon: EpsilonBound
+    gaussian: GaussianBound
+    escape: Escape
+    evidence: Annotated[
+        Evidence,
+        Served("what verdicts rest on: the test, or impossible outputs; chosen by the samples that count for neither"),
+    ]
+    certified: Annotated[Ends, Served("what is certified of ε at the same δ, without any sample")]
+    verdict: Annotated[Verdict, Served("whether the lower bound stays below the certified upper end")]
+    ratio: Annotated[float | None, Served("lower bound over certified upper end; absent where that is unbounded or 0")]
+    claim: Annotated[ClaimChecked | None, Served("where one was made")] = None
+    meaning: str
+    roc: Annotated[tuple[RocPoint, ...], Served("of the attacker's statistic over all samples, for a figure")]
+    samples: Annotated[int, Served("runs on each data set")]
+    seed: int
+    engine_version: str

@@ -1,0 +1,112 @@
+"""What an audit is asked: a mechanism, its neighbours, how many runs of it, and at which δ to bound ε."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    DELTA,
+    LOG10_DELTA,
+    OBSERVER,
+    RELATION,
+    UNIT,
+    Epsilon,
+    Observer,
+    Quantity,
+    Relation,
+    Unit,
+    natural_log_delta,
+    request,
+)
+from epsilond.accountants.specs import MECHANISM, Spec
+from epsilond.simulators.audits.build import target
+from epsilond.simulators.audits.message import Message, QuantizedMessage
+from epsilond.simulators.audits.worlds import Attack, Setting, Target
+
+MOST_SAMPLES = 2_000_000
+LEAST_SAMPLES = 100
+MOST_NUMBERS = 2e11
+"""Random numbers of a whole audit: hours."""
+MOST_WORK = 1e5
+"""Random numbers of one output: a block of a few hundred outputs takes seconds."""
+
+SAMPLES = Quantity(description="runs of the mechanism on each of the two data sets", ge=LEAST_SAMPLES, le=MOST_SAMPLES)
+CONFIDENCE = Quantity(description="probability with which the lower bounds hold, each by itself", gt=0, lt=1)
+SEED = Quantity(description="of all randomness: the same seed gives the same answer", ge=0, le=2**53)
+ATTACK = Quantity(
+    description=(
+        "what is attacked. implemented: truncated integer noise and rounding by the exact samplers, batches drawn "
+        "whole where population and batch_size are given; mathematical: the same laws by the shortest way"
+    )
+)
+
+
+@request
+class AuditClaim:
+    """An ε that was claimed at the audit's δ."""
+
+    epsilon: Epsilon
+
+
+@request
+class AuditSimulation:
+    """Attack `spec` in a stated relation, or `message`: two updates that one client may send. δ is given once."""
+
+    kind: Annotated[Literal["audit"], Quantity(description="which simulation this is")] = "audit"
+    spec: Annotated[Spec | None, MECHANISM] = None
+    message: Annotated[QuantizedMessage | None, Quantity(description="two updates, told apart by their messages")] = (
+        None
+    )
+    relation: Annotated[Relation | None, RELATION] = None
+    unit: Annotated[Unit, UNIT] = "record"
+    observer: Annotated[Observer, OBSERVER] = "server"
+    attack: Annotated[Attack, ATTACK] = "implemented"
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    samples: Annotated[int, SAMPLES] = 100_000
+    confidence: Annotated[float, CONFIDENCE] = 0.95
+    seed: Annotated[int, SEED] = 0
+    claim: Annotated[AuditClaim | None, Quantity(description="an ε to be checked at the same δ")] = None
+
+    def check(self) -> None:
+        """One δ; a spec with its relation, or a message without; attacked at a cost within limits."""
+        natural_log_delta(self.delta, self.log10_delta)
+        if (self.spec is None) == (self.message is None):
+            raise InvalidInput.at("/spec", "give exactly one of spec and message")
+        if (self.spec is None) != (self.relation is None):
+            raise InvalidInput.at("/relation", "belongs to a spec, and is needed there")
+        work = self.target().work
+        if work > MOST_WORK:
+            message = f"takes {work:.3g} random numbers for one output; the attack mathematical draws no whole batches"
+            raise InvalidInput.at("/spec", message, allowed=f"≤ {MOST_WORK:g}")
+        most = int(MOST_NUMBERS / (2 * work))
+        if self.samples > most:
+            raise InvalidInput.at("/samples", "make the audit too long", allowed=f"≤ {most}")
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    def target(self) -> Target:
+        """What is attacked.
+
+        Raises:
+            InvalidInput: no attack can be stated for it.
+        """
+        if self.message is not None:
+            return Message(self.message, self.attack)
+        assert self.relation is not None
+        setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer, attack=self.attack)
+        try:
+            return target(self.spec, setting)
+        except InvalidInput as refused:
+            raise InvalidInput(*map(_of_request, refused.faults)) from None
+
+
+def _of_request(fault: Fault) -> Fault:
+    """Faults of the relation and of the observer are the request's own, all others are somewhere in the spec."""
+    own = fault.pointer in ("/relation", "/observer")
+    return fault if own else replace(fault, pointer=f"/spec{fault.pointer}")

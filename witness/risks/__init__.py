@@ -1,0 +1,1 @@
+"""Measured excess risk beside its bounds."""

@@ -1,0 +1,115 @@
+"""What a measurement of excess risk answers: the run, the problem, the curves, and the bounds beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.calibrators.answer import GuaranteeAnswer, Number, Served, Warning_
+from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
+from epsilond.simulators.problems.problem import Constants
+from epsilond.witness.join import Holds
+from epsilond.witness.risks.measure import BAND
+
+Role = Literal["private", "non-private", "alternative"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemAnswer:
+    """The problem that was run on, with what is true of it by construction."""
+
+    spec: Annotated[Any, Served("as it was asked for")]
+    objective: Literal["population", "empirical"]
+    clients: int
+    samples_per_client: Annotated[int | None, Served("absent where every record is drawn anew")] = None
+    dimension: int
+    constants: Annotated[
+        Constants | PersonalizedConstants, Served("over all models in the domain and all possible records")
+    ]
+    facts: Mapping[str, float | int | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """One figure of each repetition."""
+
+    mean: Number
+    least: Number
+    largest: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A mean excess risk: measured, with the ends of its confidence interval. In the unit of the loss."""
+
+    mean: Number
+    lower: Number
+    upper: Number
+    standard_error: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesAnswer:
+    """Excess risk of one run after some of its rounds, over all repetitions. In the unit of the loss."""
+
+    name: str
+    title: Annotated[str, Served("what was run, in a few words")]
+    role: Role
+    algorithm: str
+    parameters: Annotated[Any, Served("what it was run with")]
+    rounds: tuple[int, ...]
+    mean: tuple[Number, ...]
+    lower: Annotated[tuple[Number, ...], Served("lower end of the confidence band")]
+    upper: Annotated[tuple[Number, ...], Served("upper end of the confidence band")]
+    standard_error: tuple[Number, ...]
+    final: Annotated[Measured, Served("of what the run puts out")]
+    diagnostics: Annotated[Mapping[str, Spread], Served("over repetitions")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundAnswer:
+    """A theorem's bound on the mean excess risk at the run's own parameters, and whether the measurement obeys it."""
+
+    theorem: str
+    status: Status
+    value: Annotated[Number, Served("the bound; an order where the constant is hidden", may_be_unbounded=True)]
+    quantity: Annotated[str, Served("what it bounds the mean of: excess, of the output; or a diagnostic, by its name")]
+    constant: Literal["explicit", "hidden"]
+    conditions: tuple[ConditionResult, ...]
+    compared: bool
+    reason: Annotated[str | None, Served("why it is not compared")] = None
+    ratio: Annotated[
+        Number | None,
+        Served(
+            "bound over measured mean; absent where nothing is compared, and where both are below optimum_gap",
+            may_be_unbounded=True,
+        ),
+    ] = None
+    holds: Annotated[
+        Holds | None,
+        Served("true: the whole band is at most the bound; false: it is all above; undecidable: the bound is in it"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskAnswer:
+    """The whole answer."""
+
+    kind: Literal["risk"] = "risk"
+    algorithm: str
+    title: str
+    parameters: Annotated[Any, Served("what the algorithm was run with")]
+    guarantee: Annotated[GuaranteeAnswer | None, Served("certified, where noise was calibrated")] = None
+    problem: ProblemAnswer
+    rounds: int
+    repetitions: int
+    confidence: float
+    band: Annotated[str, Served("how the band was made, and what it says")] = BAND
+    final_excess: Annotated[Measured, Served("of the private run's output")]
+    bounds: tuple[BoundAnswer, ...]
+    series: tuple[SeriesAnswer, ...]
+    warnings: tuple[Warning_, ...]
+    seed: int
+    engine_version: str

@@ -1,0 +1,238 @@
+"""Excess risk: an algorithm is run on a problem whose constants are known, many times, beside its bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import DELTA, EPSILON, LOG10_DELTA, Quantity, request
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.algorithm import Algorithm, Work
+from epsilond.simulators.algorithms.kinds import Run, algorithm_of
+from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem_specs import AnyProblem
+from epsilond.simulators.seeds import generators
+from epsilond.witness.joins import join_of
+from epsilond.witness.pointers import inside
+from epsilond.witness.risks.answer import RiskAnswer
+from epsilond.witness.risks.report import Measurement, report
+from epsilond.witness.risks.rounds import Spacing, measured_rounds
+from epsilond.witness.simulation import Kind, Plan
+
+PRIVATE = "private"
+OPERATIONS_A_SECOND, CALLS_A_SECOND = 1e8, 2e5
+BLOCK_SECONDS = 1.0
+BLOCK_BYTES = 256e6
+"""What one block may hold, unless one repetition alone holds more."""
+
+KIND = Quantity(description="which kind of simulation this is")
+RUN = Quantity(description="the algorithm and what it is run with; absent noise is calibrated to epsilon and delta")
+PROBLEM = Quantity(description="clients, their data, the loss and the domain")
+REPETITIONS = Quantity(description="independent repetitions, each with its own randomness", ge=2, le=1000)
+SEED = Quantity(description="the same seed gives the same answer", ge=0, le=2**53 - 1)
+POINTS = Quantity(description="rounds to measure at, at most", ge=1, le=200)
+SPACING = Quantity(description="whether the measured rounds are evenly apart, or by even ratios")
+CONFIDENCE = Quantity(description="of the band at each round", ge=0.5, le=1.0 - 1e-9)
+ALTERNATIVES = Quantity(description="which runs to set beside it, by name; absent: all that the algorithm has")
+
+
+@request
+class RiskSimulation:
+    """An algorithm, a problem, and how often to run it.
+
+    Noise is given in the run, or else left to be calibrated to epsilon with one of delta and log10_delta.
+    """
+
+    kind: Annotated[Literal["risk"], KIND] = "risk"
+    run: Annotated[Run, RUN]
+    problem: Annotated[AnyProblem, PROBLEM]
+    epsilon: Annotated[float | None, EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    repetitions: Annotated[int, REPETITIONS] = 100
+    seed: Annotated[int, SEED] = 0
+    points: Annotated[int, POINTS] = 50
+    spacing: Annotated[Spacing, SPACING] = "linear"
+    confidence: Annotated[float, CONFIDENCE] = 0.95
+    alternatives: Annotated[tuple[str, ...] | None, ALTERNATIVES] = None
+
+    def check(self) -> None:
+        """The problem is one that the algorithm runs on, and noise or a target is given, not both."""
+        algorithm = algorithm_of(self.run)
+        if not isinstance(self.problem, algorithm.problems):
+            kinds = ", ".join(_kind_name(each) for each in algorithm.problems)
+            raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
+        noise = join_of(algorithm.name).noise
+        self._check_alternatives(algorithm)
+        given = [name for name in noise if getattr(self.run, name) is not None]
+        targets = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
+        if given and targets:
+            message = "cannot be given together: noise is either given or calibrated"
+            faults = [Fault(f"/run/{name}", f"and {targets[0]} {message}") for name in given]
+            raise InvalidInput(*faults, *(Fault(f"/{name}", f"and {given[0]} {message}") for name in targets))
+        if noise and not given and not targets:
+            raise InvalidInput.at(f"/run/{noise[0]}", "is needed, 0 for none, unless epsilon and delta are given")
+        if targets and self.epsilon is None:
+            raise InvalidInput.at("/epsilon", f"is needed beside {targets[0]}")
+        if self.epsilon is not None:
+            Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    def _check_alternatives(self, algorithm: Algorithm) -> None:
+        faults = [
+            Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", ", ".join(algorithm.beside) or None)
+            for place, name in enumerate(self.alternatives or ())
+            if name not in algorithm.beside or name in (self.alternatives or ())[:place]
+        ]
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def target(self) -> Target | None:
+        """What the noise is to be calibrated to."""
+        return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """What blocks read: every run with its noise, in order, the private one first, and the problem's request.
+
+    A process builds the problem when it first needs it; what it builds is the same everywhere.
+    """
+
+    problem: Any
+    runs: Mapping[str, Any]
+    calibration: Calibration | None
+    repetitions: int
+    block: int
+    seed: int
+    points: int
+    spacing: Spacing
+
+
+def plan(request: RiskSimulation) -> Plan:
+    """Work of the run and of each run beside it, as the algorithm tells it, and the calibration's allowance."""
+    costs, block = _sizes(request, build(request.problem))
+    blocks = math.ceil(request.repetitions / block)
+    seconds = sum(
+        blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
+        for work in costs
+    )
+    target = request.target
+    calibrating = 0.0 if target is None else join_of(request.run.algorithm).allowance.of(target)
+    largest = max(work.bytes for work in costs)
+    return Plan(blocks=blocks, seconds=calibrating + seconds, bytes=math.ceil(block * largest))
+
+
+def prepare(request: RiskSimulation) -> Resolved:
+    """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
+    problem = build(request.problem)
+    _, block = _sizes(request, problem)
+    run, calibration = request.run, None
+    if request.target is not None:
+        with inside(request):
+            run, calibration = join_of(run.algorithm).calibrate(problem, run, request.target)
+    return Resolved(
+        problem=request.problem,
+        runs={PRIVATE: run, **_alternatives(request, run)},
+        calibration=calibration,
+        repetitions=request.repetitions,
+        block=block,
+        seed=request.seed,
+        points=request.points,
+        spacing=request.spacing,
+    )
+
+
+def run_block(resolved: Resolved, index: int) -> Mapping[str, tuple[Floats, Mapping[str, Floats]]]:
+    """Excess and diagnostics of every run, for the repetitions of this block."""
+    problem, first = build(resolved.problem), index * resolved.block
+    numbers = range(first, min(first + resolved.block, resolved.repetitions))
+    measured = {}
+    for name, run in resolved.runs.items():
+        rounds = rounds_of(resolved, run)
+        # Runs set beside each other see the same data wherever they draw it first.
+        curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, numbers), rounds)
+        measured[name] = (curves.excess, dict(curves.diagnostics))
+    return measured
+
+
+def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any]) -> RiskAnswer:
+    """The answer: bounds are computed here, beside the measurements."""
+    measurements = [
+        Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
+        for name, run in resolved.runs.items()
+    ]
+    problem, run = build(resolved.problem), resolved.runs[PRIVATE]
+    with inside(request):
+        bounds = join_of(run.algorithm).bounds(problem, run)
+    return report(request, problem, resolved.calibration, measurements, bounds)
+
+
+def rounds_of(resolved: Resolved, run: Any) -> tuple[int, ...]:
+    """After which rounds this run is measured."""
+    return measured_rounds(algorithm_of(run).rounds(build(resolved.problem), run), resolved.points, resolved.spacing)
+
+
+def build(spec: Any) -> Problem:
+    """The problem, with faults pointed to where they stand in the request."""
+    try:
+        built: Problem = spec.build()
+    except InvalidInput as error:
+        raise InvalidInput(*(Fault("/problem" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+    return built
+
+
+def _sizes(request: RiskSimulation, problem: Problem) -> tuple[tuple[Work, ...], int]:
+    """Work of one repetition of every run, and repetitions side by side: from the request alone.
+
+    As many side by side as fit the time and memory of a block.
+    """
+    algorithm: Algorithm = algorithm_of(request.run)
+    with inside(request):
+        algorithm.rounds(problem, request.run)
+        costs = algorithm.costs(problem, request.run, _wanted(request))
+    shared = sum(work.calls for work in costs) / CALLS_A_SECOND
+    seconds = max(BLOCK_SECONDS - shared, shared)
+    in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
+    in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
+    return costs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
+
+
+def _wanted(request: RiskSimulation) -> tuple[str, ...]:
+    """Names of the runs to set beside it."""
+    return algorithm_of(request.run).beside if request.alternatives is None else request.alternatives
+
+
+def _alternatives(request: RiskSimulation, run: Any) -> Mapping[str, Any]:
+    """The runs to set beside it, in the algorithm's order; of some names there may be none."""
+    found = algorithm_of(run).alternatives(run)
+    return {name: other for name, other in found.items() if name in _wanted(request)}
+
+
+def _kind_name(problem: type) -> str:
+    return str(getattr(problem, "kind", problem.__name__))
+
+
+EXAMPLE = {
+    "kind": "risk",
+    "run": {"algorithm": "mb-sgd", "rounds": 40, "batch_size": 20, "step_size": 0.5},
+    "problem": {"kind": "mean-estimation", "clients": 10, "samples_per_client": 100, "dimension": 5},
+    "epsilon": 2.0,
+    "delta": 1e-5,
+    "repetitions": 20,
+}
+
+RISK = Kind(
+    request=RiskSimulation,
+    plan=plan,
+    prepare=prepare,
+    run_block=run_block,
+    assemble=assemble,
+    answer=RiskAnswer,
+    size="repetitions",
+    example=EXAMPLE,
+)

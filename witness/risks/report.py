@@ -1,0 +1,192 @@
+"""From the repetitions' numbers and the theorems' bounds to the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.calibrators.answer import Calibration, Warning_
+from epsilond.simulators.algorithms.kinds import algorithm_of
+from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.witness.join import Bound
+from epsilond.witness.risks.answer import (
+    BoundAnswer,
+    Measured,
+    ProblemAnswer,
+    RiskAnswer,
+    Role,
+    SeriesAnswer,
+    Spread,
+)
+from epsilond.witness.risks.measure import band, holds
+
+GRADIENT_NORM = "largest_gradient_norm"
+"""The diagnostic that is checked against the problem's Lipschitz constant."""
+ROUNDING = 1e-9
+"""What sums of doubles may add to a norm."""
+NOTABLE_GAP = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """One run's numbers, block by block: (excess (repetitions, rounds), diagnostics (repetitions,))."""
+
+    name: str
+    run: Any
+    rounds: tuple[int, ...]
+    blocks: Sequence[tuple[Floats, Mapping[str, Floats]]]
+
+
+def report(
+    request: Any,
+    problem: Problem,
+    calibration: Calibration | None,
+    measurements: Sequence[Measurement],
+    bounds: Sequence[Bound],
+) -> RiskAnswer:
+    """The answer. The first measurement is the private run."""
+    algorithm = algorithm_of(measurements[0].run)
+    titles = {"private": algorithm.title, **algorithm.titles}
+    series = tuple(_series(each, request.confidence, titles) for each in measurements)
+    private = series[0]
+    constants: Any = problem.constants
+    # Personalised problems have exact optima, and data without end.
+    gap = getattr(constants, "optimum_gap", 0.0)
+    compared = tuple(_compared(each, private.final, measurements[0], request.confidence, gap) for each in bounds)
+    return RiskAnswer(
+        algorithm=algorithm.name,
+        title=algorithm.title,
+        parameters=measurements[0].run,
+        guarantee=None if calibration is None else calibration.guarantee,
+        problem=ProblemAnswer(
+            spec=request.problem,
+            objective=getattr(problem, "objective", "population"),
+            clients=problem.clients,
+            samples_per_client=getattr(problem, "samples_per_client", None),
+            dimension=problem.dimension,
+            constants=constants,
+            facts=problem.facts(),
+        ),
+        rounds=private.rounds[-1],
+        repetitions=request.repetitions,
+        confidence=request.confidence,
+        final_excess=private.final,
+        bounds=compared,
+        series=series,
+        warnings=_warnings(problem, series, compared),
+        seed=request.seed,
+        engine_version=ENGINE_VERSION,
+    )
+
+
+def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
+    found = band(np.concatenate([excess for excess, _ in measurement.blocks]), confidence)
+    mean, lower, upper, error = (
+        tuple(float(each) for each in part) for part in (found.mean, found.lower, found.upper, found.standard_error)
+    )
+    names = measurement.blocks[0][1]
+    return SeriesAnswer(
+        name=measurement.name,
+        title=titles[measurement.name],
+        role=_role(measurement.name),
+        algorithm=measurement.run.algorithm,
+        parameters=measurement.run,
+        rounds=measurement.rounds,
+        mean=mean,
+        lower=lower,
+        upper=upper,
+        standard_error=error,
+        final=Measured(mean=mean[-1], lower=lower[-1], upper=upper[-1], standard_error=error[-1]),
+        diagnostics={
+            name: _spread(np.concatenate([held[name] for _, held in measurement.blocks])) for name in sorted(names)
+        },
+    )
+
+
+def _role(name: str) -> Role:
+    roles: Mapping[str, Role] = {"private": "private", "non-private": "non-private"}
+    return roles.get(name, "alternative")
+
+
+def _spread(values: Floats) -> Spread:
+    held = np.where(np.isnan(values), np.inf, values)
+    return Spread(mean=float(held.mean()), least=float(held.min()), largest=float(held.max()))
+
+
+def _compared(bound: Bound, final: Measured, measurement: Measurement, confidence: float, gap: float) -> BoundAnswer:
+    """Beside the excess of the output, or beside the diagnostic that it speaks of."""
+    if bound.quantity == "excess":
+        return _bound(bound, final, gap)
+    values = np.concatenate([held[bound.quantity] for _, held in measurement.blocks])
+    found = band(values[:, None], confidence)
+    ends = (float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error))
+    mean, lower, upper, error = ends
+    return _bound(bound, Measured(mean=mean, lower=lower, upper=upper, standard_error=error), 0.0)
+
+
+def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
+    reason = why_not_compared(bound)
+    compared = reason is None
+    # Below the gap both are the gap's own size, and their ratio says nothing.
+    telling = compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
+    return BoundAnswer(
+        theorem=bound.theorem,
+        status=bound.status,
+        value=bound.value,
+        quantity=bound.quantity,
+        constant=bound.constant,
+        conditions=tuple(bound.conditions),
+        compared=compared,
+        reason=reason,
+        ratio=bound.value / measured.mean if telling else None,
+        holds=holds(bound.value, measured.lower, measured.upper, gap) if compared else None,
+    )
+
+
+def why_not_compared(bound: Bound) -> str | None:
+    """None for an explicit, finite bound all of whose conditions hold."""
+    if bound.constant == "hidden":
+        return "its constant is hidden: this is an order, and no number contradicts it"
+    failing = [condition.id for condition in bound.conditions if condition.holds is not True]
+    if failing:
+        return "these conditions do not hold, or cannot be decided: " + ", ".join(failing)
+    return None if math.isfinite(bound.value) else "it is infinite here"
+
+
+def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]) -> tuple[Warning_, ...]:
+    private, gap = series[0], getattr(problem.constants, "optimum_gap", 0.0)
+    warnings = [
+        Warning_(
+            code="lipschitz-exceeded",
+            message=f"{each.name}: a gradient of norm {each.diagnostics[GRADIENT_NORM].largest:.6g} was met, above the"
+            f" bound {problem.constants.lipschitz:.6g}: neither privacy nor bounds are about this run",
+        )
+        for each in series
+        if GRADIENT_NORM in each.diagnostics
+        and each.diagnostics[GRADIENT_NORM].largest > problem.constants.lipschitz * (1.0 + ROUNDING)
+    ]
+    warnings += [
+        Warning_(code="diverged", message=f"{each.name}: some repetitions diverged; their excess is infinite")
+        for each in series
+        if not all(math.isfinite(value) for value in each.mean)
+    ]
+    warnings += [
+        Warning_(
+            code="bound-broken",
+            message=f"the whole confidence band lies above the bound of {each.theorem}, {each.value:.6g}",
+        )
+        for each in bounds
+        if each.holds == "false"
+    ]
+    if gap > NOTABLE_GAP * private.final.mean:
+        message = (
+            f"the optimum is known up to {gap:.3g} only, which is more than"
+            f" {NOTABLE_GAP:.0%} of the measured excess; verdicts on bounds allow for it"
+        )
+        warnings.append(Warning_(code="optimum-gap", message=message))
+    return tuple(warnings)
