@@ -30,7 +30,9 @@ def main() -> int:
     failures = sum(each.kind == "failure" for each in found)
     told = report(found, chosen.most)
     seconds = time.monotonic() - start
-    sys.stdout.write((told + "\n" if told else "") + f"{len(asked)} requests, {failures} differences, {seconds:.0f} s\n")
+    sys.stdout.write(
+        (told + "\n" if told else "") + f"{len(asked)} requests, {failures} differences, {seconds:.0f} s\n"
+    )
     return 1 if failures else 0
 
 

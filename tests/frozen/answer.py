@@ -92,9 +92,9 @@ async def answer_all(create: Callable[[], Any], requests: list[Mapping[str, Any]
         partly.replace(target)
 
     transport = httpx.ASGITransport(app=application)
-    async with application.router.lifespan_context(application):
-        async with httpx.AsyncClient(transport=transport, base_url="http://epsilond", timeout=None) as client:
-            await asyncio.gather(*(ask(client, request) for request in requests))
+    client = httpx.AsyncClient(transport=transport, base_url="http://epsilond", timeout=None)
+    async with application.router.lifespan_context(application), client:
+        await asyncio.gather(*(ask(client, request) for request in requests))
 
 
 def main(tree: str, folder: str) -> None:

@@ -1,6 +1,6 @@
 """Collect the frozen requests, once, from the base tree: `python -m tests.frozen.record` in a checkout of it.
 
-The requests are the examples of the OpenAPI document, small simulations, the cases of tests/golden that are specs, and
+The requests are the examples of the OpenAPI document, small simulations and sweeps, the cases of tests/golden that are specs, and
 every evaluation, account and calibration that the tests which read tests/golden ask for. The last are recorded while
 these tests run and written as the HTTP requests that ask for the same. The program imports the modules of the base tree
 under their names there; `requests.jsonl`, which it writes, is what every later comparison reads.
@@ -25,6 +25,9 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "audit": {"samples": 2000},
     "preset": {"preset": "mb-sgd-bound", "repetitions": 2},
 }
+DEAR = ("/shuffled-mb-sgd", "/qtdl", "/norm-fedavg")
+"""Algorithms whose examples take from five seconds to half a minute."""
+SMALL_SHUFFLED: Mapping[str, Any] = {"clients": 1000, "participants": 200, "rounds": 20}
 Request = dict[str, Any]
 
 
@@ -43,6 +46,22 @@ def examples() -> Iterator[Request]:
         yield request(f"example:{file.stem}", example["path"], body)
     for path in ("/v1/theorems", "/v1/algorithms"):
         yield {"name": f"list:{path}", "method": "GET", "path": path, "body": None}
+
+
+def derived() -> Iterator[Request]:
+    """From the examples: small sweeps of every calibrator that is quick, and every theorem in its other reading.
+
+    The sweeps hold a value that is refused. A theorem without the other reading refuses, and that is frozen as well.
+    """
+    for one in list(examples()):
+        name, path, body = one["name"].removeprefix("example:"), one["path"], one["body"]
+        if path.startswith("/v1/calibrations/") and not path.endswith(DEAR):
+            sweep = {"sweep": {"field": "epsilon", "values": [0.5, 3.0, -1.0]}}
+            yield request(f"sweep:{name}", path, body | sweep)
+        if path.startswith("/v1/theorems/") and path.endswith("/evaluations"):
+            yield request(f"corrected:{name}", path, body | {"reading": "corrected"})
+    shuffled = next(one for one in examples() if one["path"].endswith("/shuffled-mb-sgd"))
+    yield request("small:calibrate_shuffled_mb_sgd", shuffled["path"], shuffled["body"] | SMALL_SHUFFLED)
 
 
 def golden_specs() -> Iterator[Request]:
@@ -147,7 +166,7 @@ def main() -> None:
     """Write the file, each request once."""
     seen: set[str] = set()
     with REQUESTS.open("w", encoding="utf-8") as file:
-        for one in [*examples(), *golden_specs(), *of_golden_tests()]:
+        for one in [*examples(), *derived(), *golden_specs(), *of_golden_tests()]:
             question = json.dumps([one["path"], one["body"]], sort_keys=True)
             if question not in seen:
                 seen.add(question)

@@ -156,7 +156,10 @@ def report(found: Sequence[Difference], most: int = 40) -> str:
     remarks = [each for each in found if each.kind == "remark"]
     parts = (
         ("differ", failures),
-        ("sentences with other figures (they do not fail; read them)", [each for each in remarks if each.moves_a_figure]),
+        (
+            "sentences with other figures (they do not fail; read them)",
+            [each for each in remarks if each.moves_a_figure],
+        ),
         ("sentences worded differently (they do not fail)", [each for each in remarks if not each.moves_a_figure]),
     )
     lines: list[str] = []
