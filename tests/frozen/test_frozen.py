@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from tests.frozen.sides import NoBase, differences, report, requests, short_form
+from tests.frozen.sides import NoBase, Request, differences, report, requests, short_form
 
 STRIDE = 40
-DEAR = ("shuffled-mb-sgd", "qtdl", "norm-fedavg")
-"""Their examples take from five seconds to half a minute; the whole comparison has them."""
+DEAR = ("example:calibrate_shuffled_mb_sgd",)
+"""It takes half a minute; the short form asks the small run of the same algorithm instead."""
 
 
-def compared(asked: list) -> None:
+def compared(asked: Sequence[Request]) -> None:
     try:
         found = differences(asked)
     except NoBase as error:
@@ -21,7 +23,9 @@ def compared(asked: list) -> None:
 
 
 def test_some_answers_of_every_theorem_and_algorithm_are_those_of_the_base() -> None:
-    compared(short_form(requests(), STRIDE))
+    asked = short_form([one for one in requests() if one["name"] not in DEAR], STRIDE)
+    assert {one["path"] for one in asked} == {one["path"] for one in requests()}
+    compared(asked)
 
 
 @pytest.mark.slow
