@@ -1,0 +1,105 @@
+"""What differs between two answers to one request, told apart by how much it matters.
+
+A *failure* is any difference of a number, a key, an entry of a list, a status or a word. A *remark* is listed and does
+not fail: a sentence that is worded differently, or an integer that is written as a float of the same value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+Kind = Literal["failure", "remark"]
+FIGURE = re.compile(r"[-−]?\d+\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+")
+ABSENT = "(absent)"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A difference that is allowed: in which requests, at which paths (both with *), up to what, and why.
+
+    Without `relative` anything may stand there, or nothing.
+    """
+
+    request: str
+    path: str
+    why: str
+    relative: float | None = None
+
+
+ALLOWED: tuple[Allowed, ...] = (
+    Allowed("*", "*/engine_version", "names the version, not a figure"),
+    Allowed("*", "*/errata/*/test", "names a test of ours, which may be moved"),
+)
+"""The table of exceptions. One in a figure has a relative bound of at most 1e-9 and names the library's minimiser."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place where two answers differ."""
+
+    request: str
+    path: str
+    old: Any
+    new: Any
+    kind: Kind = "failure"
+
+    def __str__(self) -> str:
+        return f"{self.request} {self.path}\n    old {_told(self.old)}\n    new {_told(self.new)}"
+
+    @property
+    def moves_a_figure(self) -> bool:
+        """Whether it is a sentence whose decimal figures differ, too."""
+        both_texts = isinstance(self.old, str) and isinstance(self.new, str)
+        return both_texts and FIGURE.findall(self.old) != FIGURE.findall(self.new)
+
+
+def compare(request: str, old: Any, new: Any, allowed: Sequence[Allowed] = ALLOWED) -> list[Difference]:
+    """Every difference but those that are allowed."""
+    return [each for each in _walk(request, "", old, new) if not any(_allows(one, each) for one in allowed)]
+
+
+def _walk(request: str, path: str, old: Any, new: Any) -> Iterator[Difference]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in sorted(old.keys() | new.keys()):
+            yield from _walk(request, f"{path}/{name}", old.get(name, ABSENT), new.get(name, ABSENT))
+    elif isinstance(old, list) and isinstance(new, list):
+        for place in range(max(len(old), len(new))):
+            pair = [each[place] if place < len(each) else ABSENT for each in (old, new)]
+            yield from _walk(request, f"{path}/{place}", *pair)
+    elif _is_number(old) and _is_number(new):
+        same_type = type(old) is type(new)
+        if not _same_number(old, new):
+            yield Difference(request, path, old, new)
+        elif not same_type:
+            yield Difference(request, path, old, new, "remark")
+    elif type(old) is not type(new) or old != new:
+        sentences = isinstance(old, str) and isinstance(new, str) and " " in old and " " in new
+        yield Difference(request, path, old, new, "remark" if sentences else "failure")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _same_number(old: float, new: float) -> bool:
+    """Whether every bit is the same; an integer and a float of its value are the same number, 0.0 and -0.0 are not."""
+    return old == new and (old != 0 or math.copysign(1.0, old) == math.copysign(1.0, new))
+
+
+def _allows(one: Allowed, difference: Difference) -> bool:
+    if not (fnmatchcase(difference.request, one.request) and fnmatchcase(difference.path, one.path)):
+        return False
+    if one.relative is None:
+        return True
+    old, new = difference.old, difference.new
+    return _is_number(old) and _is_number(new) and math.isclose(old, new, rel_tol=one.relative, abs_tol=0.0)
+
+
+def _told(value: Any, most: int = 300) -> str:
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,0 +1,104 @@
+"""The comparer of answers fails on the least change of a figure, and lists a change of wording."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import pytest
+
+from tests.frozen.differences import ALLOWED, Allowed, compare
+
+ANSWER: dict[str, Any] = {
+    "status": 200,
+    "body": {
+        "epsilon": {"lower": 0.9, "upper": 1.0},
+        "zero": 0.0,
+        "rounds": 10,
+        "vacuous": True,
+        "kind": "replace-one",
+        "warnings": [{"code": "small-batch", "detail": "the batch of 10.5 is small"}],
+        "engine_version": "0.2.0",
+    },
+}
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    answer = copy.deepcopy(ANSWER)
+    *way, last = path.split("/")
+    place: Any = answer
+    for step in way:
+        place = place[int(step) if isinstance(place, list) else step]
+    place[int(last) if isinstance(place, list) else last] = value
+    return answer
+
+
+def test_equal_answers_do_not_differ() -> None:
+    backwards = dict(reversed(ANSWER["body"].items()))
+    assert compare("x", ANSWER, {"body": backwards, "status": 200}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("body/epsilon/upper", math.nextafter(1.0, 2.0)),
+        ("body/epsilon/lower", math.nextafter(0.9, 0.0)),
+        ("body/zero", -0.0),
+        ("body/zero", 5e-324),
+        ("body/rounds", 11),
+        ("body/rounds", True),
+        ("body/vacuous", 1),
+        ("body/vacuous", None),
+        ("body/kind", "add-or-remove-one"),
+        ("body/kind", "some words"),
+        ("body/epsilon/middle", 0.95),
+        ("body/warnings", [*ANSWER["body"]["warnings"], {"code": "another"}]),
+        ("body/warnings", []),
+        ("body/warnings/0/code", "another"),
+        ("status", 422),
+    ],
+)
+def test_a_difference_fails(path: str, value: Any) -> None:
+    for pair in ((ANSWER, changed(path, value)), (changed(path, value), ANSWER)):
+        assert [each.kind for each in compare("x", *pair)] == ["failure"]
+
+
+def test_a_missing_key_fails() -> None:
+    without = copy.deepcopy(ANSWER)
+    del without["body"]["epsilon"]["upper"]
+    (found,) = compare("x", ANSWER, without)
+    assert (found.kind, found.path) == ("failure", "/body/epsilon/upper")
+
+
+def test_the_order_of_a_list_matters() -> None:
+    assert len(compare("x", [1, 2], [2, 1])) == 2
+
+
+def test_a_sentence_is_remarked() -> None:
+    (found,) = compare("x", ANSWER, changed("body/warnings/0/detail", "10.5 records are few"))
+    assert (found.kind, found.moves_a_figure) == ("remark", False)
+    (found,) = compare("x", ANSWER, changed("body/warnings/0/detail", "the batch of 10.6 is small"))
+    assert (found.kind, found.moves_a_figure) == ("remark", True)
+
+
+def test_an_integer_written_as_a_float_is_remarked() -> None:
+    assert [each.kind for each in compare("x", ANSWER, changed("body/rounds", 10.0))] == ["remark"]
+    assert [each.kind for each in compare("x", 2**60 + 1, float(2**60))] == ["failure"]
+
+
+def test_the_version_may_change() -> None:
+    assert compare("x", ANSWER, changed("body/engine_version", "0.3.0")) == []
+
+
+def test_an_exception_holds_within_its_bound_and_place_only() -> None:
+    table = (Allowed("x", "/body/epsilon/upper", "the library's minimiser", relative=1e-9),)
+    assert compare("x", ANSWER, changed("body/epsilon/upper", 1.0 + 1e-10), table) == []
+    assert compare("x", ANSWER, changed("body/epsilon/upper", 1.0 + 1e-8), table) != []
+    assert compare("x", ANSWER, changed("body/epsilon/lower", 0.9 + 1e-10), table) != []
+    assert compare("y", ANSWER, changed("body/epsilon/upper", 1.0 + 1e-10), table) != []
+    assert compare("x", ANSWER, changed("body/epsilon/upper", "unbounded"), table) != []
+
+
+def test_no_exception_is_wider_than_agreed() -> None:
+    assert all(one.relative is None or one.relative <= 1e-9 for one in ALLOWED)
