@@ -11,7 +11,7 @@ import pytest
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.profiles.law import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 from tests.oracles.contour import Step, one_step
 from tests.oracles.hockey_stick import theta
 

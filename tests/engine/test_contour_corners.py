@@ -19,7 +19,7 @@ from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
 from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, Reason, Refused
-from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 from tests.oracles.contour import Step, by_contour, one_step
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour import profile, saddle
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
 from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
 from epsilond.accountants.engine.exact import ExactProfile
-from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 
 DIRECTIONS = ("remove", "add", "replace")

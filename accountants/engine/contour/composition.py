@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from epsilond.accountants.engine.contour.transforms.transform import Part
-    from epsilond.accountants.profiles.law import Law
+    from epsilond.accountants.profiles.gaussian import Law
 
 
 DEFAULT_BUDGET = NodeBudget()

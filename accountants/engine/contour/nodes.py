@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.engine.contour.saddle import Survey
-from epsilond.accountants.engine.contour.transforms.transform import Joined, Line, Reason, Refused
-from epsilond.accountants.engine.contour.transforms.whole_line import exact_step, summation_error
+from epsilond.accountants.engine.contour.transforms.transform import (
+    Joined,
+    Line,
+    Reason,
+    Refused,
+    exact_step,
+    summation_error,
+)
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -149,7 +155,7 @@ def build(
     work = line.nodes * sum(each.noise_nodes for each in resolved)
     if line.nodes > budget.frequencies or work > budget.products_of(len(parts)):
         raise Refused(Reason.BEYOND_BUDGET, f"{line.nodes} frequencies, {work:.3g} products")
-    return Nodes(place, chernoff, line, truncation, *Joined.of(each.on_line(line) for each in resolved))
+    return Nodes(place, chernoff, line, truncation, *Joined.of([each.on_line(line) for each in resolved]))
 
 
 def _reaching(parts: Sequence[Part], survey: Survey, tilts: FloatArray, budget: NodeBudget) -> Survey:

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
-from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
-from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import (
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     EXPONENTS,
     LEAST_RATE,
     SampledGaussianLoss,
     Tilts,
+    whole_line,
 )
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
-from epsilond.accountants.engine.contour.transforms.whole_line import whole_line
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.law import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
-    from epsilond.accountants.profiles.law import Law
+    from epsilond.accountants.profiles.gaussian import Law
 
 
 def _gaussian(law: GaussianLaw, count: int) -> tuple[float, Part | None]:

@@ -21,12 +21,12 @@ from epsilond.accountants.engine.contour.transforms.transform import (
     Terms,
     characteristic_change,
     power,
+    summation_error,
 )
-from epsilond.accountants.engine.contour.transforms.whole_line import summation_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import SampledGaussianLoss
+    from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussianLoss
     from epsilond.accountants.engine.contour.transforms.transform import Line, LineValues
     from epsilond.accountants.numerics.special import FloatArray
 
