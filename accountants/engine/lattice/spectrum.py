@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from epsilond.accountants.engine.lattice.tilted import IntArray, Place, Weighted
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_expm1
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -197,7 +197,7 @@ class Chernoff:
         """log of the bound on the excess at the ε that is asked, over e^{log_unit}."""
         total = -math.inf
         for side in (self.above, self.below):
-            best = min(bound - mu * epsilon - log_unit - _log_expm1(abs(mu - self.tilt) * period) for mu, bound in side)
+            best = min(bound - mu * epsilon - log_unit - log_expm1(abs(mu - self.tilt) * period) for mu, bound in side)
             total = float(np.logaddexp(total, best))
         return total
 
@@ -207,8 +207,3 @@ class Chernoff:
             min((bound - mu * epsilon - log_target) / abs(mu - self.tilt) for mu, bound in side)
             for side in (self.above, self.below)
         )
-
-
-def _log_expm1(x: float) -> float:
-    """log(e^x − 1) for x > 0."""
-    return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
