@@ -19,7 +19,7 @@ from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.keys import Keys
 from epsilond.app.http.observe import Observe
 from epsilond.app.http.problems import TABLE
-from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.manager import SimulationManager
 from epsilond.app.jobs.streams import Streams
 from epsilond.app.metrics import Metrics
 from epsilond.app.openapi import document
@@ -62,7 +62,7 @@ def create_app(
     metrics = Metrics()
     modules = tuple(sorted({theorem_home, *(calibrator.solve.__module__ for calibrator in calibrators)}))
     compute = Compute(chosen, metrics, modules)
-    jobs = Jobs(chosen, metrics, kinds)
+    jobs = SimulationManager(chosen, metrics, kinds)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -19,7 +19,7 @@ from epsilond.app.answers.compute import Job
 from epsilond.app.answers.evaluation import EvaluationAnswer, body_type
 from epsilond.app.answers.work import evaluate
 from epsilond.app.catalogue import TheoremDetail, TheoremList, TheoremSummary, paper, slug, unknown
-from epsilond.app.http.handlers import NOTHING
+from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.http.problems import FieldError, Problem
 
 EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -59,7 +59,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
                 tags=["evaluations"],
             )
     app.add_api_route(
-        "/v1/theorems/{id}/evaluations", _nothing(known), methods=EVERY, name=NOTHING, include_in_schema=False
+        "/v1/theorems/{id}/evaluations", _nothing(known), methods=EVERY, name=UNKNOWN_NAME, include_in_schema=False
     )
 
 
@@ -115,11 +115,11 @@ def _endpoint(theorem: Theorem, home: str) -> Endpoint:
 
 
 def _nothing(known: Mapping[str, Theorem]) -> Endpoint:
-    async def nothing(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
+    async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         if id not in known:
             raise unknown("theorem", id, known)
         if known[id].formula is not None:
             raise HTTPException(405)
         raise Problem("no-formula", f"{id} is a rule between guarantees and has no formula to evaluate.")
 
-    return nothing
+    return unknown_name
