@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Theorem
@@ -88,6 +89,7 @@ def create_app(
     keys = Keys.of(chosen.api_keys_file)
     if keys is not None:
         app.add_middleware(Authenticate, keys=keys, metrics_open=chosen.metrics_open)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6)
     app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
