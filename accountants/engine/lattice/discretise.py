@@ -152,7 +152,7 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
     survival = np.maximum.accumulate(survival[::-1])[::-1]
     distribution = np.minimum.accumulate(_lower_distribution(left, below_p, below_q))
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
-    steps = Steps(right.index[1:], survival, left.index[1:], distribution)
+    steps = TailSteps(right.index[1:], survival, left.index[1:], distribution)
     return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
 
 
@@ -192,7 +192,7 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
 
 
 @dataclass(frozen=True)
-class Steps:
+class TailSteps:
     """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i, outwards from the middle."""
 
     right: IntArray

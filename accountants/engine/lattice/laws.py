@@ -118,7 +118,7 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Discretised:
+class BandLaws:
     """Lattice laws that dominate, and lattice laws that are dominated, which are formed when first asked for."""
 
     upper: LatticeLaws
@@ -136,7 +136,7 @@ class Discretised:
         return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)
 
 
-def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
+def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
     """Lay a grid, read every profile on it once, and form the laws that dominate."""
     band = BAND[key.direct]
     places = tuple(Place(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
@@ -158,7 +158,7 @@ def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
         enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
         enough -= 0.5 * budget.relative_width / part.count
         read.append(_Read(right, left, _lower_atom(part.first), enough))
-    return Discretised(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
+    return BandLaws(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
 
 
 def _upper_cut(profile: Profile, right: SideTails) -> float:

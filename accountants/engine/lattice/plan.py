@@ -45,7 +45,7 @@ _CHEAP = 2**13
 
 
 @dataclass(frozen=True)
-class Limits:
+class TransformLimits:
     """Sizes fixed before the start: points of one FFT, and terms of all direct sums."""
 
     points: int
@@ -59,7 +59,7 @@ class Short(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TransformPlan:
     """What a transform at one tilt needs, before it is made."""
 
     laws: LatticeLaws
@@ -70,8 +70,8 @@ class Plan:
     """Lattice points in a period whose alias is negligible."""
 
     @classmethod
-    def of(cls, laws: LatticeLaws, place: Place, log_width: float) -> Plan:
-        """Plan for an alias of about 2 % of the width, also for questions a deviation away from the tilt's own.
+    def of(cls, laws: LatticeLaws, place: Place, log_width: float) -> TransformPlan:
+        """The plan for an alias of about 2 % of the width, also for questions a deviation away from the tilt's own.
 
         `log_width` is of the width wanted, relative to the saddle-point estimate of δ.
         """
@@ -82,7 +82,7 @@ class Plan:
         # Where points are cheap a wider period costs nothing.
         return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
-    def made(self, limits: Limits) -> Spectrum | Short:
+    def made(self, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum, or by how much it exceeds the limits."""
         line = TiltedLine.of(self.laws, self.place)
         factor = self.points / limits.points
@@ -96,7 +96,7 @@ class Plan:
         size = next_fast_len(self.points, real=True)
         return finished(line, size, all_frequencies(line, size), self.chernoff)
 
-    def _sparse(self, line: TiltedLine, limits: Limits) -> Spectrum | Short:
+    def _sparse(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum by direct sums on the frequencies that a shorter FFT does not prove negligible."""
         blocks = next_fast_len(limits.points // 8, real=True)
         ratio = self.points // blocks + 1
@@ -172,9 +172,9 @@ class Budget:
         """Cells of all laws together."""
         return max(self.cells, parts * self.cells // 48)
 
-    def limits_for(self, parts: int) -> Limits:
+    def limits_for(self, parts: int) -> TransformLimits:
         """Sizes of one transform."""
-        return Limits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)
+        return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)
 
 
 # Which frequencies of a composed lattice law matter: the others are proved negligible block by block ----------------
