@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import SideTails, read_side, upper_law
+from epsilond.accountants.engine.lattice.discretise import SideTails, joined_atoms, read_side, upper_law
 from epsilond.accountants.engine.lattice.grid import Demand, lay
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.discretise import LatticeLaw
     from epsilond.accountants.engine.lattice.plan import Budget
     from epsilond.accountants.engine.lattice.survey import Survey
-    from epsilond.accountants.numerics.special import FloatArray
 
 
 @dataclass(frozen=True)
@@ -73,20 +72,6 @@ class LatticeLaws:
     def log_infinite_mass(self, *, direction: int) -> float:
         """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
         return joined_atoms([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
-
-
-def joined_atoms(log_atoms: Sequence[float], counts: FloatArray, *, direction: int) -> float:
-    """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
-    logs = np.asarray(log_atoms)
-    with np.errstate(divide="ignore"):
-        # log(−log(1 − a)): for small a the series, as a itself may underflow.
-        rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
-    log_rate = float(np.logaddexp.reduce(rates + np.log(counts)))
-    if math.isinf(log_rate):
-        return 0.0 if log_rate > 0 else -math.inf
-    joined = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
-    slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(joined) + abs(log_rate))
-    return min(joined + direction * slack, 0.0)
 
 
 # The lattice laws of a composition for one band of tilts, from above and from below ---------------------------------

@@ -18,19 +18,15 @@ from epsilond.accountants.engine.lattice.discretise import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.engine.lattice.tilted_line import (
-    Factor,
-    Power,
     TiltedLine,
-    accumulated,
+    all_frequencies,
     few_frequencies,
     finished,
     stride_of,
+    wrapped,
 )
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from epsilond.accountants.engine.lattice.laws import LatticeLaws
     from epsilond.accountants.engine.lattice.tilted import IntArray
     from epsilond.accountants.numerics.special import FloatArray
@@ -121,23 +117,6 @@ class TransformPlan:
         return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
 
 
-def all_frequencies(line: TiltedLine, size: int) -> Power:
-    """φ at every frequency by one FFT of each wrapped law. Wrapping is exact at these frequencies."""
-
-    def factors() -> Iterator[Factor]:
-        for law in line.parts():
-            # What sits at the centre adds to φ as it is; only the rest suffers from the FFT.
-            still = law.index == 0
-            moving = np.where(still, 0.0, law.weights)
-            # 5u log₂N for the butterflies (B3), doubled for those of radix 3 and 5; the weights' own errors; wrapping.
-            deepest = float(np.bincount(law.index % size).max())
-            error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + deepest) * float(moving.sum())
-            error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
-            yield Factor(float(law.weights[still].sum()) + rfft(wrapped(law.index, moving, size)), error)
-
-    return accumulated(line, np.arange(size // 2 + 1, dtype=np.int64), factors(), 0.0)
-
-
 # How much work one answer may take ----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Budget:
@@ -180,11 +159,6 @@ class Budget:
 # Which frequencies of a composed lattice law matter: the others are proved negligible block by block ----------------
 _LEFT_OUT = 3.0
 """Expected number of rounds outside the window on which φ is bounded."""
-
-
-def wrapped(index: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    """Weights summed over indices that are equal modulo `size`."""
-    return np.asarray(np.bincount(index % size, weights=weights, minlength=size), dtype=np.float64)
 
 
 def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:
