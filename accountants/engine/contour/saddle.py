@@ -162,7 +162,7 @@ class Target(NamedTuple):
 
 
 def at_epsilon(epsilon: float) -> Target:
-    """F′ = 0."""
+    """The tilt at which the exponent of δ(ε) is stationary, F′ = 0."""
     return Target(lambda place: place.epsilon - epsilon, lambda place: place.curvature, epsilon=epsilon)
 
 
