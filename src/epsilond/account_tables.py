@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
-from epsilond.reporting import Verification
+from epsilond.questions.report import Verification
 from epsilond.tables import at_delta, bullets, new_table, outward, pairs
 from epsilond.witness.reports import numbers
 from epsilond.witness.reports.meanings import ADVANTAGE, true_positives

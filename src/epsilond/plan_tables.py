@@ -13,7 +13,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry, Reason
 from epsilond.calibrators.planning.rankings import name_of
 from epsilond.calibrators.risk.baseline import no_better
-from epsilond.sweeping import AtValue, Sweep
+from epsilond.questions.sweep import AtValue, Sweep
 from epsilond.tables import DIGITS, bullets, filled_table, new_table, outward
 
 

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from epsilond import ask
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
+from epsilond.questions import simulate as simulation
 from epsilond.witness.figures import MEDIA_TYPES, draw
 
 FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
@@ -56,7 +56,7 @@ def with_progress(request: Any, workers: int | None) -> Any:
         def progress(done: int, total: int) -> None:
             bar.update(task, description="simulating", completed=done, total=total)
 
-        return ask.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
+        return simulation.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
 
 
 @contextmanager

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from epsilond import account_tables, reporting
+from epsilond import account_tables
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
 from epsilond.commands.output import print_body, waiting
 from epsilond.commands.requests import structure_of
+from epsilond.questions import report as reporting
 from epsilond.tables import show
 from epsilond.witness.reports.record import Kind
 

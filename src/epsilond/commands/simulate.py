@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from epsilond import ask, simulating, simulation_tables, tables
+from epsilond import simulating, simulation_tables, tables
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer
 from epsilond.commands.requests import fields_of
+from epsilond.questions.simulate import simulation_request as request_of
 from epsilond.witness.presets import PRESETS
 
 
@@ -43,7 +44,7 @@ def simulate(
             tables.show(simulation_tables.presets(PRESETS))
             return
         preset = not (asked == "-" or asked.endswith(".json"))
-        request = ask.simulation_request(asked if preset else fields_of(asked), repetitions=repetitions, seed=seed)
+        request = request_of(asked if preset else fields_of(asked), repetitions=repetitions, seed=seed)
         stem = asked if preset else Path(asked).stem
         target = simulating.figure_file(out if out is not None or as_body else f"{stem}.png")
         answer = simulating.with_progress(request, workers)
