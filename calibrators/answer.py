@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self
+
+from typing_extensions import TypeVar
 
 from epsilond.accountants.curve import Curve, Interval
 from epsilond.accountants.guarantee import Tightness
@@ -21,6 +23,8 @@ from epsilond.accountants.theorem import Status, Step, Verdict
 
 UNBOUNDED = "unbounded"
 LARGEST_EXACT = 2**53
+Parameters = TypeVar("Parameters", default=Any, covariant=True)
+"""What to run an algorithm with: a class of its own for each."""
 
 
 @dataclass(frozen=True)
@@ -373,11 +377,11 @@ class Warning_:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
+class Calibration(Generic[Parameters]):
     """The whole answer. `parameters` is what to run with."""
 
     algorithm: str
-    parameters: Any
+    parameters: Parameters
     guarantee: GuaranteeAnswer
     numerical: NumericalAnswer
     as_printed: tuple[PrintedReading, ...]

@@ -51,14 +51,14 @@ if TYPE_CHECKING:
     from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
     from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
     from epsilond.questions.account import account as account
-    from epsilond.questions.calibrate import calibrate as calibrate
-    from epsilond.questions.evaluate import evaluate as evaluate
-    from epsilond.questions.plan import plan as plan
     from epsilond.questions.report import report as report
     from epsilond.questions.report import verify as verify
-    from epsilond.questions.risk import bound_risk as bound_risk
     from epsilond.questions.simulate import simulate as simulate
     from epsilond.questions.sweep import sweep as sweep
+    from epsilond.typed import bound_risk as bound_risk
+    from epsilond.typed import calibrate as calibrate
+    from epsilond.typed import evaluate as evaluate
+    from epsilond.typed import plan as plan
     from epsilond.witness.figures import draw as draw
 
 __version__ = ENGINE_VERSION
@@ -87,7 +87,7 @@ _HOMES: Mapping[str, str] = {
     "questions.sweep": "sweep",
     "witness.figures": "draw",
 }
-"""The public names by the module that has them: what type checkers read above, and a test holds the two together."""
+"""The public names by the module that has them: what type checkers read above, and a test holds the two together. typed.pyi has no module."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = ["ENGINE_VERSION", *_HOME]  # noqa: PLE0604 (they are strings)
 

@@ -7,7 +7,7 @@ from typing import Any
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.problem import Calibrator
-from epsilond.reading import named, read
+from epsilond.reading import asked, named
 
 
 def calibrator(name: str) -> Calibrator:
@@ -19,10 +19,11 @@ def calibrator(name: str) -> Calibrator:
     return named(name, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
 
 
-def calibrate(algorithm: str, /, **fields: Any) -> Calibration:
+def calibrate(algorithm: Any, /, **fields: Any) -> Calibration:
     """What to run `algorithm` with, so that the target (ε, δ) is certified.
 
-    The fields are those of the HTTP body and of the command line. Guarantees: the upper end of the answer's guarantee
+    The fields are those of the HTTP body and of the command line. Instead of a name and fields a request may be given,
+    one of `epsilond.requests`; fields then take the place of its own. Guarantees: the upper end of the answer's guarantee
     meets the target at the parameters returned.
 
     Example:
@@ -38,7 +39,7 @@ def calibrate(algorithm: str, /, **fields: Any) -> Calibration:
         InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
         NoCertificate: nothing can be certified; the error holds the condition with both sides and what is nearest.
     """
-    chosen = calibrator(algorithm)
-    answer = chosen.solve(read(chosen.problem, fields))
+    chosen, problem = asked(algorithm, CALIBRATORS, fields)
+    answer = chosen.solve(problem)
     assert isinstance(answer, Calibration)
     return answer

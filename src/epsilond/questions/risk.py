@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.reading import named, read
+from epsilond.reading import asked
 
 
-def risk_bounder(name: str) -> RiskBounder:
-    """The risk bounds of that algorithm.
-
-    Raises:
-        InvalidInput: there are none; the message proposes near names.
-    """
-    return named(name, {each.name: each for each in RISK_BOUNDS}, at="/algorithm", noun="algorithm")
-
-
-def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer:
+def bound_risk(algorithm: Any, /, **fields: Any) -> RiskBoundsAnswer:
     """Upper and lower bounds on the excess risk of a run of `algorithm`.
 
-    The fields are those of the HTTP body and of the command line. Example:
+    The fields are those of the HTTP body and of the command line; or a request is given, one of `epsilond.requests`.
+
+    Example:
         >>> import epsilond
         >>> answer = epsilond.bound_risk(
         ...     "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=10, dimension=100,
@@ -34,5 +27,5 @@ def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer:
         InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
         NoCertificate: no noise was given, and none can be certified.
     """
-    chosen = risk_bounder(algorithm)
-    return chosen.solve(read(chosen.problem, fields))
+    chosen, problem = asked(algorithm, RISK_BOUNDS, fields)
+    return chosen.solve(problem)
