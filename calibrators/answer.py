@@ -20,10 +20,11 @@ from epsilond.accountants.privacy_curve import PrivacyCurve, delta_ends, log10_e
 from epsilond.accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Status, Step, Verdict
+from epsilond.calibrators.notebooks import ShownInNotebooks
 
 UNBOUNDED = "unbounded"
 LARGEST_EXACT = 2**53
-Parameters = TypeVar("Parameters", default=Any, covariant=True)
+Parameters = TypeVar("Parameters", default=Any)
 """What to run an algorithm with: a class of its own for each."""
 
 
@@ -98,7 +99,7 @@ class TargetAnswer:
     log10_delta: float
 
 
-class ReadFromCurve:
+class ReadFromCurve(ShownInNotebooks):
     """An answer that remembers the curve its ends were read from: no part of its JSON form."""
 
     curve: ClassVar[PrivacyCurve | None] = None
@@ -377,7 +378,7 @@ class Warning_:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration(Generic[Parameters]):
+class Calibration(ShownInNotebooks, Generic[Parameters]):
     """The whole answer. `parameters` is what to run with."""
 
     algorithm: str

@@ -1,8 +1,8 @@
 """Writes what editors complete: python -m scripts.typed_face.
 
-`src/epsilond/typed.pyi` has an overload of `calibrate` and `bound_risk` for each algorithm with its fields, the fields of
-`plan`, and the ids that `evaluate` knows. `src/epsilond/requests.pyi` names the request classes. A test demands that both
-are what this program writes.
+`src/epsilond/typed.pyi` has an overload of `calibrate` and `bound_risk` for each algorithm with its fields, the fields
+of `plan`, and the ids that `evaluate` knows. `src/epsilond/requests.pyi` names the request classes. A test demands that
+both are what this program writes.
 """
 
 from __future__ import annotations
@@ -75,11 +75,9 @@ class Stub:
     def text(self, about: str, parts: list[str]) -> str:
         """The file."""
         imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in self.imported.items()]
-        standard = [
-            "from collections.abc import Callable, Mapping, Sequence",
-            "from typing import Any, Literal, TypeAlias, overload",
-        ]
-        return _formatted("\n".join([f'"""{about} {WRITTEN}"""', "", *standard, "", *imports, "", *parts]))
+        names = "Any, Literal, TypeAlias, overload"
+        standard = ["from collections.abc import Callable, Mapping, Sequence", f"from typing import {names}"]
+        return _formatted("\n".join([f"# {about} {WRITTEN}", "", *standard, "", *imports, "", *parts]))
 
 
 def _default(field: Field[Any]) -> str:
@@ -123,9 +121,9 @@ def public() -> str:
     lines = [
         f"from {each.__module__} import {name} as {name}"
         for name, each in vars(requests).items()
-        if inspect.isclass(each) and name in requests.__all__
+        if inspect.isclass(each)
     ]
-    return _formatted("\n".join([f'"""What the questions are asked with. {WRITTEN}"""', "", *lines]))
+    return _formatted("\n".join([f"# What the questions are asked with. {WRITTEN}", "", *lines]))
 
 
 def _formatted(text: str) -> str:

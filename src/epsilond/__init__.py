@@ -87,7 +87,7 @@ _HOMES: Mapping[str, str] = {
     "questions.sweep": "sweep",
     "witness.figures": "draw",
 }
-"""The public names by the module that has them: what type checkers read above, and a test holds the two together. typed.pyi has no module."""
+"""The public names by the module that has them. Type checkers read them above, some with the fields of typed.pyi."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = ["ENGINE_VERSION", *_HOME]  # noqa: PLE0604 (they are strings)
 

@@ -1,4 +1,4 @@
-"""What the questions are asked with. Written by scripts/typed_face.py."""
+# What the questions are asked with. Written by scripts/typed_face.py.
 
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem as AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem as AcceleratedRiskProblem

@@ -1,4 +1,4 @@
-"""The questions with the fields of every algorithm, for editors and type checkers. Written by scripts/typed_face.py."""
+# The questions with the fields of every algorithm, for editors and type checkers. Written by scripts/typed_face.py.
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, overload

@@ -6,10 +6,10 @@ Exit codes: `src/epsilond/commands/exits.py`; they stand at the end of `epsilond
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_group
 
 from epsilond.accountants import ENGINE_VERSION
@@ -35,11 +35,11 @@ FAMILIES = {
 class Commands(TyperGroup):
     """The commands of `FAMILIES`."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Their names."""
         return [*FAMILIES, "version"]
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | TyperGroup | None:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         """The command of that name; its family is imported now."""
         family = typer.Typer(pretty_exceptions_enable=False)
         family.command()(version)

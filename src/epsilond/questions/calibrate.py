@@ -23,8 +23,9 @@ def calibrate(algorithm: Any, /, **fields: Any) -> Calibration:
     """What to run `algorithm` with, so that the target (ε, δ) is certified.
 
     The fields are those of the HTTP body and of the command line. Instead of a name and fields a request may be given,
-    one of `epsilond.requests`; fields then take the place of its own. Guarantees: the upper end of the answer's guarantee
-    meets the target at the parameters returned.
+    one of `epsilond.requests`; fields then take the place of its own.
+
+    Guarantees: the upper end of the answer's guarantee meets the target at the parameters returned.
 
     Example:
         >>> import epsilond
