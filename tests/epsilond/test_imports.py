@@ -10,6 +10,7 @@ import pytest
 
 import epsilond
 from benchmarks.imports import FIRST, VERSION
+from epsilond.accountants.theorems import FAMILIES
 
 HEAVY = {
     "fastapi", "starlette", "pydantic", "uvicorn", "sqlalchemy", "structlog", "typer", "rich", "jinja2", "matplotlib",
@@ -51,6 +52,12 @@ def test_type_checkers_read_the_names_that_are_there():
     for name, home in homes.items():
         assert getattr(epsilond, name) is getattr(sys.modules[home], name)
     assert set(typed) < set(dir(epsilond))
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.file)
+def test_a_family_says_whether_it_has_rules(family):
+    assert family.module.THEOREMS
+    assert hasattr(family.module, "RULES") == family.rules
 
 
 def test_a_name_that_is_not_there_is_an_error():
