@@ -10,7 +10,7 @@ import epsilond
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.calibrators import CALIBRATORS
 from epsilond.commands.line import line
 from epsilond.options import option_name
