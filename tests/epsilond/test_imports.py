@@ -65,6 +65,8 @@ def test_a_name_that_is_not_there_is_an_error():
         _ = epsilond.acount
 
 
+OTHER_EXTRAS = {"fastapi", "jinja2", "matplotlib", "sklearn", "sqlalchemy", "threadpoolctl", "uvicorn"}
+ACCOUNT = ["account", '{"kind": "gaussian", "noise_multiplier": 2.0}', "--relation", "replace-one", "--delta", "1e-5"]
 BLOCKED = {
     "matplotlib": ("epsilond.draw(dict(kind='risk'), 'png')", "a figure", "simulate"),
     "sklearn": (
@@ -84,6 +86,17 @@ def test_a_missing_extra_is_said_in_one_sentence(package):
     told = f"try:\n    {program}\nexcept epsilond.MissingExtra as error:\n    print(error)"
     ran = subprocess.run([sys.executable, "-c", blocked + told], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == f"{what} needs {package}, which is not installed: pip install 'epsilond[{extra}]'"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["simulate", "--help"], ["theorems"], ["calibrate", "gaussian", "--help"], [*ACCOUNT, "--json"]],
+    ids=" ".join,
+)
+def test_the_command_line_needs_no_other_extra(arguments):
+    program = f"import sys\nsys.modules.update(dict.fromkeys({sorted(OTHER_EXTRAS)}))\nfrom epsilond.cli import main\n"
+    started = f"sys.argv = {['epsilond', *arguments]}\nmain()"
+    subprocess.run([sys.executable, "-c", program + started], capture_output=True, text=True, check=True)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import epsilond
-from epsilond import simulation_tables
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.commands.line import line
 from epsilond.questions import blocks
 from epsilond.questions import simulate as simulating
+from epsilond.terminal import simulations
 from epsilond.witness.presets import PRESETS, PresetSimulation
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -198,14 +198,14 @@ def test_an_audit_tells_of_mu_and_of_impossible_outputs():
     asked = AUDIT | {"spec": spec, "relation": "replace-one", "samples": 5000, "claim": {"epsilon": 1.0}}
     answer = epsilond.as_json(epsilond.simulate(asked))
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(simulation_tables.simulation(epsilond.simulate(asked)))
+    console.print(simulations.simulation(epsilond.simulate(asked)))
     told = console.export_text()
     assert f"μ ≥ {answer['gaussian']['mu_lower']:.4g}" in told
     assert f"{answer['escape']['observed']} seen: probability ≥ {answer['escape']['probability_lower']:.4g}" in told
     assert "so that no ε holds" in told
     assert f"δ ≥ {answer['claim']['delta_lower']:.4g}" in told
     plain = epsilond.simulate(AUDIT | {"samples": 2000})
-    console.print(simulation_tables.simulation(plain))
+    console.print(simulations.simulation(plain))
     assert "none seen" in console.export_text()
 
 

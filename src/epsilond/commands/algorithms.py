@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from epsilond import listing, options, plan_tables, tables
+from epsilond import listing, options
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.problem import Calibrator
 from epsilond.calibrators.risk.answer import RiskBounder
@@ -23,6 +23,9 @@ from epsilond.commands.requests import assignment, fields_of, request_parameters
 from epsilond.questions import calibrate as calibrating
 from epsilond.questions import risk
 from epsilond.questions import sweep as sweeping
+from epsilond.terminal import calibrations as shown
+from epsilond.terminal import lists
+from epsilond.terminal.parts import show
 
 
 def add(main: typer.Typer) -> None:
@@ -34,7 +37,7 @@ def add(main: typer.Typer) -> None:
     for calibrator in CALIBRATORS:
         calibrate.command(calibrator.name)(_calibration_command(calibrator))
     for bounder in RISK_BOUNDS:
-        risk_bound.command(bounder.name)(_command(bounder, risk.bound_risk, tables.risk_bounds))
+        risk_bound.command(bounder.name)(_command(bounder, risk.bound_risk, shown.risk_bounds))
     main.command()(algorithms)
 
 
@@ -45,10 +48,10 @@ def algorithms(
     """List the algorithms that can be calibrated, or show one in full."""
     with exit_codes():
         if name is None:
-            print_body(listing.algorithms(CALIBRATORS)) if as_body else tables.show(tables.algorithms(CALIBRATORS))
+            print_body(listing.algorithms(CALIBRATORS)) if as_body else show(lists.algorithms(CALIBRATORS))
             return
         chosen = calibrating.calibrator(name)
-        print_body(listing.algorithm(chosen)) if as_body else tables.show(tables.algorithm(chosen))
+        print_body(listing.algorithm(chosen)) if as_body else show(lists.algorithm(chosen))
 
 
 def _command(
@@ -71,7 +74,7 @@ def _command(
 
 def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     """A command with one option for each field of the calibrator's problem, and --sweep."""
-    single = _command(calibrator, calibrating.calibrate, tables.calibration)
+    single = _command(calibrator, calibrating.calibrate, shown.calibration)
 
     def command(*, sweep: str | None, request: str | None, as_body: bool, **given: Any) -> None:
         if sweep is None:
@@ -83,7 +86,7 @@ def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
             fields = fields_of(request) | options.read_options(calibrator.problem, given)
             with waiting(calibrator.name):
                 answer = sweeping.sweep(calibrator.name, name, values, **fields)
-            print_body(answer.body) if as_body else tables.show(plan_tables.sweep(answer))
+            print_body(answer.body) if as_body else show(shown.sweep(answer))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")
