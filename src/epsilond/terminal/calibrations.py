@@ -89,12 +89,9 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
         for below in answer.lower
     ]
     reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
-    failing = [
-        f"{bound.theorem}: {verdict(one)}"
-        for bound in (*answer.upper, *answer.lower)
-        for one in bound.conditions
-        if one.holds is False
-    ]
+    named = [(above.theorem, above.conditions) for above in answer.upper]
+    named += [(below.theorem, below.conditions) for below in answer.lower]
+    failing = [f"{name}: {verdict(one)}" for name, found in named for one in found if one.holds is False]
     return Group(
         pairs("Run", as_json(answer.run)),
         table(f"Excess risk ({answer.objective})", rows),
@@ -172,7 +169,7 @@ def _reading(reading: PrintedReading) -> Mapping[str, str]:
 
 
 def _risk(risk: Risk) -> RenderableType:
-    rows = {} if risk.objective is None else {"of": risk.objective}
+    rows: dict[str, str] = {} if risk.objective is None else {"of": risk.objective}
     for side, bound in (("at most", risk.upper), ("at least", risk.lower)):
         if bound is not None:
             name = side if bound.constant == "explicit" else f"{side} the order of"
