@@ -12,11 +12,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import applied, request_of
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+
 
 Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]
@@ -112,7 +117,7 @@ class Condition:
         """Evaluate at `inputs` in a reading; what cannot be computed is answered `undecidable`, never true."""
         if self.test is None:
             return ConditionResult(self.id, self.statement, "undecidable")
-        sides = self.test(inputs, reading) if self.by_reading else self.test(inputs)
+        sides = applied(self.test, inputs, **({"reading": reading} if self.by_reading else {}))
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
@@ -155,7 +160,8 @@ class Theorem:
 
     `id` never changes its meaning; a correction gets a new id. `constants` says whether the statement's numbers are
     explicit or hidden inside an O(·). `inputs` is the request dataclass of `formula`, from which schema and documents
-    follow; a theorem about guarantees only has neither.
+    follow; where it is not given it is made from the formula's signature (`accountants/formula.py`). A theorem about
+    guarantees only has neither.
     """
 
     id: str
@@ -170,8 +176,22 @@ class Theorem:
     formula: Callable[..., Outputs] | None = field(default=None, compare=False)
     examples: tuple[Mapping[str, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.inputs is None and self.formula is not None:
+            object.__setattr__(self, "inputs", request_of(self.formula))
+
     def __hash__(self) -> int:
         return hash(self.id)
+
+    def request(self, **fields: Any) -> Any:
+        """A request of the formula: what `evaluate` takes.
+
+        Raises:
+            InvalidInput: the theorem has no formula, or no run can have these fields.
+        """
+        if self.inputs is None:
+            raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
+        return self.inputs(**fields)
 
     def because(self, *premises: Step, **inputs: object) -> Step:
         """The derivation step that applies this theorem to `inputs`, resting on `premises`."""
@@ -194,7 +214,7 @@ class Theorem:
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
         try:  # a square of 1e200, a quotient by one of 1e-200
             with np.errstate(over="raise", divide="raise", invalid="raise"):
-                outputs = self.formula(inputs, **arguments)
+                outputs = applied(self.formula, inputs, **arguments)
                 conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
@@ -209,3 +229,35 @@ class Theorem:
         if self.formula is not None and "reading" in inspect.signature(self.formula).parameters:
             return ("printed", "corrected")
         return ("printed",)
+
+
+# A rule is a theorem put to work: it reads one kind of Spec and returns a guarantee, or says why it cannot ----------
+Effort = Literal["coarse", "default", "fine"]
+"""How much work a composition may take, as fixed numbers of cells; certified at every effort, narrower with more."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is asked of a rule: the setting, the effort, and how to account for an inner spec in some setting.
+
+    `whole` is the spec that was asked about, of which the one that the rule reads is a part.
+    """
+
+    setting: Setting
+    effort: Effort
+    account: Callable[[Any, Setting], Guarantee]
+    whole: Any
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`apply(spec, case)` proves something of every spec of this `kind`, or refuses with a reason.
+
+    The first rule that applies stands, unless it `combines`: then the kind's later rules are tried too, and the least
+    of all bounds is answered.
+    """
+
+    theorem: Theorem
+    kind: str
+    apply: Callable[[Any, Case], Guarantee | Refusal]
+    combines: bool = False

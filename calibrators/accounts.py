@@ -13,7 +13,7 @@ from epsilond.accountants.curve import LARGEST_EPSILON, Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.guarantee import Guarantee, Tightness
 from epsilond.accountants.meaning import FEW_POINTS, POINTS, meaning
-from epsilond.accountants.privacy_curve import ANY_EPSILON, LOG_10, PrivacyCurve
+from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, PrivacyCurve
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
@@ -28,10 +28,10 @@ from epsilond.accountants.quantities import (
     natural_log_delta,
     request,
 )
-from epsilond.accountants.rule import Effort
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.specs import MECHANISM, Spec
 from epsilond.accountants.theorems.composition.rounds import flattened
-from epsilond.accountants.trust import (
+from epsilond.accountants.structure import (
     DRAW_UNSEEN,
     definition_against,
     draws_of,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from epsilond.accountants.errors import BeyondBudget, Infeasible
-from epsilond.accountants.rule import Effort
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.theorem import ConditionResult
 
 if TYPE_CHECKING:

@@ -1,32 +1,31 @@
-"""THE list of theorems. A new family is one file here and one line in `FAMILIES`.
+"""The list of theorems. A new family of theorems is one file here and one line in `FAMILIES`.
 
-`THEOREMS` and `RULES` are made when they are first asked for: an account imports the families that have rules, and
-none of those that are evaluated only.
+Families are imported when they are first asked for: `RULES` needs those with rules only, `THEOREMS` all of them.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from epsilond.accountants.rule import Rule
-    from epsilond.accountants.theorem import Theorem
+    from epsilond.accountants.theorem import Rule, Theorem
 
     THEOREMS: tuple[Theorem, ...]
     RULES: tuple[Rule, ...]
 
 
 class Family(NamedTuple):
-    """A file with `THEOREMS`, and with `RULES` where these say what can be proved of a spec."""
+    """A file of this folder that holds `THEOREMS`, and `RULES` if some of them are rules for specs."""
 
-    file: str
+    name: str
     rules: bool = False
 
     @property
     def module(self) -> Any:
         """The file, imported."""
-        return import_module(f"{__name__}.{self.file}")
+        return import_module(f"{__name__}.{self.name}")
 
 
 FAMILIES = (
@@ -77,7 +76,7 @@ FAMILIES = (
     Family("risk.lowy_razaviyayn.rates"),
     Family("papers.lowy_razaviyayn.transformations"),
     Family("papers.lowy_razaviyayn.experiment_settings"),
-    Family("composition.minimum"),
+    Family("composition.least_of"),
     Family("hidden_states.contraction"),
     Family("papers.asoodeh.one_pass"),
     Family("papers.asoodeh.inverse_time_steps"),
@@ -110,16 +109,23 @@ FAMILIES = (
     Family("mechanisms.binomial"),
     Family("risk.start"),
 )
+"""In the order in which theorems are listed, and rules for the same kind of spec are tried."""
 
-if not TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any:
-        """Make either list, once."""
-        if name == "THEOREMS":
-            made = tuple(theorem for family in FAMILIES for theorem in family.module.THEOREMS)
-        elif name == "RULES":
-            made = tuple(rule for family in FAMILIES if family.rules for rule in family.module.RULES)
-        else:
-            raise AttributeError(f"module {__name__} has no attribute {name}")
-        globals()[name] = made
-        return made
+@cache
+def _theorems() -> tuple[Theorem, ...]:
+    return tuple(theorem for family in FAMILIES for theorem in family.module.THEOREMS)
+
+
+@cache
+def _rules() -> tuple[Rule, ...]:
+    return tuple(rule for family in FAMILIES if family.rules for rule in family.module.RULES)
+
+
+def __getattr__(name: str) -> Any:
+    """`THEOREMS` and `RULES`, gathered when they are first asked for."""
+    if name == "THEOREMS":
+        return _theorems()
+    if name == "RULES":
+        return _rules()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
-from epsilond.accountants.trust import draws_of
+from epsilond.accountants.structure import draws_of
 from epsilond.calibrators.answer import (
     Calibration,
     Communication,
@@ -56,7 +56,7 @@ from epsilond.calibrators.search import TRIALS_KEPT, Certified, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.accountants.specs import Spec
 
 CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)

@@ -35,7 +35,7 @@ from epsilond.calibrators.search import Certified, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.accountants.specs import Spec
 
 NAME = "one-pass-accelerated-mb-sgd"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.theorems.papers.das.sensitivity import Movement
-    from epsilond.accountants.trust import Definition
+    from epsilond.accountants.structure import Definition
 
 CONDITIONS = (
     Condition("bounded-coordinates", "every coordinate that is rounded is in [−1, 1]; a zero update is sent as zeros"),

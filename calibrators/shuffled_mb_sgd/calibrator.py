@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DO
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
-from epsilond.accountants.trust import POSSIBLE, draws_of
+from epsilond.accountants.structure import POSSIBLE, draws_of
 from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mb_sgd.members import start_of_run
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import PrintedReading, TrueFigures
     from epsilond.calibrators.mb_sgd.problem import Run

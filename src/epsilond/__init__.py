@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.errors import Infeasible as Infeasible
     from epsilond.accountants.errors import InvalidInput as InvalidInput
     from epsilond.accountants.errors import NoCertificate as NoCertificate
-    from epsilond.accountants.privacy_curve import PrivacyCurve as PrivacyCurve
+    from epsilond.accountants.guarantee import PrivacyCurve as PrivacyCurve
     from epsilond.accountants.specs import Approximate as Approximate
     from epsilond.accountants.specs import Composed as Composed
     from epsilond.accountants.specs import DiscreteLaplace as DiscreteLaplace
@@ -66,7 +66,7 @@ __version__ = ENGINE_VERSION
 _HOMES: Mapping[str, str] = {
     "accountants.curve": "Interval",
     "accountants.errors": ("BeyondBudget ConditionViolated EpsilondError Fault Infeasible InvalidInput NoCertificate"),
-    "accountants.privacy_curve": "PrivacyCurve",
+    "accountants.guarantee": "PrivacyCurve",
     "accountants.specs": (
         "Approximate Composed DiscreteLaplace Gaussian Laplace ProjectedSgd RandomizedResponse Repeated Shuffled Spec "
         "Subsampled TruncatedDiscreteLaplace"

@@ -4,12 +4,12 @@ import doctest
 
 import pytest
 
-from epsilond.accountants import privacy_curve
+from epsilond.accountants import guarantee
 from epsilond.questions import account, calibrate, evaluate, plan, report, risk, simulate, sweep
 
 EXAMPLES = [
     each
-    for module in (account, calibrate, evaluate, plan, privacy_curve, report, risk, simulate, sweep)
+    for module in (account, calibrate, evaluate, plan, guarantee, report, risk, simulate, sweep)
     for each in doctest.DocTestFinder(exclude_empty=True).find(module)
 ]
 

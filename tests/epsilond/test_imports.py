@@ -54,7 +54,7 @@ def test_type_checkers_read_the_names_that_are_there():
     assert set(typed) < set(dir(epsilond))
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.file)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
 def test_a_family_says_whether_it_has_rules(family):
     assert family.module.THEOREMS
     assert hasattr(family.module, "RULES") == family.rules

@@ -9,8 +9,8 @@ import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Observer, Relation, Unit
-from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
+from epsilond.accountants.theorem import Effort
 from epsilond.calibrators import accounts as accounting
 from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion, Claim
 from epsilond.reading import read, read_value
