@@ -71,30 +71,13 @@ from epsilond.accountants.theorems.papers.das import (
 from epsilond.accountants.theorems.papers.das import (
     truncated_noise as das_1,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    experiment_noise as lowy_appendix_h,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    experiment_settings as lowy_experiments,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    noise as lowy_noise,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_lemmas as lowy_shuffling_lemmas,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_mb_sgd as lowy_4_1,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_noise as lowy_4_1_noise,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_rounds as lowy_shuffling,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    transformations as lowy_transformations,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import experiments as lowy_experiments
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import noise as lowy_noise
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import shuffled_lemmas as lowy_shuffled_lemmas
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import shuffled_mb_sgd as lowy_shuffled_mb_sgd
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import shuffled_noise as lowy_shuffled_noise
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import shuffled_rounds as lowy_shuffled_rounds
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import transformations as lowy_transformations
 from epsilond.accountants.theorems.papers.reshef_levy import (
     conversions as reshef_conversions,
 )
@@ -120,57 +103,21 @@ from epsilond.accountants.theorems.risk.bietti import (
 )
 from epsilond.accountants.theorems.risk.das import convergence as das_convergence
 from epsilond.accountants.theorems.risk.das import lemmas as das_lemmas
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_bound as lowy_accelerated_bound,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_nonsmooth as lowy_2_4,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_smooth as lowy_e_1,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_stages as lowy_algorithm_2,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    acceleration_lemmas as lowy_acceleration,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    convergence as lowy_convergence,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    descent_lemmas as lowy_descent_lemmas,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    envelope as lowy_envelope,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    federated_risk as lowy_federated_risk,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    lower_bounds as lowy_lower_bounds,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    nonsmooth_losses as lowy_2_2,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    one_pass as lowy_2_3,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    rates as lowy_rates,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    smooth_losses as lowy_2_1,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    stability as lowy_stability,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    step_size as lowy_step_size,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    variance_lemmas as lowy_variance_lemmas,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import accelerated_bound as lowy_accelerated_bound
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import accelerated_nonsmooth as lowy_accelerated_nonsmooth
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import accelerated_smooth as lowy_accelerated_smooth
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import accelerated_stages as lowy_accelerated_stages
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import descent_lemmas as lowy_descent_lemmas
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import envelope as lowy_envelope
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import explicit_bound as lowy_explicit_bound
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import gradient_variance as lowy_gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import lower_bounds as lowy_lower_bounds
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import nonsmooth_losses as lowy_nonsmooth_losses
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import one_pass as lowy_one_pass
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import rates as lowy_rates
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import smooth_losses as lowy_smooth_losses
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import stability as lowy_stability
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import unequal_clients as lowy_unequal_clients
 from epsilond.accountants.theorems.risk.reshef_levy import (
     trusted_server as reshef_f_2,
 )
@@ -218,27 +165,24 @@ FAMILIES = (
     classical,
     classical_composition,
     conversions,
-    lowy_2_1,
-    lowy_2_2,
-    lowy_appendix_h,
-    lowy_2_3,
-    lowy_2_4,
-    lowy_e_1,
-    lowy_algorithm_2,
-    lowy_acceleration,
+    lowy_smooth_losses,
+    lowy_nonsmooth_losses,
+    lowy_one_pass,
+    lowy_accelerated_smooth,
+    lowy_accelerated_nonsmooth,
+    lowy_accelerated_stages,
     lowy_accelerated_bound,
     lowy_noise,
-    lowy_convergence,
+    lowy_explicit_bound,
+    lowy_unequal_clients,
     lowy_stability,
-    lowy_variance_lemmas,
-    lowy_step_size,
-    lowy_envelope,
-    lowy_federated_risk,
+    lowy_gradient_variance,
     lowy_descent_lemmas,
-    lowy_shuffling,
-    lowy_shuffling_lemmas,
-    lowy_4_1,
-    lowy_4_1_noise,
+    lowy_envelope,
+    lowy_shuffled_rounds,
+    lowy_shuffled_lemmas,
+    lowy_shuffled_mb_sgd,
+    lowy_shuffled_noise,
     lowy_lower_bounds,
     lowy_rates,
     lowy_transformations,

@@ -19,8 +19,8 @@ from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.accountants.trust import draws_of
 from epsilond.calibrators.answer import (
     Calibration,

@@ -7,6 +7,16 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import (
+    ClientGroupRequest,
+    Participation,
+    ParticipationCount,
+    check_group_scales,
+    client_group_faults,
+    law_faults,
+    participation_counts,
+    read_members,
+)
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
@@ -41,18 +51,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import (
-    ClientGroupRequest,
-    check_group_scales,
-    client_group_faults,
-    law_faults,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    Participation,
-    ParticipationCount,
-    participation_counts,
-    read_members,
-)
 from epsilond.calibrators.problem import Target
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]

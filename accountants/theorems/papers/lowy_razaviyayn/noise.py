@@ -10,10 +10,12 @@ Each step of the proof is a function here, so that its slack can be seen. Functi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import (
     DELTA,
     LOG10_DELTA,
@@ -31,6 +33,7 @@ from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, S
 from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
+Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
 RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 """ε ≤ factor · ln(2/δ): the appendix, the main text (E-01), and the corrected proof below."""
@@ -88,6 +91,99 @@ def minimal_rounds(*, samples_per_client: int, batch_size: int, epsilon: float, 
 def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
     """The largest ε a reading admits: ln(2/δ) `complete`, 2 ln(2/δ) `informal`, 8 ln(2/δ) by the corrected proof."""
     return RANGES[reading] * (math.log(2.0) - log_delta)
+
+
+def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
+    """Mean of the `count` largest of a multiset given as (value, multiplicity) pairs (F-02).
+
+    Raises:
+        InvalidInput: `count` is below 1 or above the number of values.
+    """
+    if not 1 <= count <= sum(multiplicity for _, multiplicity in values):
+        raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
+    left, parts = count, []
+    for value, multiplicity in sorted(values, reverse=True):
+        taken = min(left, multiplicity)
+        parts.append(value * taken)
+        left -= taken
+    return math.fsum(parts) / count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregates:
+    """ξ over the clients at some number of rounds, and the pair (M~, Ξ~) the rounds are prescribed with (F-04).
+
+    `noise_ratio` is min{Ξ/M', ξ_max/M}: it equals Ξ~/M~ where M~ is corrected, never where it is printed (E-06).
+    """
+
+    average_xi: float
+    largest_xi: float
+    branch: Branch
+    participants: float
+    xi: float
+    noise_ratio: float
+
+
+def noise_stds(federation: Federation, *, lipschitz: float, rounds: int) -> tuple[float, ...]:
+    """σ of each group, for the same Lipschitz constant."""
+    return tuple(
+        noise_std(
+            lipschitz=lipschitz,
+            samples_per_client=group.samples_per_client,
+            rounds=rounds,
+            epsilon=group.epsilon,
+            log_delta=group.log_delta,
+        )
+        for group in federation.groups
+    )
+
+
+def with_own_lipschitz(federation: Federation, lipschitz: Sequence[float]) -> Federation:
+    """The federation in which every group has L = 1 and the σ and ψ of its own L_i, as if its ε were ε_i/L_i.
+
+    It is for these alone. Clients with Lipschitz constants of their own differ from others only in ψ_i = L_i² ξ_i.
+    """
+    scaled = (
+        replace(group, epsilon=group.epsilon / each) for group, each in zip(federation.groups, lipschitz, strict=True)
+    )
+    return replace(federation, groups=tuple(scaled))
+
+
+def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
+    """Ξ = √E[(mean of the M_r largest ξ)²], ξ_max, and the selection of (M~, Ξ~).
+
+    Printed: M~ is √M' or √M (E-06). Corrected: M' or M. With equal clients and a fixed number M every aggregate is the
+    common value (Assumption 3, Appendix E.1).
+    """
+    values = [
+        (
+            xi(
+                epsilon=group.epsilon,
+                log_delta=group.log_delta,
+                samples_per_client=group.samples_per_client,
+                rounds=rounds,
+            ),
+            group.clients,
+        )
+        for group in federation.groups
+    ]
+    largest = max(value for value, _ in values)
+    means = [(average_of_largest(values, count), probability) for count, probability in federation.counts]
+    average = largest * math.sqrt(math.fsum(share * (mean / largest) ** 2 for mean, share in means))
+    moments = federation.participation
+    ratios = {"average": average / moments.rms, "largest": largest / moments.mean}
+    # Equal clients tie exactly; rounding must not decide.
+    tied = ratios["largest"] * (1.0 + 2.0**-40)
+    branch: Branch = "average" if ratios["average"] <= tied else "largest"
+    participants = moments.rms if branch == "average" else moments.mean
+    return Aggregates(
+        average_xi=average,
+        largest_xi=largest,
+        branch=branch,
+        participants=math.sqrt(participants) if reading == "printed" else participants,
+        xi=average if branch == "average" else largest,
+        noise_ratio=ratios[branch],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

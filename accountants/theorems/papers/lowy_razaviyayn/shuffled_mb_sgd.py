@@ -13,9 +13,8 @@ from typing import Annotated
 from epsilond.accountants.quantities import ROUNDS, Quantity, Smoothness, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import smallest_round_count
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs, smallest_round_count
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
