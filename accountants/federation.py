@@ -19,6 +19,7 @@ from epsilond.accountants.quantities import (
     LIPSCHITZ,
     LOG10_DELTA,
     PROBABILITY,
+    SQUARES,
     WEIGHT,
     Clients,
     Participants,
@@ -27,7 +28,6 @@ from epsilond.accountants.quantities import (
     natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 
 MOST_GROUPS = 1000
 
@@ -46,6 +46,11 @@ class ClientGroup:
     lipschitz: float = 1.0
     epsilon: float = math.inf
     log_delta: float = 0.0
+
+    @property
+    def records_and_target(self) -> dict[str, Any]:
+        """n, ε and ln δ by name: what a formula for the noise of one client asks for beside the rounds."""
+        return {"samples_per_client": self.samples_per_client, "epsilon": self.epsilon, "log_delta": self.log_delta}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,11 +151,11 @@ class ClientGroupRequest:
     clients: Clients
     samples_per_client: SamplesPerClient
     batch_size: Annotated[int | None, BATCH_SIZE] = None
-    epsilon: Annotated[float | None, EPSILON] = None
+    epsilon: Annotated[float | None, EPSILON, SQUARES] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
     lipschitz: Annotated[float | None, LIPSCHITZ] = None
-    weight: Annotated[float, WEIGHT] = 1.0
+    weight: Annotated[float, WEIGHT, SQUARES] = 1.0
 
     def log_delta_or(self, log_delta: float) -> float:
         """The group's own ln δ, or else that of the request."""
@@ -184,17 +189,6 @@ def read_members(record: object, name: str, member: type) -> None:
         if not isinstance(made[-1], member):
             raise InvalidInput.at(f"/{name}/{place}", "must be an object")
     object.__setattr__(record, name, tuple(made))
-
-
-def check_group_scales(groups: Sequence[ClientGroupRequest]) -> None:
-    """Scales whose squares are doubles.
-
-    Raises:
-        InvalidInput: one is not; pointers are those of the whole request.
-    """
-    for place, group in enumerate(groups):
-        at = f"client_groups/{place}"
-        check_scales(**{f"{at}/{name}": getattr(group, name) for name in ("epsilon", "lipschitz", "weight")})
 
 
 def group_count_faults(groups: Sequence[object]) -> list[Fault]:

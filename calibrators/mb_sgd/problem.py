@@ -11,7 +11,6 @@ from epsilond.accountants.federation import (
     ClientGroupRequest,
     Participation,
     ParticipationCount,
-    check_group_scales,
     client_group_faults,
     law_faults,
     participation_counts,
@@ -255,7 +254,6 @@ class MbSgdProblem(MiniBatchProblem):
 
     def _check_scales(self) -> None:
         super()._check_scales()
-        check_group_scales(self.client_groups or ())
 
     def _member_faults(self) -> list[Fault]:
         return [*self._group_faults(), *self._participation_faults()]

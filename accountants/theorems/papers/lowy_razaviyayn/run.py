@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.federation import (
@@ -21,7 +21,6 @@ from epsilond.accountants.federation import (
     ClientGroupRequest,
     Federation,
     ParticipationCount,
-    check_group_scales,
     client_group_faults,
     law_faults,
     loss_scales,
@@ -29,14 +28,18 @@ from epsilond.accountants.federation import (
     read_members,
 )
 from epsilond.accountants.quantities import (
+    BATCH_WITHIN_CLIENT,
     CLIENT_GROUPS,
-    DELTA,
-    LOG10_DELTA,
+    CONVEXITY_WITHIN_SMOOTHNESS,
     PARTICIPANTS,
+    PARTICIPANTS_AMONG_CLIENTS,
     PARTICIPATION,
     ROUNDS,
     SAMPLING,
+    SQUARES,
     BatchSize,
+    BudgetFields,
+    Checks,
     Clients,
     Diameter,
     Dimension,
@@ -46,32 +49,37 @@ from epsilond.accountants.quantities import (
     Quantity,
     SamplesPerClient,
     StrongConvexity,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     Aggregates,
+    client_outputs,
     epsilon_limit,
-    minimal_batch_size,
     minimal_batch_size_real,
     noise_std,
+    proof_chain,
     with_own_lipschitz,
 )
 
+T = TypeVar("T")
 Variant = Literal["informal", "complete"]
 
 _VARIANT = Quantity(description="the main text's statement with hidden constants, or the appendix's complete one")
 
 
+def of_same_fields(cls: type[T], record: object, **others: object) -> T:
+    """An instance of a dataclass whose fields are those of the same names in `record`, but for `others`."""
+    names = (each.name for each in fields(cls) if each.name not in others)  # type: ignore[arg-type]
+    return cls(**{name: getattr(record, name) for name in names}, **others)
+
+
+# Requests -----------------------------------------------------------------------------------------------------------
 @request
-class FederatedInputs:
+class FederatedInputs(BudgetFields):
     """The federation and the loss, apart from who participates. Give one of delta and log10_delta."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
     clients: Clients
     dimension: Dimension
@@ -79,25 +87,7 @@ class FederatedInputs:
     diameter: Diameter
     strong_convexity: StrongConvexity = 0.0
 
-    def check(self) -> None:
-        """One δ; K ≤ n unless drawn with replacement, μ ≤ β where there is a β; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(**{name: getattr(self, name) for name in self.scales()})
-        smoothness: float | None = getattr(self, "smoothness", None)
-        twice = getattr(self, "sampling", None) == "with-replacement"
-        if (getattr(self, "batch_size", None) or 1) > self.samples_per_client and not twice:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-        if smoothness is not None and self.strong_convexity > smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {smoothness:g}")
-
-    def scales(self) -> tuple[str, ...]:
-        """Fields whose squares enter a formula."""
-        return ("epsilon", "lipschitz", "diameter", "strong_convexity")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS, CONVEXITY_WITHIN_SMOOTHNESS)
 
 
 @request
@@ -106,33 +96,11 @@ class EqualClientsInputs(FederatedInputs):
 
     participants: Participants
 
-    def check(self) -> None:
-        """And M ≤ N."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        super().check()
 
-
-@dataclass(frozen=True, kw_only=True)
-class Prescription:
-    """What a reading of Theorem 2.1 or 2.2 says to run, and the excess risk it claims for that.
-
-    `prescribed_rounds` is the real right side of R ≥ … at the R that is run. The output is the average of the iterates
-    with weights in the ratio `averaging_ratio` ≥ 1 from one to the next. `excess_risk` is in loss units; where
-    `constants` is hidden it is a scale. An informal reading gives no step size. Theorem 2.2 adds the smoothness b of
-    the envelope it runs on, and the printed convex bound with √M~ where the text has √M.
-    """
-
-    rounds: int
-    prescribed_rounds: float
-    excess_risk: float
-    constants: Literal["explicit", "hidden"]
-    step_size: float | None = None
-    averaging_ratio: float | None = None
-    aggregates: Aggregates | None = None
-    terms: Mapping[str, float] = field(default_factory=dict)
-    envelope_smoothness: float | None = None
-    excess_risk_at_effective_participants: float | None = None
+def _batch_within_client(run: BatchRunInputs) -> None:
+    """K ≤ n, unless records are drawn with replacement."""
+    if run.sampling != "with-replacement":
+        BATCH_WITHIN_CLIENT(run)
 
 
 @request
@@ -144,6 +112,20 @@ class BatchRunInputs(FederatedInputs, ABC):
     rounds: Annotated[int | None, ROUNDS] = None
     sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
 
+    checks: ClassVar[Checks] = (_batch_within_client,)
+
+    @property
+    def clients_alike(self) -> ClientGroup:
+        """All clients as one group, by the fields of the request."""
+        return ClientGroup(
+            clients=self.clients,
+            samples_per_client=self.samples_per_client,
+            batch_size=self.batch_size,
+            lipschitz=self.lipschitz,
+            epsilon=self.epsilon,
+            log_delta=self.log_delta,
+        )
+
     @property
     @abstractmethod
     def kinds(self) -> Sequence[ClientGroup]:
@@ -151,29 +133,22 @@ class BatchRunInputs(FederatedInputs, ABC):
 
 
 @request
-class BatchInputs(EqualClientsInputs, BatchRunInputs, ABC):
+class BatchInputs(EqualClientsInputs, BatchRunInputs):
     """Equal clients with batches of K records. Absent: rounds are as prescribed."""
 
     @property
     def federation(self) -> Federation:
-        """The clients."""
-        return Federation.of_equal_clients(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            epsilon=self.epsilon,
-            log_delta=self.log_delta,
-        )
+        """The clients, of whom a fixed number takes part in each round."""
+        return Federation(groups=(self.clients_alike,), counts=((self.participants, 1.0),))
 
     @property
     def kinds(self) -> Sequence[ClientGroup]:
         """All of one kind."""
-        return self.federation.groups
+        return (self.clients_alike,)
 
 
 @request
-class UnlikeClientsInputs(BatchRunInputs, ABC):
+class UnlikeClientsInputs(BatchRunInputs):
     """A federation and the loss; all clients participate, or M of them, or a random number.
 
     With `client_groups` the fields beside them are what a group inherits where it leaves its own out. Absent: rounds
@@ -185,18 +160,13 @@ class UnlikeClientsInputs(BatchRunInputs, ABC):
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
 
     def check(self) -> None:
-        """And groups that add up, a law of participation, and one kind of client for the informal statement."""
-        for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
-            if getattr(self, name) is not None:
-                read_members(self, name, member)
-        if (self.participants or 1) > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        super().check()
-        check_group_scales(self.client_groups or ())
+        """Groups that add up, a law of participation, and one kind of client for the informal statement."""
         faults = []
         if self.client_groups is not None:
+            read_members(self, "client_groups", ClientGroupRequest)
             faults += client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
         if self.participation is not None:
+            read_members(self, "participation", ParticipationCount)
             faults += law_faults(self.participation, participants=self.participants, clients=self.clients)
         if faults:
             raise InvalidInput(*faults)
@@ -211,26 +181,17 @@ class UnlikeClientsInputs(BatchRunInputs, ABC):
 
     @property
     def kinds(self) -> tuple[ClientGroup, ...]:
-        """The groups in the order of the request, or all clients as one."""
+        """The groups in the order of the request, with weighted Lipschitz constants, or all clients as one."""
         if self.client_groups is None:
-            return (
-                ClientGroup(
-                    clients=self.clients,
-                    samples_per_client=self.samples_per_client,
-                    batch_size=self.batch_size,
-                    epsilon=self.epsilon,
-                    log_delta=self.log_delta,
-                    lipschitz=self.lipschitz,
-                ),
-            )
+            return (self.clients_alike,)
         return tuple(
             ClientGroup(
                 clients=group.clients,
                 samples_per_client=group.samples_per_client,
                 batch_size=group.batch_at(batch_size=self.batch_size, samples_per_client=self.samples_per_client),
+                lipschitz=scale * (self.lipschitz if group.lipschitz is None else group.lipschitz),
                 epsilon=self.epsilon if group.epsilon is None else group.epsilon,
                 log_delta=group.log_delta_or(self.log_delta),
-                lipschitz=scale * (self.lipschitz if group.lipschitz is None else group.lipschitz),
             )
             for group, scale in zip(self.client_groups, self.scales_of_losses, strict=True)
         )
@@ -269,13 +230,42 @@ class UnlikeClientsInputs(BatchRunInputs, ABC):
         return tuple(
             noise_std(
                 lipschitz=largest if reading == "printed" else kind.lipschitz,
-                samples_per_client=kind.samples_per_client,
                 rounds=rounds,
-                epsilon=kind.epsilon,
-                log_delta=kind.log_delta,
+                **kind.records_and_target,
             )
             for kind in self.kinds
         )
+
+
+# Answers of Theorems 2.1 and 2.2 ------------------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class Prescription:
+    """What a reading of Theorem 2.1 or 2.2 says to run, and the excess risk it claims for that.
+
+    `prescribed_rounds` is the real right side of R ≥ … at the R that is run. The output is the average of the iterates
+    with weights in the ratio `averaging_ratio` ≥ 1 from one to the next. `excess_risk` is in loss units; where
+    `constants` is hidden it is a scale. An informal reading gives no step size. Theorem 2.2 adds the smoothness b of
+    the envelope it runs on, and the printed convex bound with √M~ where the text has √M.
+    """
+
+    rounds: int
+    prescribed_rounds: float
+    excess_risk: float
+    constants: Literal["explicit", "hidden"]
+    step_size: float | None = None
+    averaging_ratio: float | None = None
+    aggregates: Aggregates | None = None
+    terms: Mapping[str, float] = field(default_factory=dict)
+    envelope_smoothness: float | None = None
+    excess_risk_at_effective_participants: float | None = None
+
+    @property
+    def proof_excess_risk(self) -> float:
+        """What the proof of a complete statement sums up: (27), or Lemma E.9 and the stability; and the gap."""
+        gap = self.terms.get("smoothing_gap", 0.0)
+        if "master" in self.terms:
+            return self.terms["master"] + gap
+        return self.terms["empirical"] + self.terms["stability"] + gap
 
 
 def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading: Reading) -> dict[str, Any]:
@@ -285,7 +275,13 @@ def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading
     the limit of ε is the smallest.
     """
     groups = [
-        _group_outputs(inputs, kind, std, found.rounds)
+        {
+            "clients": kind.clients,
+            "samples_per_client": kind.samples_per_client,
+            "batch_size": kind.batch_size,
+            "lipschitz": kind.lipschitz,
+            **client_outputs(kind, std, rounds=found.rounds, reading=inputs.variant),
+        }
         for kind, std in zip(inputs.kinds, inputs.noise_stds(found.rounds, reading), strict=True)
     ]
     largest = ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size")
@@ -312,36 +308,33 @@ def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading
             "largest_xi": seen.largest_xi,
             "psi": squared * seen.xi,
             "average_psi": squared * seen.average_xi,
-            "proof_excess_risk": proof_excess_risk(found),
+            "proof_excess_risk": found.proof_excess_risk,
         }
     return outputs | {f"{name}_term": value for name, value in found.terms.items()}
 
 
-def _group_outputs(inputs: UnlikeClientsInputs, kind: ClientGroup, std: float, rounds: int) -> dict[str, Any]:
-    return {
-        "clients": kind.clients,
-        "samples_per_client": kind.samples_per_client,
-        "batch_size": kind.batch_size,
-        "lipschitz": kind.lipschitz,
-        "noise_std": std,
-        "noise_multiplier": std * kind.batch_size / kind.lipschitz,
-        "sensitivity": 2.0 * kind.lipschitz / kind.batch_size,
-        "minimal_batch_size": minimal_batch_size(
-            samples_per_client=kind.samples_per_client,
-            rounds=rounds,
-            epsilon=kind.epsilon,
-            log_delta=kind.log_delta,
-        ),
-        "epsilon_limit": epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant),
-    }
+def smallest_round_count(right_side: Callable[[int], float]) -> int:
+    """The smallest whole R ≥ 1 with R ≥ right_side(R), for a right side that never increases.
 
+    The rounds prescribed through Ξ are implicit, since Ξ grows with R. Bisection on whole numbers, exact at any size.
+    Guarantees: R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1, even if the right side has jumps.
 
-def proof_excess_risk(found: Prescription) -> float:
-    """What the proof of a complete statement sums up: (27), or Lemma E.9 and the stability; and an envelope's gap."""
-    gap = found.terms.get("smoothing_gap", 0.0)
-    if "master" in found.terms:
-        return found.terms["master"] + gap
-    return found.terms["empirical"] + found.terms["stability"] + gap
+    Raises:
+        Infeasible: the right side is not finite.
+    """
+    first = right_side(1)
+    if not math.isfinite(first):
+        raise Infeasible("the prescribed number of rounds is beyond every number")
+    failing, passing = 0, max(1, math.ceil(first))
+    while passing < right_side(passing):  # only where the right side jumps up
+        failing, passing = passing, 2 * passing
+    while passing - failing > 1:
+        middle = (failing + passing) // 2
+        if middle >= right_side(middle):
+            passing = middle
+        else:
+            failing = middle
+    return passing
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
@@ -366,16 +359,10 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
 
 def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
     """K against K_min at the rounds that are run; n is the client's own (E-04)."""
-
-    def least(kind: ClientGroup) -> float:
-        return minimal_batch_size_real(
-            samples_per_client=kind.samples_per_client,
-            rounds=outputs["rounds"],
-            epsilon=kind.epsilon,
-            log_delta=kind.log_delta,
-        )
-
-    return binding(Sides.at_least(kind.batch_size, least(kind)) for kind in inputs.kinds)
+    return binding(
+        Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
+        for kind in inputs.kinds
+    )
 
 
 def _drawn_once(inputs: BatchRunInputs) -> Sides:
@@ -384,9 +371,35 @@ def _drawn_once(inputs: BatchRunInputs) -> Sides:
     return Sides.at_most(most if inputs.sampling == "with-replacement" else 1, 1)
 
 
-def _enough_rounds(_inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    """R against the number that the reading prescribes."""
-    return Sides.at_least(outputs["rounds"], outputs["prescribed_rounds"])
+def _shares(inputs: BatchRunInputs) -> Sides:
+    """The least and the largest K_i/n_i, compared exactly."""
+    shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
+    least, largest = min(shares), max(shares)
+    return Sides(least == largest or inputs.variant == "informal", float(least), float(largest))
+
+
+def _logarithm(*, outputs: Outputs) -> Sides:
+    """The argument of the prescription's logarithm against 1; unbounded where there is none."""
+    argument = outputs.get("logarithm_argument_term", math.inf)
+    return Sides(argument > 1.0, argument, 1.0)
+
+
+def _inner_epsilon(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
+    chains = (
+        proof_chain(batch_size=kind.batch_size, rounds=outputs["rounds"], **kind.records_and_target)
+        for kind in inputs.kinds
+    )
+    return binding(Sides.at_most(chain.inner_epsilon, 1.0) for chain in chains)
+
+
+def _composition_closes(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
+    return binding(
+        Sides.at_most(
+            proof_chain(batch_size=kind.batch_size, rounds=outputs["rounds"], **kind.records_and_target).printed_total,
+            kind.epsilon,
+        )
+        for kind in inputs.kinds
+    )
 
 
 MINIMAL_BATCH = Condition(
@@ -394,50 +407,23 @@ MINIMAL_BATCH = Condition(
 )
 DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once)
 PRESCRIBED_ROUNDS = Condition(
-    "prescribed-rounds", "R is at least what the statement prescribes at that R", _enough_rounds, of_outputs=True
+    "prescribed-rounds",
+    "R is at least what the statement prescribes at that R",
+    lambda _inputs, outputs: Sides.at_least(outputs["rounds"], outputs["prescribed_rounds"]),
+    of_outputs=True,
 )
-
-
-def _shares(inputs: UnlikeClientsInputs) -> Sides:
-    """The least and the largest K_i/n_i, compared exactly."""
-    shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
-    least, largest = min(shares), max(shares)
-    return Sides(least == largest or inputs.variant == "informal", float(least), float(largest))
-
-
 EQUAL_SHARES = Condition("equal-shares", "K_i/n_i is the same for all clients (least and largest)", _shares)
-
-
-def _logarithm(_inputs: UnlikeClientsInputs, outputs: Outputs) -> Sides:
-    """The argument of the prescription's logarithm against 1; unbounded where there is none."""
-    argument = outputs.get("logarithm_argument_term", math.inf)
-    return Sides(argument > 1.0, argument, 1.0)
-
-
 LOGARITHM_ABOVE_ONE = Condition(
     "logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm, of_outputs=True
 )
-
-
-def smallest_round_count(right_side: Callable[[int], float]) -> int:
-    """The smallest whole R ≥ 1 with R ≥ right_side(R), for a right side that never increases (F-05).
-
-    The rounds prescribed through Ξ are implicit, since Ξ grows with R. Bisection on whole numbers, exact at any size.
-    Guarantees: R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1, even if the right side has jumps.
-
-    Raises:
-        Infeasible: the right side is not finite.
-    """
-    first = right_side(1)
-    if not math.isfinite(first):
-        raise Infeasible("the prescribed number of rounds is beyond every number")
-    failing, passing = 0, max(1, math.ceil(first))
-    while passing < right_side(passing):  # only where the right side jumps up
-        failing, passing = passing, 2 * passing
-    while passing - failing > 1:
-        middle = (failing + passing) // 2
-        if middle >= right_side(middle):
-            passing = middle
-        else:
-            failing = middle
-    return passing
+PROOF_CONDITIONS = (
+    Condition("inner-epsilon", "ε of one round before sampling is at most 1", _inner_epsilon, of_outputs=True),
+    Condition(
+        "composition-closes",
+        "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε",
+        _composition_closes,
+        of_outputs=True,
+    ),
+    DRAWN_ONCE,
+)
+"""What the printed privacy proof of Theorems 2.1 and 2.2 asks for, step by step, in place of its range of ε."""

@@ -35,24 +35,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    BATCH_WITHIN_CLIENT,
+    CONVEXITY_WITHIN_SMOOTHNESS,
     ENVELOPE_SMOOTHNESS,
     GRADIENT_STD,
     HETEROGENEITY,
     INITIAL_DISTANCE,
     INITIAL_GAP,
     BatchSize,
-    Clients,
+    Checks,
     Diameter,
     Dimension,
     Lipschitz,
     NoiseStd,
-    Participants,
+    ParticipantFields,
     Quantity,
     Rounds,
     SamplesPerClient,
@@ -60,9 +61,8 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_strong_convexity,
@@ -367,11 +367,9 @@ _OBJECTIVE = Quantity(
 
 
 @request
-class AcceleratedRiskInputs:
+class AcceleratedRiskInputs(ParticipantFields):
     """A run of Algorithm 2, equal clients. Absent: φ (or Φ̂) and v (or v̂) are L; distance D; gap LD; b none."""
 
-    clients: Clients
-    participants: Participants
     samples_per_client: SamplesPerClient
     batch_size: BatchSize
     rounds: Rounds
@@ -388,50 +386,19 @@ class AcceleratedRiskInputs:
     envelope_smoothness: Annotated[float | None, ENVELOPE_SMOOTHNESS] = None
     objective: Annotated[Objective, _OBJECTIVE] = "population"
 
-    def check(self) -> None:
-        """M ≤ N, K ≤ n, μ ≤ β; scales whose squares are doubles."""
-        check_scales(
-            noise_std=self.noise_std,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            diameter=self.diameter,
-            initial_distance=self.initial_distance,
-            initial_gap=self.initial_gap,
-            gradient_std=self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            envelope_smoothness=self.envelope_smoothness,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
+    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
 
     @property
     def problem(self) -> AcceleratedProblem:
         """Everything but noise and rounds."""
-        return AcceleratedProblem(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
+        return of_same_fields(
+            AcceleratedProblem,
+            self,
             initial_distance=self.initial_distance or self.diameter,
-            diameter=self.diameter,
             initial_gap=self.initial_gap or self.lipschitz * self.diameter,
-            gradient_std=self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            objective=self.objective,
-            envelope_smoothness=self.envelope_smoothness,
         )
 
 
-@in_doubles
 def bound(inputs: AcceleratedRiskInputs) -> Outputs:
     """The bound, its terms, and the stages that reach it."""
     risk = accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds)

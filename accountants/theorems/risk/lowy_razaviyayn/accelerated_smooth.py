@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import (
     EMPIRICAL_GRADIENT_STD,
@@ -22,17 +21,14 @@ from epsilond.accountants.quantities import (
     Smoothness,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
     Aggregates,
     aggregates,
-    epsilon_limit,
-    minimal_batch_size,
+    client_outputs,
     noise_stds,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
@@ -41,6 +37,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     PRESCRIBED_ROUNDS,
     BatchInputs,
     epsilon_range,
+    of_same_fields,
     smallest_round_count,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
@@ -123,16 +120,8 @@ class AcceleratedPrescription:
         return 2.0 * self.regularization
 
 
-def with_own_lipschitz(federation: Federation, lipschitz: Sequence[float]) -> Federation:
-    """The federation in which every group has L = 1 and the σ and ψ of its own L_i; it is for these alone."""
-    scaled = (
-        replace(group, epsilon=group.epsilon / each) for group, each in zip(federation.groups, lipschitz, strict=True)
-    )
-    return replace(federation, groups=tuple(scaled))
-
-
 def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
-    """b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0 (F-42, F-43)."""
+    """b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0."""
     squared, privacy = run.lipschitz * run.lipschitz, run.privacy(seen)
     if run.strong_convexity > 0.0:
         return run.strong_convexity * seen.participants * squared / privacy
@@ -140,7 +129,7 @@ def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
 
 
 def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
-    """The complete statements (F-37, F-38, F-42, F-43), at the smallest R that meets its own prescription.
+    """The complete statements, (30) to (36), at the smallest R that meets its own prescription.
 
     R = max{√(βD√M~/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)}, the first being √(β/μ) ln(ΔμM~/(dΨ~)) if μ > 0. Printed: no K
     (E-10), M~ = √M' or √M (E-06). Corrected: for M < N also v̂²(N − M)/((N − 1) dΨ~), and its term (E-12). The
@@ -252,7 +241,7 @@ class InformalPrescription:
 
 
 def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescription:
-    """The informal statements for equal clients: (28), (29) if smooth (F-36), (10), (11) if not (F-41).
+    """The informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
 
     R = max{√(βD√M εn/(L√d)), 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²)}, √M εn/√(d ln(1/δ)) for the first and L for Φ̂ if
     not smooth; for μ > 0 the first is √(β/μ) ln(DμMε²n²/(Ld)), or the former times that logarithm.
@@ -288,7 +277,7 @@ def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescripti
 
 
 def speedup(run: ReusedRun) -> float:
-    """min{√M εn/√d, MK}: by how much fewer rounds (10) needs than the best before it, up to logarithms (F-41)."""
+    """min{√M εn/√d, MK}: by how much fewer rounds (10) needs than the best before it, up to logarithms."""
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
     reach = group.epsilon * group.samples_per_client
@@ -305,10 +294,6 @@ class ReusedInputs(BatchInputs, ABC):
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
-    def scales(self) -> tuple[str, ...]:
-        """And v̂ and Δ."""
-        return (*super().scales(), "empirical_heterogeneity", "initial_gap")
-
     @property
     def gap(self) -> float:
         """Δ, at most LD."""
@@ -316,17 +301,7 @@ class ReusedInputs(BatchInputs, ABC):
 
     def run_of(self, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:
         """The run as the formulas see it."""
-        return ReusedRun(
-            federation=self.federation,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=smoothness,
-            strong_convexity=self.strong_convexity,
-            gap=self.gap,
-            empirical_gradient_std=empirical_gradient_std,
-            empirical_heterogeneity=self.empirical_heterogeneity,
-        )
+        return of_same_fields(ReusedRun, self, smoothness=smoothness, empirical_gradient_std=empirical_gradient_std)
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
@@ -346,13 +321,6 @@ class SmoothReusedInputs(ReusedInputs):
     smoothness: Smoothness
     empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
 
-    def check(self) -> None:
-        """And μ ≤ β."""
-        super().check()
-        check_scales(smoothness=self.smoothness, empirical_gradient_std=self.empirical_gradient_std)
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-
     def run(self, _reading: Reading, /) -> ReusedRun:
         """The same in both readings."""
         std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
@@ -365,16 +333,7 @@ def common_outputs(inputs: ReusedInputs, found: AcceleratedPrescription | Inform
     outputs: dict[str, Any] = {
         "rounds": found.rounds,
         "prescribed_rounds": found.prescribed_rounds,
-        "noise_std": std,
-        "noise_multiplier": std * inputs.batch_size / inputs.lipschitz,
-        "sensitivity": 2.0 * inputs.lipschitz / inputs.batch_size,
-        "minimal_batch_size": minimal_batch_size(
-            samples_per_client=inputs.samples_per_client,
-            rounds=found.rounds,
-            epsilon=inputs.epsilon,
-            log_delta=inputs.log_delta,
-        ),
-        "epsilon_limit": epsilon_limit(log_delta=inputs.log_delta, reading=inputs.variant),
+        **client_outputs(inputs.clients_alike, std, rounds=found.rounds, reading=inputs.variant),
         "excess_risk_scale": found.excess_risk,
     }
     if isinstance(found, AcceleratedPrescription):
@@ -390,7 +349,6 @@ def common_outputs(inputs: ReusedInputs, found: AcceleratedPrescription | Inform
     return outputs
 
 
-@in_doubles
 def theorem_e_1(inputs: SmoothReusedInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch and rounds, and the risk as a scale: constants and logarithms are hidden."""
     return common_outputs(inputs, inputs.prescription(reading))

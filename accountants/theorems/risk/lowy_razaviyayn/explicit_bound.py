@@ -26,20 +26,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    BATCH_WITHIN_CLIENT,
+    CONVEXITY_WITHIN_SMOOTHNESS,
     EMPIRICAL_GRADIENT_STD,
     EMPIRICAL_HETEROGENEITY,
     STEP_SIZE,
     BatchSize,
-    Clients,
+    Checks,
     Dimension,
     InitialDistance,
     Lipschitz,
     NoiseStd,
-    Participants,
+    ParticipantFields,
     Quantity,
     Rounds,
     SamplesPerClient,
@@ -47,9 +48,8 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import Variance, gradient_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import mean_divergence
 
@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def influence(self) -> float:
-        """L²/(Nn): what one record moves the expected loss by in a round, over 2η (`lowy_stability`)."""
+        """L²/(Nn): what one record moves the expected loss by in a round, over 2η (`stability.py`)."""
         return self.squared_lipschitz / (float(self.clients) * self.samples_per_client)
 
     @property
@@ -249,11 +249,9 @@ _OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or 
 
 
 @request
-class ExcessRiskInputs:
+class ExcessRiskInputs(ParticipantFields):
     """A run of Algorithm 1 with a constant step size, equal clients. Absent: step_size is the best one."""
 
-    clients: Clients
-    participants: Participants
     samples_per_client: SamplesPerClient
     batch_size: BatchSize
     rounds: Rounds
@@ -268,42 +266,12 @@ class ExcessRiskInputs:
     empirical_heterogeneity: Annotated[float | None, EMPIRICAL_HETEROGENEITY] = None
     objective: Annotated[Objective, _OBJECTIVE] = "population"
 
-    def check(self) -> None:
-        """M ≤ N, K ≤ n, μ ≤ β; scales whose squares are doubles."""
-        check_scales(
-            noise_std=self.noise_std,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_distance=self.initial_distance,
-            step_size=self.step_size,
-            empirical_gradient_std=self.empirical_gradient_std,
-            empirical_heterogeneity=self.empirical_heterogeneity,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
+    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
 
     @property
     def problem(self) -> Problem:
         """Everything but noise, rounds and step size."""
-        return Problem(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_distance=self.initial_distance,
-            empirical_gradient_std=self.empirical_gradient_std,
-            empirical_heterogeneity=self.empirical_heterogeneity,
-            objective=self.objective,
-        )
+        return of_same_fields(Problem, self, steepest=None)
 
     @property
     def step(self) -> float:
@@ -313,7 +281,6 @@ class ExcessRiskInputs:
         return best_step_size(self.problem, noise_std=self.noise_std, rounds=self.rounds)
 
 
-@in_doubles
 def bound(inputs: ExcessRiskInputs) -> Outputs:
     """The bound, its terms, the step size and the ratio of successive weights of the output's average."""
     step = inputs.step

@@ -14,7 +14,6 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     PRIVACY_ERRATA,
@@ -60,7 +59,7 @@ def informal_envelope(
     strong_convexity: float = 0.0,
     rounds: int | None = None,
 ) -> Prescription:
-    """The informal statement for equal clients: (6) if μ = 0, (7) if μ > 0 (F-21).
+    """The informal statement for equal clients: (6) if μ = 0, (7) if μ > 0.
 
     R = M min{n, ε²n²/d}, times ln(D²μ²M²ε²n³/(dL²)) if μ > 0, which needs the logarithm's argument above 1. The risk is
     the scale of (4) or (5): what smoothness is missing costs rounds only.
@@ -96,7 +95,7 @@ def complete_convex_envelope(
     rounds: int | None = None,
     reading: Reading = "corrected",
 ) -> Prescription:
-    """The complete convex statement (F-22): E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
+    """The complete convex statement: E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
 
     b = L√M~/(Dν) and R = ⌈M~/ν²⌉, or the `rounds` given; η and the average are those of the smooth statement at β = b,
     which asks for no more rounds: bD√M~/(Lν) = M~/ν² ≥ 1/ν². So does client sampling (E-14). The gap L²/(2b) is half
@@ -148,7 +147,7 @@ def complete_strongly_convex_envelope(
     rounds: int | None = None,
     reading: Reading = "corrected",
 ) -> Prescription:
-    """The complete strongly convex statement (F-23): a scale, (12), at explicit b, R, η and geometric average.
+    """The complete strongly convex statement: a scale, (12), at explicit b, R, η and geometric average.
 
     b = μM~/ν² and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉; M' stands for M~ in the printed logarithm (E-29).
     η and the weights use the envelope's own strong convexity μb/(μ + b) in the corrected reading, μ in the printed one
@@ -205,7 +204,7 @@ class NonsmoothInputs(UnlikeClientsInputs):
     """A Lipschitz loss. Absent: rounds as prescribed, participants all clients. Give one of delta and log10_delta."""
 
     def check(self) -> None:
-        """And μD ≤ 2L."""
+        """And groups that add up, and μD ≤ 2L."""
         super().check()
         least = min(
             (self.lipschitz if one.lipschitz is None else one.lipschitz) for one in self.client_groups or (self,)
@@ -232,7 +231,6 @@ class NonsmoothInputs(UnlikeClientsInputs):
         return complete_convex_envelope(reading=reading, **run)
 
 
-@in_doubles
 def nonsmooth(inputs: NonsmoothInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch and rounds; envelope, step size and averaging where the variant gives them; the risk it claims.
 

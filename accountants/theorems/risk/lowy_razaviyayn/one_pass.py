@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
+    BATCH_WITHIN_CLIENT,
     GRADIENT_STD,
     INITIAL_GAP,
+    Checks,
     Heterogeneity,
     Smoothness,
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs, of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import Variance, client_factor
 
 PRINTED_FACTOR, RISK_PROOF_FACTOR = 32.0, 8.0
@@ -34,7 +35,7 @@ PRINTED_FACTOR, RISK_PROOF_FACTOR = 32.0, 8.0
 def one_pass_noise_std(
     *, lipschitz: float, batch_size: int, epsilon: float, log_delta: float, factor: float = PRINTED_FACTOR
 ) -> float:
-    """σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient (F-24); for ε ≤ 8 ln(1/δ).
+    """σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient; for ε ≤ 8 ln(1/δ).
 
     It is the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, 1.05 to 3.3 times the least σ that does.
     """
@@ -42,7 +43,7 @@ def one_pass_noise_std(
 
 
 def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
-    """⌊n/K⌋ disjoint batches (F-25)."""
+    """⌊n/K⌋ disjoint batches."""
     return samples_per_client // batch_size
 
 
@@ -56,7 +57,7 @@ def one_pass_variance(
     gradient_std: float,
     heterogeneity: float,
 ) -> Variance:
-    """V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M about the expected gradient, records being fresh (F-33)."""
+    """V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M about the expected gradient, records being fresh."""
     return Variance(
         sampling=gradient_std * gradient_std / (participants * batch_size),
         clients=client_factor(clients=clients, participants=participants) * heterogeneity * heterogeneity,
@@ -109,14 +110,14 @@ class OnePass:
 
 
 def convex_batch(run: OnePass) -> float:
-    """K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}) (F-28), a real number, maybe outside [1, n]."""
+    """K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}), a real number, maybe outside [1, n]."""
     n = float(run.samples_per_client)
     slope = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
     return slope * math.pow(n, 0.6) * math.pow(run.privacy / run.participants, 0.2) / math.pow(run.epsilon, 0.4)
 
 
 def logarithm_argument(run: OnePass) -> float:
-    """μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, whose logarithm the strongly convex rule divides by (F-31)."""
+    """μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, whose logarithm the strongly convex rule divides by."""
     private = run.reach * run.reach * run.participants / (run.lipschitz * run.lipschitz * run.privacy)
     variance = run.gradient_std * run.gradient_std
     statistical = run.records / variance if variance > 0.0 else math.inf
@@ -124,7 +125,7 @@ def logarithm_argument(run: OnePass) -> float:
 
 
 def strongly_convex_batch(run: OnePass) -> float:
-    """K = n/(√κ ln(…)) (F-31); infinite where the logarithm's argument is at most 1: the rule gives nothing."""
+    """K = n/(√κ ln(…)); infinite where the logarithm's argument is at most 1: the rule gives nothing."""
     argument = logarithm_argument(run)
     if argument <= 1.0:
         return math.inf
@@ -142,7 +143,7 @@ def whole_batch(real: float, *, samples_per_client: int) -> int:
 
 
 def convex_terms(run: OnePass, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
-    """βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)) (F-27).
+    """βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)).
 
     Printed: β² in the first term, which is no loss (E-07).
     """
@@ -158,7 +159,7 @@ def convex_terms(run: OnePass, *, batch_size: int, reading: Reading = "corrected
 
 
 def strongly_convex_terms(run: OnePass, *, batch_size: int) -> dict[str, float]:
-    """Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M) (F-30)."""
+    """Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M)."""
     scale = run.strong_convexity * run.records
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
     return {
@@ -170,7 +171,7 @@ def strongly_convex_terms(run: OnePass, *, batch_size: int) -> dict[str, float]:
 
 
 def balanced_convex_terms(run: OnePass) -> dict[str, float]:
-    """(37): the convex terms at the prescribed real K, where the first and third are equal and counted once (F-29)."""
+    """(37): the convex terms at the prescribed real K, where the first and third are equal and counted once."""
     steep = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
     base = steep * math.sqrt(run.privacy / run.participants)
     root = math.sqrt(run.records)
@@ -183,7 +184,7 @@ def balanced_convex_terms(run: OnePass) -> dict[str, float]:
 
 
 def balanced_strongly_convex_terms(run: OnePass, *, reading: Reading = "corrected") -> dict[str, float]:
-    """(38): φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1) (F-32).
+    """(38): φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
 
     Printed: no μ in the first term (E-08).
     """
@@ -197,7 +198,7 @@ def balanced_strongly_convex_terms(run: OnePass, *, reading: Reading = "correcte
 
 
 def informal_terms(run: OnePass, *, reading: Reading = "corrected") -> dict[str, float]:
-    """(8) or (9), for M = N: the two terms of (37) or (38) without heterogeneity (F-26). Printed (9): E-08."""
+    """(8) or (9), for M = N: the two terms of (37) or (38) without heterogeneity. Printed (9): E-08."""
     if run.strong_convexity == 0.0:
         found = balanced_convex_terms(run)
         return {name: found[name] for name in ("sampling", "privacy")}
@@ -207,7 +208,7 @@ def informal_terms(run: OnePass, *, reading: Reading = "corrected") -> dict[str,
 
 
 def informal_rounds(run: OnePass) -> float:
-    """((βDεn)² M/(L²d))^{1/5}, or √κ: the rounds of the informal statement, up to constants and logarithms (F-26)."""
+    """((βDεn)² M/(L²d))^{1/5}, or √κ: the rounds of the informal statement, up to constants and logarithms."""
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
     drift = run.smoothness * run.diameter * run.reach / run.lipschitz
@@ -215,7 +216,7 @@ def informal_rounds(run: OnePass) -> float:
 
 
 def heterogeneity_threshold(run: OnePass) -> float:
-    """The v up to which client sampling costs no more than the other terms of (37) or (38) (F-29, F-32).
+    """The v up to which client sampling costs no more than the other terms of (37) or (38).
 
     Up to constants; infinite where all clients take part.
     """
@@ -234,12 +235,12 @@ def heterogeneity_threshold(run: OnePass) -> float:
 
 
 def clients_needed(run: OnePass, *, reading: Reading = "corrected") -> float:
-    """Remark E.2: (8) with M for N needs M of the order (εn/√(d ln(1/δ)))³ (F-34). Printed: no square root (E-25)."""
+    """Remark E.2: (8) with M for N needs M of the order (εn/√(d ln(1/δ)))³. Printed: no square root (E-25)."""
     return math.pow(run.reach / (run.privacy if reading == "printed" else math.sqrt(run.privacy)), 3.0)
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
-    """λ = V/(2D√R), the weight of (λ/2)|w|² that the convex case adds; V/(D√R) about w₀ in Lemma E.11 (F-33, E-29)."""
+    """λ = V/(2D√R), the weight of (λ/2)|w|² that the convex case adds; V/(D√R) about w₀ in Lemma E.11 (E-29)."""
     return math.sqrt(variance) / (2.0 * diameter * math.sqrt(rounds))
 
 
@@ -256,29 +257,14 @@ class OnePassInputs(EqualClientsInputs):
     heterogeneity: Heterogeneity = 0.0
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
-    def scales(self) -> tuple[str, ...]:
-        """And those of the gradients."""
-        return (*super().scales(), "smoothness", "gradient_std", "heterogeneity", "initial_gap")
+    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT,)
 
     @property
     def run(self) -> OnePass:
         """The run as the formulas see it."""
         gap = self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
-        return OnePass(
-            epsilon=self.epsilon,
-            log_delta=self.log_delta,
-            samples_per_client=self.samples_per_client,
-            clients=self.clients,
-            participants=self.participants,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            gradient_std=self.lipschitz if self.gradient_std is None else self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            gap=gap,
-        )
+        std = self.lipschitz if self.gradient_std is None else self.gradient_std
+        return of_same_fields(OnePass, self, gap=gap, gradient_std=std)
 
     @property
     def batch(self) -> int:
@@ -288,7 +274,6 @@ class OnePassInputs(EqualClientsInputs):
         return whole_batch(prescribed_batch(self.run), samples_per_client=self.samples_per_client)
 
 
-@in_doubles
 def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch and rounds, and every risk of the statement as a scale: its constants and logarithms are hidden.
 

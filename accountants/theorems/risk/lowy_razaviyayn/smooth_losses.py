@@ -13,7 +13,6 @@ from typing import Any
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import Smoothness, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
@@ -59,7 +58,7 @@ def informal(
     strong_convexity: float = 0.0,
     rounds: int | None = None,
 ) -> Prescription:
-    """The informal statement for equal clients: (4) if μ = 0, (5) if μ > 0 (F-15, F-16).
+    """The informal statement for equal clients: (4) if μ = 0, (5) if μ > 0.
 
     R = max{βD√M/L · √e, e/K}, e = min{n, ε²n²/d}, and LD/√M (1/√n + √(d ln(1/δ))/(εn)); for μ > 0
     R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K} and L²/(μM) (1/n + d ln(1/δ)/(εn)²), which needs the logarithm's argument
@@ -114,7 +113,7 @@ def complete_convex(
     rounds: int | None = None,
     reading: Reading = "corrected",
 ) -> Prescription:
-    """The complete convex statement (F-17): E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
+    """The complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
 
     η = min{1/(4β), D√M~/(LRν)}; R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉, or the `rounds` given, for which the bound holds too
     if they are at least `prescribed_rounds`. `terms` holds the master inequality (27), D²/(ηR) +
@@ -163,7 +162,7 @@ def master_inequality(
     rounds: int,
     step_size: float,
 ) -> dict[str, float]:
-    """The terms of (27) at the printed σ, for any η ≤ 1/(4β), in loss units; `master` is their sum (F-17).
+    """The terms of (27) at the printed σ, for any η ≤ 1/(4β), in loss units; `master` is their sum.
 
     It is the paper's: it needs ∇F(w*) = 0, which a constraint may prevent (E-13).
     """
@@ -205,14 +204,14 @@ def complete_strongly_convex(
     rounds: int | None = None,
     reading: Reading = "corrected",
 ) -> Prescription:
-    """The complete strongly convex statement (F-18): a scale, (12), at explicit R, η and geometric average.
+    """The complete strongly convex statement: a scale, (12), at explicit R, η and geometric average.
 
     R = ⌈max{8β/μ · ln(βD²μM~/(dΨ~)), L²/(dΨ~)}⌉ as printed, the second argument over K where M = N in the corrected
     reading (E-10, E-14). η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}; the
     printed c has the noise twice, as Ξ² (E-16). Weights grow by 1/(1 − μη). `excess_risk` is
     L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), hidden constant. `terms` adds the non-asymptotic bound of Lemma E.9 on
     the empirical excess, D²/η (1 − μη)^R + cη, and the stability 4L²/(μ(M n_min − 1)) of Lemma E.2.
-    For M < N this c leaves client sampling out (E-14): use `lowy_excess_risk` there.
+    For M < N this c leaves client sampling out (E-14): use the explicit bound there.
     """
     squared = lipschitz * lipschitz
     divisor = 1 if reading == "printed" else batch_divisor(federation, reading)
@@ -282,10 +281,6 @@ class SmoothInputs(UnlikeClientsInputs):
 
     smoothness: Smoothness
 
-    def scales(self) -> tuple[str, ...]:
-        """And β."""
-        return (*super().scales(), "smoothness")
-
     def prescription(self, reading: Reading) -> Prescription:
         """What the variant prescribes in a reading."""
         run: dict[str, Any] = {
@@ -304,7 +299,6 @@ class SmoothInputs(UnlikeClientsInputs):
         return complete_convex(reading=reading, **run)
 
 
-@in_doubles
 def smooth(inputs: SmoothInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch and rounds; step size and averaging where the variant gives them; the risk it claims.
 

@@ -22,14 +22,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
-    MOST_GROUPS,
     ClientGroup,
     Participation,
     ParticipationCount,
+    group_count_faults,
     loss_scales,
     participation_counts,
     participation_faults,
@@ -37,12 +37,14 @@ from epsilond.accountants.federation import (
 )
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
+    CONVEXITY_WITHIN_SMOOTHNESS,
     ENVELOPE_SMOOTHNESS,
     PARTICIPATION,
     SMOOTHNESS,
     STEP_SIZE,
     WEIGHT,
     BatchSize,
+    Checks,
     Clients,
     Dimension,
     InitialDistance,
@@ -53,9 +55,7 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     EXCESS_RISK_BOUND,
@@ -257,28 +257,20 @@ class FederatedInputs:
     step_size: Annotated[float | None, STEP_SIZE] = None
     envelope_smoothness: Annotated[float | None, ENVELOPE_SMOOTHNESS] = None
 
+    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
+
     def check(self) -> None:
-        """K ≤ n in every group, a law of participation, μ ≤ β, an envelope or a smooth loss."""
+        """K ≤ n in every group, a law of participation, an envelope or a smooth loss."""
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
-        if not 1 <= len(self.client_groups) <= MOST_GROUPS:
-            raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
-        check_scales(
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_distance=self.initial_distance,
-            step_size=self.step_size,
-            envelope_smoothness=self.envelope_smoothness,
-        )
-        faults = [
+        faults = group_count_faults(self.client_groups)
+        faults += [
             Fault(f"/client_groups/{place}/batch_size", "exceeds the client's records", f"≤ {group.samples_per_client}")
             for place, group in enumerate(self.client_groups)
             if group.batch_size > group.samples_per_client
         ]
         clients = sum(group.clients for group in self.client_groups)
         faults += participation_faults(self.participation, clients=clients)
-        if self.smoothness is not None and self.strong_convexity > self.smoothness:
-            faults.append(Fault("/strong_convexity", "exceeds the smoothness", f"≤ {self.smoothness:g}"))
         if self.smoothness is not None and self.envelope_smoothness is not None:
             faults.append(Fault("/envelope_smoothness", "a smooth loss needs no envelope"))
         if self.envelope_smoothness is None and self.smoothness is None and self.step_size is not None:
@@ -342,7 +334,6 @@ class FederatedInputs:
         )
 
 
-@in_doubles
 def bound(inputs: FederatedInputs) -> Outputs:
     """The bound, its terms, the step size, the envelope and the ratio of successive weights of the output's average."""
     choice, risk = inputs.choice, inputs.risk
