@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Observer, Relation, Unit
-from epsilond.accountants.rule import Effort
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.theorem import Evaluation, Reading, Theorem
 from epsilond.accountants.theorems import THEOREMS

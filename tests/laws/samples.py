@@ -9,7 +9,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.quantities import Observer, Relation
-from epsilond.accountants.rule import Effort
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.specs import (
     Approximate,

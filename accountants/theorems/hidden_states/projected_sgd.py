@@ -18,10 +18,9 @@ import numpy as np
 from epsilond.accountants.curve import Curve, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import Composed, Repeated
-from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.minimum import Bound, bound_pair
+from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.least_of import Bound, bound_pair
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
 from epsilond.accountants.theorems.hidden_states.projected_sgd_bounds import (
     Contracted,
@@ -269,7 +268,7 @@ def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Refusal]) -> Rule:
-    return Rule(theorem, "projected_sgd", apply, joins=True)
+    return Rule(theorem, "projected_sgd", apply, combines=True)
 
 
 THEOREMS: tuple[Theorem, ...] = (COMPOSED, HYBRID)

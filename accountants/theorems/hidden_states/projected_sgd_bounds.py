@@ -16,7 +16,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation_bound imp
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import OUTWARD
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorems.composition.minimum import Bound
+    from epsilond.accountants.theorems.composition.least_of import Bound
     from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
     from epsilond.accountants.theorems.hidden_states.shifted_interpolation_schedule import DifferingSteps
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.admitted import ONE_REPORT
+from epsilond.accountants.structure import ONE_REPORT
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.specs import Composed, RandomizedResponse, Repeated, Subsampled
 from epsilond.accountants.theorems.mechanisms.randomized_response import (

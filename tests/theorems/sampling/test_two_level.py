@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.admitted import ONE_SUM, SECRET_DRAW
+from epsilond.accountants.structure import ONE_SUM, SECRET_DRAW
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.quantities import Level, Observer, Unit
 from epsilond.accountants.specs import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Subsampled
