@@ -15,8 +15,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 from typing_extensions import TypeVar
 
 from epsilond.accountants.curve import Curve, Interval
-from epsilond.accountants.guarantee import Tightness
-from epsilond.accountants.guarantee import PrivacyCurve, delta_ends, log10_ends
+from epsilond.accountants.guarantee import PrivacyCurve, Tightness, delta_ends, log10_ends
 from epsilond.accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Status, Step, Verdict
