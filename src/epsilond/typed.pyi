@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
+from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
 from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.theorem import Evaluation, Reading
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import ClientGroupRequest
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ParticipationCount
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem
@@ -594,27 +593,26 @@ TheoremId: TypeAlias = Literal[
     "lowy.lemma-f.4",
     "lowy.2.1",
     "lowy.2.2",
-    "lowy.appendix-h",
     "lowy.2.3",
-    "lowy.2.4",
     "lowy.e.1",
+    "lowy.2.4",
     "lowy.algorithm-2",
     "lowy.lemma-e.11",
     "lowy.lemma-e.12",
     "epsilond.accelerated-sgd-excess-risk",
     "epsilond.mini-batch-sgd-noise",
-    "lowy.lemma-e.4",
-    "lowy.lemma-e.9",
+    "epsilond.mini-batch-sgd-excess-risk",
+    "epsilond.federated-sgd-excess-risk",
     "lowy.lemma-e.1",
     "lowy.lemma-e.2",
     "lowy.lemma-e.5",
     "lowy.lemma-e.5-erm",
     "lowy.lemma-e.6",
-    "epsilond.mini-batch-sgd-excess-risk",
-    "lowy.lemma-e.10",
-    "epsilond.federated-sgd-excess-risk",
     "lowy.lemma-e.3",
+    "lowy.lemma-e.4",
     "lowy.lemma-e.8",
+    "lowy.lemma-e.9",
+    "lowy.lemma-e.10",
     "lowy.f.2",
     "lowy.f.2.equation-41",
     "lowy.f.1",
@@ -636,6 +634,7 @@ TheoremId: TypeAlias = Literal[
     "lowy.appendix-d.1",
     "lowy.definition-4.one-pass",
     "lowy.definition-4.advanced-composition",
+    "lowy.appendix-h",
     "lowy.appendix-h.metric",
     "lowy.appendix-h.sizes",
     "lowy.appendix-h.settings",
