@@ -22,10 +22,10 @@ from epsilond.accountants.curve import Interval
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Sampling
-from epsilond.accountants.theorem import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiment_noise import (
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     experimental_batch_size,
     experimental_noise_std,
 )

@@ -11,9 +11,8 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve import LARGEST_EPSILON, Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.guarantee import Guarantee, Tightness
+from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, Guarantee, PrivacyCurve, Tightness
 from epsilond.accountants.meaning import FEW_POINTS, POINTS, meaning
-from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, PrivacyCurve
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
@@ -28,9 +27,7 @@ from epsilond.accountants.quantities import (
     natural_log_delta,
     request,
 )
-from epsilond.accountants.theorem import Effort
 from epsilond.accountants.specs import MECHANISM, Spec
-from epsilond.accountants.theorems.composition.rounds import flattened
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
     definition_against,
@@ -38,6 +35,8 @@ from epsilond.accountants.structure import (
     in_words,
     loses_amplification,
 )
+from epsilond.accountants.theorem import Effort
+from epsilond.accountants.theorems.composition.rounds import flattened
 from epsilond.calibrators.answer import (
     DeclaredCondition,
     DerivationStep,
@@ -49,6 +48,7 @@ from epsilond.calibrators.answer import (
     derivation_of,
 )
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
+from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.unseen import not_amplified, rounded
 
@@ -207,7 +207,7 @@ class ConsideredAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accounted:
+class Accounted(ShownInNotebooks):
     """What is known of a run without asking at any ε or δ: `guarantee.curve` can be asked at all of them."""
 
     guarantee: StatedGuarantee

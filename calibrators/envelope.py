@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
-    from epsilond.accountants.theorem import Condition, ConditionResult
     from epsilond.accountants.structure import Definition
+    from epsilond.accountants.theorem import Condition, ConditionResult
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Certified
 

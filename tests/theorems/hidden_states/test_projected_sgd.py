@@ -13,8 +13,7 @@ from epsilond.accountants.account import Account, account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.composition.least_of import AlternativePair
-from epsilond.accountants.theorems.composition.least_of import BoundProfile
+from epsilond.accountants.theorems.composition.least_of import AlternativePair, BoundProfile
 from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_bound import (
     EqualSteps,

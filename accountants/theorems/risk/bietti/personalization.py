@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     LOCAL_GRADIENT_STD,
@@ -46,7 +47,6 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     theorem_bound,
     theorem_step,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import golden_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -237,6 +237,8 @@ class Landscape:
                 lambda point: figure(self.at(math.exp(point))),
                 grid[max(place - 1, 0)],
                 grid[min(place + 1, points)],
+                width=0.0,
+                most=24,
             )
             found += [math.exp(inner), math.exp(grid[place])]
         return found
