@@ -14,7 +14,6 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorem import Evaluation
-from epsilond.accountants.theorems.papers.bietti.federation import noise_multiplier_of
 from epsilond.accountants.theorems.papers.bietti.noise import (
     ACHIEVED,
     LEAST_NOISE,
@@ -23,7 +22,11 @@ from epsilond.accountants.theorems.papers.bietti.noise import (
     LeastNoiseInputs,
     PrintedNoiseInputs,
 )
-from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, SampledNoiseInputs
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    THEOREM_5_1,
+    SampledNoiseInputs,
+    noise_multiplier_of,
+)
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
 from epsilond.accountants.theorems.risk.bietti.limits import LOCAL_LIMIT, LocalLimitInputs
 from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, MinimalNormInputs
