@@ -107,19 +107,13 @@ from epsilond.accountants.theorems.risk.bietti import (
     full_participation as bietti_bound,
 )
 from epsilond.accountants.theorems.risk.bietti import (
-    limits as bietti_limits,
-)
-from epsilond.accountants.theorems.risk.bietti import (
     personalization as bietti_personalization,
 )
+from epsilond.accountants.theorems.risk.bietti import privacy_cost as bietti_privacy_cost
 from epsilond.accountants.theorems.risk.bietti import (
     sampled_participation as bietti_sampled_bound,
 )
-from epsilond.accountants.theorems.risk.bietti import (
-    sharing_nothing as bietti_lemma_4_6,
-)
 from epsilond.accountants.theorems.risk.das import convergence as das_convergence
-from epsilond.accountants.theorems.risk.das import lemmas as das_lemmas
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     accelerated_bound as lowy_accelerated_bound,
 )
@@ -256,8 +250,7 @@ FAMILIES = (
     bietti_noise,
     bietti_billboard,
     bietti_bound,
-    bietti_limits,
-    bietti_lemma_4_6,
+    bietti_privacy_cost,
     bietti_personalization,
     bietti_sampling,
     bietti_sampled_bound,
@@ -270,7 +263,6 @@ FAMILIES = (
     das_2,
     das_3,
     das_law,
-    das_lemmas,
     das_sensitivity,
     das_convergence,
     binomial,

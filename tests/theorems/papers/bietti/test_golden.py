@@ -28,14 +28,18 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     noise_multiplier_of,
 )
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
-from epsilond.accountants.theorems.risk.bietti.limits import LOCAL_LIMIT, LocalLimitInputs
 from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, MinimalNormInputs
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import (
+    LEMMA_4_6,
+    LOCAL_LIMIT,
+    LocalLimitInputs,
+    VarianceTermInputs,
+)
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
     SampledInputs,
 )
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6, VarianceTermInputs
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.certificate import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem

@@ -41,7 +41,7 @@ from epsilond.accountants.theorems.papers.das import (
     truncated_noise as das_1,
 )
 from epsilond.accountants.theorems.risk.das import convergence as das_convergence
-from epsilond.accountants.theorems.risk.das import lemmas as das_lemmas
+from epsilond.accountants.theorems.risk.das import convergence as das_lemmas
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.qtdl.release import Release
 from epsilond.calibrators.qtdl.search import search

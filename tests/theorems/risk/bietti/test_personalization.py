@@ -19,8 +19,8 @@ from epsilond.accountants.theorems.risk.bietti.personalization import (
     OptimumInputs,
     minimal_norm,
 )
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, VarianceTermInputs
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6, VarianceTermInputs
 from tests.oracles import bietti as oracle
 
 EXAMPLE: dict[str, Any] = dict(LEMMA_4_6.examples[0])
