@@ -101,6 +101,7 @@ from epsilond.accountants.theorems.papers.reshef_levy import (
 from epsilond.accountants.theorems.papers.reshef_levy import (
     noise_cancellation as reshef_privacy,
 )
+from epsilond.accountants.theorems.papers.reshef_levy import weighted_differences as reshef_differences
 from epsilond.accountants.theorems.risk import start
 from epsilond.accountants.theorems.risk.asoodeh import one_pass as contraction_utility
 from epsilond.accountants.theorems.risk.bietti import (
@@ -165,6 +166,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     variance_lemmas as lowy_variance_lemmas,
 )
+from epsilond.accountants.theorems.risk.reshef_levy import certified_bound as reshef_certified
 from epsilond.accountants.theorems.risk.reshef_levy import (
     trusted_server as reshef_f_2,
 )
@@ -255,9 +257,11 @@ FAMILIES = (
     bietti_sampling,
     bietti_sampled_bound,
     reshef_conversions,
+    reshef_differences,
     reshef_privacy,
     reshef_variance,
     reshef_5_2,
+    reshef_certified,
     reshef_f_2,
     das_1,
     das_2,
