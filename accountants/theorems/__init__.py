@@ -21,7 +21,9 @@ from epsilond.accountants.theorems.conversions import escape, renyi
 from epsilond.accountants.theorems.conversions import groups as conversions
 from epsilond.accountants.theorems.hidden_states import (
     contraction,
+    projected_contraction,
     projected_sgd,
+    shift_then_contract,
     shifted_interpolation,
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
@@ -43,9 +45,6 @@ from epsilond.accountants.theorems.papers.asoodeh import (
 )
 from epsilond.accountants.theorems.papers.asoodeh import (
     one_pass as contraction_asoodeh,
-)
-from epsilond.accountants.theorems.papers.asoodeh import (
-    random_stopping as contraction_stopping,
 )
 from epsilond.accountants.theorems.papers.bietti import (
     billboard as bietti_billboard,
@@ -241,14 +240,15 @@ FAMILIES = (
     lowy_experiments,
     minimum,
     contraction,
+    projected_contraction,
     contraction_asoodeh,
     contraction_inverse_time,
-    contraction_stopping,
     contraction_utility,
     shifted_interpolation,
     shifted_interpolation_printed,
     shifted_interpolation_sampled,
     projected_sgd,
+    shift_then_contract,
     bietti_noise,
     bietti_billboard,
     bietti_bound,
