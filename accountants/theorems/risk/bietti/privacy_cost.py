@@ -11,6 +11,7 @@ from typing import Annotated
 
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     BATCH_SIZE,
     DELTA,
     FINITE_PERSONALIZATION,
@@ -67,7 +68,7 @@ class PrivacyCostInputs(WeightedOptimum):
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
-    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+    noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None
 
     def check(self) -> None:
         """Exactly one δ; scales whose squares are doubles."""

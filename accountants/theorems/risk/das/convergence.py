@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     CLIENT_OPTIMUM_DISTANCE,
     COMPRESSION,
     DISTANCE,
@@ -88,6 +89,8 @@ def gradient_terms(
 @request
 class ConvergenceInputs:
     """A run of DP-NormFedAvg. Absent: β/η as printed. γ = 0 is NormFedAvg, without rounding and noise."""
+
+    scale: ClassVar = ANY_SCALE
 
     smoothness: Smoothness
     quasar_convexity: QuasarConvexity
@@ -212,6 +215,8 @@ THEOREM_2_UTILITY = Theorem(
 @request
 class FedAvgInputs:
     """A run of FedAvg, whose updates are sent as they are."""
+
+    scale: ClassVar = ANY_SCALE
 
     smoothness: Smoothness
     quasar_convexity: QuasarConvexity
