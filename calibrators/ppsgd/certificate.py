@@ -119,7 +119,7 @@ def certify(
         rounds=problem.rounds if kind == "full" else 1,
         epsilon=target.epsilon,
         log_delta=target.log_delta,
-        factor=factor,
+        sensitivity_factor=factor,
     )
     if kind == "poisson":
         guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)

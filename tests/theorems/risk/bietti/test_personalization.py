@@ -128,7 +128,12 @@ def test_an_optimised_alpha_beats_both_ends_or_sits_at_one_as_the_lemma_says() -
     for epsilon in (0.5, 4.0, 12.0, 14.0, 40.0):
         found = lemma(epsilon=epsilon, rounds=300)
         noise = least_noise_std(
-            clipping_norm=1.0, clients=100, rounds=300, epsilon=epsilon, log_delta=math.log(1e-5), factor=2.0
+            clipping_norm=1.0,
+            clients=100,
+            rounds=300,
+            epsilon=epsilon,
+            log_delta=math.log(1e-5),
+            sensitivity_factor=2.0,
         )
         # so smooth that only the variance counts
         one = landscape(rounds=300, smoothness=1e-12, noise_std=noise, dimension=50)
