@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     noise_multiplier_of,
 )
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
-from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, MinimalNormInputs
+from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, LOCAL_LIMIT, VarianceTermInputs
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
@@ -104,7 +104,7 @@ def local_limit(given: Given) -> dict[str, float]:
 
 
 def least_norm(given: Given) -> dict[str, float]:
-    inputs = MinimalNormInputs(
+    inputs = MINIMAL_NORM.request(
         clients=given["N"], personalization=float(given["alpha"]), optimum_norm=math.sqrt(given["vbar2"])
     )
     found = MINIMAL_NORM.evaluate(inputs).outputs
