@@ -65,12 +65,12 @@ class MisprintedSteps:
 
     @property
     def count(self) -> int:
-        """⌊n/m⌋."""
+        """How many steps there are, ⌊n/m⌋."""
         return self.inputs.run.count
 
     @property
     def largest_sensitivity(self) -> float:
-        """2L/(√m σ)."""
+        """The shift of a use, r_s = 2L/(√m σ)."""
         return self.inputs.run.largest_sensitivity
 
     @property

@@ -62,7 +62,7 @@ class DrawnClients:
 
     @property
     def clients(self) -> int:
-        """N."""
+        """How many clients there are, N."""
         return sum(group.clients for group in self.groups)
 
     @property
@@ -72,7 +72,7 @@ class DrawnClients:
 
     @property
     def largest_batch(self) -> int:
-        """m_max."""
+        """The records of the largest batch, m_max."""
         return max(group.batch_size for group in self.groups)
 
     @property

@@ -45,7 +45,7 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """Their sum."""
+        """The whole bound."""
         return self.optimisation + self.variance
 
 
@@ -137,7 +137,7 @@ class WeightedOptimum:
 
     @property
     def norm(self) -> float:
-        """‖z*‖_α."""
+        """‖z*‖_α, by whichever name it was given."""
         return (self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm) or 0.0
 
 

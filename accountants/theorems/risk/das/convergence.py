@@ -41,7 +41,7 @@ class Steps:
 
 
 def spread_factor(compression: float, participants: int) -> float:
-    """√(1 + γ/r)."""
+    """√(1 + γ/r): what the error γ of the messages adds to both terms."""
     return math.sqrt(1.0 + compression / participants)
 
 
@@ -104,7 +104,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """β/η."""
+        """The ratio β/η as given, or as printed."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(
@@ -115,7 +115,7 @@ class ConvergenceInputs:
 
     @property
     def steps(self) -> Steps:
-        """η and β."""
+        """The step sizes η of the clients and β of the server."""
         local = local_step(
             smoothness=self.smoothness,
             quasar_convexity=self.quasar_convexity,

@@ -63,12 +63,12 @@ class CancellationRun(ParticipantFields, LossConstants):
 
     @property
     def gradient_at_optimum(self) -> float:
-        """G*, at most G."""
+        """The norm G* of the gradient at the minimiser; G where it is not given."""
         return or_most(self.optimum_gradient_norm, self.lipschitz)
 
     @property
     def rate(self) -> float:
-        """p = m/M."""
+        """The share p = m/M of the clients that report in a round."""
         return self.participants / self.clients
 
     @property

@@ -73,7 +73,7 @@ class TrustedRunInputs(CancellationRun):
 
     @property
     def step(self) -> float:
-        """η."""
+        """The step size η: as given, or as printed."""
         return self.step_size or trusted_step_size(self, noise_std=self.std)
 
 

@@ -65,7 +65,7 @@ class StatedInputs(CancellationRun):
 
     @property
     def step(self) -> float:
-        """η."""
+        """The step size η: as given, or as printed."""
         return self.step_size or printed_step_size(self, mu=self.gaussian_dp_mu)
 
     @property
