@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.trust import DRAW_UNSEEN
+from epsilond.accountants.structure import DRAW_UNSEEN
 from epsilond.calibrators.answer import UNBOUNDED, Warning_
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ from epsilond.calibrators.risk.baseline import measured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from epsilond.accountants.structure import Draw
     from epsilond.accountants.theorem import Condition
-    from epsilond.accountants.trust import Draw
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import Objective, TrueFigures
     from epsilond.calibrators.frontier import Choice

@@ -10,9 +10,9 @@ import functools
 
 from epsilond.accountants.account import account
 from epsilond.accountants.quantities import NOISE_MULTIPLIER
+from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
-from epsilond.accountants.trust import draws_of
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters, answer
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings

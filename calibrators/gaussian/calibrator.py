@@ -18,9 +18,9 @@ from epsilond.accountants.curve import LARGEST_EPSILON
 from epsilond.accountants.errors import Infeasible, NoCertificate
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE, natural_log_delta
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.structure import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.trust import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.calibrators.answer import Calibration, Served, Warning_, derivation_of
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
@@ -39,8 +39,8 @@ from epsilond.calibrators.unseen import not_amplified, rounded
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Effort
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")
 

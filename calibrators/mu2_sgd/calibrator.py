@@ -66,7 +66,7 @@ from epsilond.calibrators.search import SLACKS, Certified, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
 
 MOST_QUICK = 8
 """Groups whose curves are a closed form's work."""

@@ -26,7 +26,7 @@ from epsilond.calibrators.answer import Ends, Served
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem, ParticipatingGroup
     from epsilond.calibrators.problem import Target
 

@@ -35,8 +35,8 @@ from epsilond.calibrators.search import Certified, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Effort
 
 NAME = "one-pass-accelerated-mb-sgd"
 FIXED_DIVISOR = Condition(

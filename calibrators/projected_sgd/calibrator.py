@@ -40,7 +40,7 @@ from epsilond.calibrators.search import LEAST, LOG_10, Certified, smallest_noise
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Observer
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.answer import PrintedReading, TrueFigures
 
 MOST_SCHEDULED, MOST_SCHEDULED_NOISES = 10**6, 2 * 10**5

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorems.papers.das.sensitivity import Movement
-    from epsilond.accountants.trust import Definition
 
 CONDITIONS = (
     Condition("bounded-coordinates", "every coordinate that is rounded is in [−1, 1]; a zero update is sent as zeros"),

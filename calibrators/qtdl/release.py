@@ -20,8 +20,8 @@ from epsilond.accountants.theorems.papers.das.sensitivity import Movement
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Observer, Relation, Unit
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.qtdl.problem import Method
 
 

@@ -16,12 +16,12 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.quantities import NOISE_MULTIPLIER
 from epsilond.accountants.specs import Gaussian, Repeated, Shuffled, Subsampled
+from epsilond.accountants.structure import POSSIBLE, draws_of
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
-from epsilond.accountants.trust import POSSIBLE, draws_of
 from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mb_sgd.members import start_of_run
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.answer import PrintedReading, TrueFigures
     from epsilond.calibrators.mb_sgd.problem import Run
     from epsilond.calibrators.search import Certified

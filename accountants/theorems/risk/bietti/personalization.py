@@ -211,10 +211,9 @@ class Landscape:
             grid = [start + (end - start) * place / points for place in range(points + 1)]
             values = [figure(self.at(math.exp(point))) for point in grid]
             place = min(range(len(grid)), key=values.__getitem__)
+            low_side, high_side = grid[max(place - 1, 0)], grid[min(place + 1, points)]
             inner = golden_section(
-                lambda point: figure(self.at(math.exp(point))),
-                grid[max(place - 1, 0)],
-                grid[min(place + 1, points)],
+                lambda point: figure(self.at(math.exp(point))), low_side, high_side, width=0.0, most=24
             )
             found += [math.exp(inner), math.exp(grid[place])]
         return found

@@ -208,7 +208,7 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
 
     grid = [float(x) for x in np.linspace(math.log(bottom), math.log(top), 25)]
     best = min(range(len(grid)), key=lambda place: bound(grid[place]))
-    section = golden_section(bound, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], steps=20)
+    section = golden_section(bound, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], width=0.0, most=20)
     return math.exp(min((section, grid[best]), key=bound))
 
 

@@ -1,0 +1,209 @@
+"""The transform of a composed lattice law on one tilted line, and δ from it, with every error charged.
+
+For laws on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform,
+
+    (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
+
+exactly (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on the right are ≥ 0, so
+the sum exceeds D(ε) by the alias of `chernoff.Chernoff` only. G continues to −1 < λ < 0, where the same sum is
+−E[min(1, e^{ε−S})] plus an alias of the same sign.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from epsilond.accountants.engine.lattice.tilted import IntArray, Place, Weighted
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_expm1
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
+_TINY = 1e-300
+_MOST_KNOWN = 64
+
+
+class Ends(NamedTuple):
+    """log of a positive number: an upper bound, and a lower bound that may be −inf."""
+
+    lower: float
+    upper: float
+
+
+class Kernel(NamedTuple):
+    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N and twice for those with a mirror image.
+
+    For λ < 0 times e^{|λ|h}, which `scaled_steps` takes back: a lattice may be so wide that e^{|λ|h} overflows.
+    """
+
+    values: ComplexArray
+
+    @classmethod
+    def at(cls, frequencies: IntArray, size: int, unit: float, place: Place) -> Kernel:
+        """The kernel of N = `size` points on multiples of `unit`."""
+        turn = (-2j * np.pi / size) * frequencies
+        side = math.copysign(1.0, place.tilt)
+        # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}).
+        below = side * -np.expm1(side * turn - abs(place.tilt) * unit)
+        above = -np.expm1(turn - place.above * unit)
+        turned = 1.0 if side > 0 else np.exp(-turn)
+        fold = np.where((frequencies == 0) | (2 * frequencies == size), 1.0, 2.0) / size
+        return cls(fold * turned / (below * above))
+
+
+def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
+    """e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)} (e^{−g} − e^{−h}), what both sums count with; times e^{λh} for λ < 0."""
+    lent = min(tilt * unit, 0.0)
+    near = math.exp(lent - tilt * gap) * -math.expm1(-gap)
+    far = math.exp(lent - tilt * (gap + unit) - gap) * -math.expm1(gap - unit)
+    return near, far
+
+
+class Weights(NamedTuple):
+    """Sums over all frequencies that no question changes."""
+
+    sizes: float
+    """Σ of kernel sizes times |φ^T|."""
+    charges: float
+    """Σ of kernel sizes times bounds of the errors of φ^T."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """φ^T on the frequencies that matter, from one tilt. Serves every ε near the one it was made for.
+
+    `terms` are φ(t_k)^T times their kernel, with φ centred at `centre` units in all; `skipped` bounds Σ |φ^T| over all
+    other frequencies of the N.
+    """
+
+    place: Place
+    unit: float
+    size: int
+    centre: int
+    log_prefactor: float
+    rounding: float
+    frequencies: IntArray
+    terms: ComplexArray
+    weights: Weights
+    skipped: float
+    chernoff: Chernoff
+    alias_slack: float
+    _known: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    def log_integral(self, epsilon: float) -> Ends:
+        """Enclosure of log D(ε), or of log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
+
+        Guarantees: both ends hold for the lattice laws this was made of, whatever the tilt.
+
+        With g the gap from ε to the first lattice point s above it, G(z) e^{zs} is the kernel times
+        (1 − e^{−g}) + e^{−zh} (e^{−g} − e^{−h}), so that one sum at s and one at s + h serve a whole cell.
+        """
+        lam, h = self.place.tilt, self.unit
+        first = math.floor(epsilon / h) + 1
+        gap = min(max(first * h - epsilon, 0.0), h)
+        near, far = scaled_steps(gap, h, lam)
+        here, beyond = self._sums(first)
+        total = math.copysign(1.0, lam) * (near * here + far * beyond)
+        charge = (near + far) * (self.weights.charges + (64 * UNIT_ROUNDOFF + self.terms_rounding) * self.weights.sizes)
+        charge += self.skipped * self.largest_kernel(gap)
+        # An error of 4u ε in the gap moves the sum by at most that share of a Chernoff bound with C = 1.
+        charge += 4 * UNIT_ROUNDOFF * abs(epsilon)
+        log_scale = self.log_prefactor - lam * epsilon
+        slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(lam * epsilon) + 8.0)
+        log_alias = self.chernoff.log_alias(epsilon, self.size * h, log_scale) + self.alias_slack
+        alias = math.exp(min(log_alias, 700.0))
+        upper = log_scale + math.log(max(total + charge, _TINY)) + slack
+        rest = total - charge - alias
+        return Ends(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
+
+    def _sums(self, first: int) -> tuple[float, float]:
+        """Re Σ of the terms, turned to the lattice points `first` and the one above it."""
+        if first not in self._known:
+            step = -2j * np.pi / self.size
+            turned = self.terms * np.exp(step * self._turns((first - self.centre) % self.size))
+            here = float(turned.real.sum())
+            turned *= np.exp(step * self.frequencies)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[first] = here, float(turned.real.sum())
+        return self._known[first]
+
+    def _turns(self, offset: int) -> FloatArray:
+        """frequencies · offset mod size, exactly."""
+        if self.size < 2**31:
+            return ((self.frequencies * offset) % self.size).astype(np.float64)
+        turns = np.zeros_like(self.frequencies)
+        for digit in format(offset, "x"):  # no product reaches 2^63, as no size reaches 2^58
+            turns = (16 * turns + int(digit, 16) * self.frequencies) % self.size
+        return turns.astype(np.float64)
+
+    @property
+    def terms_rounding(self) -> float:
+        """γ_n of the final sum."""
+        return (self.frequencies.size + 8) * UNIT_ROUNDOFF
+
+    def largest_kernel(self, gap: float) -> float:
+        """|G| at t = 0, which bounds it everywhere, over N, for the two halves of the line."""
+        below, above = -math.expm1(-abs(self.place.tilt) * self.unit), -math.expm1(-self.place.above * self.unit)
+        return 2.0 * sum(scaled_steps(gap, self.unit, self.place.tilt)) / (below * above) / self.size * (1 + 1e-12)
+
+
+# Chernoff bounds of δ at other tilts, which bound what a periodic sum adds ------------------------------------------
+def log_chernoff_constant(tilt: float) -> float:
+    """log C(μ): C = max_y (1 − e^{−y})₊ e^{−μy} = μ^μ/(1 + μ)^{1+μ} for μ ≥ 0.
+
+    C = 1 for −1 ≤ μ ≤ 0, where it is min(1, e^{−y}) ≤ e^{μy} that is used.
+    """
+    if tilt <= 0:
+        return 0.0
+    return -math.log1p(tilt) - tilt * math.log1p(1.0 / tilt)
+
+
+@dataclass(frozen=True)
+class Chernoff:
+    """log C(μ) + K(μ) at tilts on both sides of λ: what bounds an alias (docs/engine-certificate.md A1).
+
+    A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA), all terms non-negative, so it exceeds D(ε) by at most
+
+        C(μ) e^{K(μ) − με} / (e^{(μ−λ)A} − 1) + C(ν) e^{K(ν) − νε} / (e^{(λ−ν)A} − 1),      ν < λ < μ.
+    """
+
+    tilt: float
+    above: tuple[tuple[float, float], ...]
+    below: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def around(cls, laws: Weighted, place: Place) -> Chernoff:
+        """Tilts from half a reciprocal deviation to twelve away, kept where the bound is valid."""
+        lam = place.tilt
+        scale = math.sqrt(laws.cumulants(lam).variance + place.stiffness)
+        most, least = (math.inf, 0.0) if place.direct else (0.0, -1.0)
+        steps = (0.5, 1.0, 2.0, 3.2, 5.0, 8.0, 12.0)
+        above = sorted({min(lam + step / scale, most) for step in steps} - {lam})
+        below = sorted({max(lam - step / scale, least) for step in steps} - {lam})
+        return cls(
+            lam,
+            tuple((mu, log_chernoff_constant(mu) + laws.value(mu)) for mu in above),
+            tuple((nu, log_chernoff_constant(nu) + laws.value(nu)) for nu in below),
+        )
+
+    def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
+        """log of the bound on the excess at the ε that is asked, over e^{log_unit}."""
+        total = -math.inf
+        for side in (self.above, self.below):
+            best = min(bound - mu * epsilon - log_unit - log_expm1(abs(mu - self.tilt) * period) for mu, bound in side)
+            total = float(np.logaddexp(total, best))
+        return total
+
+    def period(self, epsilon: float, log_target: float) -> float:
+        """A period whose excess at ε is about e^{log_target} at most."""
+        return max(
+            min((bound - mu * epsilon - log_target) / abs(mu - self.tilt) for mu, bound in side)
+            for side in (self.above, self.below)
+        )

@@ -1,0 +1,223 @@
+"""Tilted lattice laws, their characteristic functions raised to counts, and the spectrum made of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights
+from epsilond.accountants.engine.lattice.tilted import IntArray, Place
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from epsilond.accountants.engine.lattice.laws import LatticeLaws
+    from epsilond.accountants.engine.lattice.spectrum import Chernoff
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+_TINY = 1e-300
+_KEPT = math.log(1e-21)
+
+
+@dataclass(frozen=True)
+class TiltedLaw:
+    """One tilted law: its count, indices from its centre, weights, their relative errors, the error of their sum."""
+
+    count: int
+    index: IntArray
+    weights: FloatArray
+    errors: FloatArray
+    total_error: float
+
+
+@dataclass(frozen=True)
+class TiltedLine:
+    """A tilted law set, ready to be transformed."""
+
+    laws: LatticeLaws
+    place: Place
+    log_moments: FloatArray
+    moment_errors: FloatArray
+    weights: FloatArray
+    centres: IntArray
+
+    @classmethod
+    def of(cls, laws: LatticeLaws, place: Place) -> TiltedLine:
+        """Tilt the laws and find their centres."""
+        lam, flat = place.tilt, laws.flat
+        log_moments, errors = _log_moments(laws, lam)
+        weights = flat.tilted(lam, log_moments)
+        centres = np.rint(flat.means(weights) / laws.unit).astype(np.int64)
+        return cls(laws, place, log_moments, errors, weights, centres)
+
+    def parts(self) -> Iterator[TiltedLaw]:
+        """The laws one by one."""
+        starts = np.append(self.laws.flat.starts, self.weights.size)
+        sizes = np.abs(self.laws.flat.log_mass) + 3.0 * abs(self.place.tilt) * np.abs(self.laws.flat.location)
+        for j, (law, count) in enumerate(zip(self.laws.laws, self.laws.counts, strict=True)):
+            span = slice(int(starts[j]), int(starts[j + 1]))
+            relative = UNIT_ROUNDOFF * (sizes[span] + abs(float(self.log_moments[j])) + 24.0)
+            error = float(self.moment_errors[j])
+            yield TiltedLaw(count, law.index - self.centres[j], self.weights[span], relative, error)
+
+
+def _log_moments(laws: LatticeLaws, tilt: float) -> tuple[FloatArray, FloatArray]:
+    """K_j(λ) = log(total − a + Σ m expm1(λL)) and a bound of its error, which shrinks with the losses."""
+    flat = laws.flat
+    exponent = tilt * flat.location
+    plain = flat.log_moments(tilt)
+    peak = np.maximum.reduceat(flat.log_mass + exponent, flat.starts)
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = np.where(
+            np.abs(exponent) < 1.0,
+            np.exp(flat.log_mass) * np.expm1(np.clip(exponent, -1.0, 1.0)),
+            np.exp(np.minimum(flat.log_mass + exponent, 600.0)) - np.exp(flat.log_mass),
+        )
+    atoms = np.exp([law.log_atom for law in laws.laws])
+    sums = np.add.reduceat(terms, flat.starts) - atoms + np.asarray([law.excess for law in laws.laws])
+    sizes = np.abs(flat.log_mass) + 3.0 * np.abs(exponent) + flat.lengths().repeat(flat.lengths()) + 32.0
+    moderate = (peak < 500.0) & (sums > -0.9)
+    precise = np.log1p(np.where(moderate, sums, 0.0))
+    spread = (
+        UNIT_ROUNDOFF * np.add.reduceat(np.abs(terms) * sizes, flat.starts) / np.exp(np.where(moderate, precise, 0.0))
+    )
+    coarse = UNIT_ROUNDOFF * np.maximum.reduceat(sizes, flat.starts) * 2.0
+    errors = 16 * UNIT_ROUNDOFF + np.where(moderate, spread + 16 * UNIT_ROUNDOFF * np.exp(-precise), coarse)
+    return np.where(moderate, precise, plain), errors
+
+
+class Factor(NamedTuple):
+    """One law's φ on some frequencies: log|φ|, its angle, and a bound of |φ̂ − φ|."""
+
+    values: ComplexArray
+    error: FloatArray | float
+
+
+class Power(NamedTuple):
+    """φ^T on chosen frequencies: log size, angle, log of the growth its error allows, and Σ|φ^T| elsewhere."""
+
+    frequencies: IntArray
+    log_size: FloatArray
+    angle: FloatArray
+    growth: FloatArray
+    skipped: float
+
+
+def accumulated(line: TiltedLine, frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
+    """Π φ_j^{T_j} in logs, with |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1)  (docs/engine-certificate.md A4)."""
+    log_size, angle, growth = (np.zeros(frequencies.size) for _ in range(3))
+    for count, factor in zip(line.laws.counts, factors, strict=True):
+        real, imaginary = factor.values.real, factor.values.imag
+        # log|φ| from |φ|² − 1 keeps the digits that a large count would magnify.
+        excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
+        square = np.maximum(1.0 + excess, _TINY)
+        logs = 0.5 * np.where(excess > -0.5, np.log1p(np.maximum(excess, -0.5)), np.log(square))
+        angles = np.arctan2(imaginary, real)
+        log_size += count * logs
+        angle += np.remainder(count * angles, 2.0 * np.pi)
+        size = np.exp(logs)
+        growth += count * np.log1p(factor.error / size)
+        growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
+    return Power(frequencies, log_size, angle, growth, skipped)
+
+
+def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
+    """Keep the frequencies that matter and charge the others."""
+    sizes = np.exp(power.log_size)
+    growth = power.growth
+    charges = np.where(
+        growth < 1.0, sizes * np.expm1(np.minimum(growth, 1.0)), np.exp(np.minimum(power.log_size + growth, 700.0))
+    )
+    kept = np.logaddexp(power.log_size, np.log(np.maximum(charges, _TINY))) > _KEPT
+    kept[0] = True
+    counts = line.laws.counts
+    centre = sum(count * int(c) for count, c in zip(counts, line.centres, strict=True))
+    products = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
+    rounding = UNIT_ROUNDOFF * (len(products) + 4.0) * math.fsum(map(abs, products))
+    longest = float(line.laws.flat.lengths().max())
+    kernel = Kernel.at(power.frequencies[kept], size, line.laws.unit, line.place).values
+    return Spectrum(
+        place=line.place,
+        unit=line.laws.unit,
+        size=size,
+        centre=centre,
+        log_prefactor=math.fsum(products),
+        rounding=rounding,
+        frequencies=power.frequencies[kept],
+        terms=np.exp(power.log_size[kept] - 1j * power.angle[kept]) * kernel,
+        weights=Weights(float(sizes[kept] @ np.abs(kernel)), float(charges[kept] @ np.abs(kernel))),
+        skipped=power.skipped + float((sizes + charges)[~kept].sum()),
+        chernoff=chernoff,
+        alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (longest + 64.0) * float(sum(counts)),
+    )
+
+
+# Characteristic functions of lattice laws summed directly at chosen frequencies -------------------------------------
+def few_frequencies(line: TiltedLine, size: int, kept: IntArray, skipped: float) -> Power:
+    """φ − 1 = Σ w (e^{−iθ} − 1), summed directly; its error is in proportion to E|θ| (A4)."""
+    parts = list(line.parts())
+    stride = stride_of([law.index for law in parts])
+    tables = [_Table.of(law.index, law.weights, stride) for law in parts]
+    first, last = min(table.first for table in tables), max(table.last for table in tables)
+    values = np.empty((len(parts), kept.size), dtype=np.complex128)
+    step = max(1, 2**18 // stride)
+    for start in range(0, kept.size, step):
+        some = kept[start : start + step]
+        near = _rotations(np.arange(-(stride // 2) - 1, stride // 2 + 2), some, size)
+        far = _rotations(stride * np.arange(first, last + 1), some, size)
+        for j, table in enumerate(tables):
+            values[j, start : start + step] = table.sum(near, far[table.first - first : table.last - first + 1])
+
+    def factors() -> Iterator[Factor]:
+        for row, law in zip(values, parts, strict=True):
+            gamma = (law.index.size + stride + 64) * UNIT_ROUNDOFF
+            # Both halves of a split angle are at most twice the angle, and no factor is further than 2 from one.
+            spread = 4.0 * float(law.weights @ np.abs(law.index)) * (2.0 * np.pi / size) * kept
+            error = (gamma + float(law.errors.max())) * np.minimum(spread, 8.0)
+            yield Factor(1.0 + row, error + law.total_error + 8 * UNIT_ROUNDOFF)
+
+    return accumulated(line, kept, factors(), skipped)
+
+
+def stride_of(indices: Sequence[IntArray]) -> int:
+    """Long steps of a split index: about the root of the widest range."""
+    return max(math.isqrt(max(int(index.max() - index.min()) for index in indices) + 1), 1)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Weights by split index n = a·stride + b, |b| ≤ stride/2: rows a from `first` to `last`, columns b."""
+
+    weights: csr_array
+    rows: FloatArray
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, index: IntArray, weights: FloatArray, stride: int) -> _Table:
+        long = np.rint(index / stride).astype(np.int64)
+        first, last = int(long.min()), int(long.max())
+        columns = index - long * stride + stride // 2 + 1
+        shape = (last - first + 1, 2 * (stride // 2) + 3)
+        table = csr_array((weights, (long - first, columns)), shape=shape)
+        return cls(table, np.asarray(table.sum(axis=1)).ravel(), first, last)
+
+    def sum(self, near: ComplexArray, far: ComplexArray) -> ComplexArray:
+        """Σ w (e^{−iθ} − 1) from tables of e^{−iθ} − 1: xy − 1 = x (y − 1) + (x − 1) keeps digits of small angles."""
+        sums = (self.weights @ near.real) + 1j * (self.weights @ near.imag)
+        return np.asarray((far * sums).sum(axis=0) + sums.sum(axis=0) + self.rows @ far)
+
+
+def _rotations(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
+    """e^{−2πi k n/N} − 1 for each n (rows) and k (columns). Products below 2^53 and their reduction are exact."""
+    turns = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
+    turns -= size * np.rint(turns / size)
+    turns *= np.pi / size
+    sine = np.sin(turns)
+    return -2.0 * sine * (sine + 1j * np.cos(turns))
