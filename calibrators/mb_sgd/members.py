@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import ClientGroupRequest
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ClientGroup, Federation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import loss_scales
+from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation, loss_scales
 from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, Run
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of

@@ -7,6 +7,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import (
+    ClientGroupRequest,
+    Participation,
+    ParticipationCount,
+    client_group_faults,
+    law_faults,
+    participation_counts,
+    read_members,
+)
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
@@ -42,18 +51,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import (
-    ClientGroupRequest,
-    check_group_scales,
-    client_group_faults,
-    law_faults,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    Participation,
-    ParticipationCount,
-    participation_counts,
-    read_members,
-)
 from epsilond.calibrators.problem import Target
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
@@ -257,7 +254,6 @@ class MbSgdProblem(MiniBatchProblem):
 
     def _check_scales(self) -> None:
         super()._check_scales()
-        check_group_scales(self.client_groups or ())
 
     def _member_faults(self) -> list[Fault]:
         return [*self._group_faults(), *self._participation_faults()]

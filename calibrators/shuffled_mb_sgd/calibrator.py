@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mb_sgd.members import start_of_run

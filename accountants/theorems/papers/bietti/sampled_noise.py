@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
@@ -34,7 +35,6 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 
 _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 

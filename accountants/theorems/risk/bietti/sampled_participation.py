@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
@@ -46,7 +47,6 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     check_groups,
     participants_of,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,

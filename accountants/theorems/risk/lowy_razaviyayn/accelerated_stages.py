@@ -1,34 +1,47 @@
-"""Algorithm 2 of Lowy and Razaviyayn, accelerated noisy mini-batch SGD: the weights of its steps, and its stages.
+"""Algorithm 2 of Lowy and Razaviyayn in stages, and what it reaches by Lemmas E.11 and E.12.
 
 Three sequences: w^md, where gradients are taken; w, which takes proximal steps; w^ag, the output. With the corrected
 v_k the printed schedule reaches the gaps it aims at with explicit constants, whether or not the inner loop knows of μ:
-put it into `lowy_accelerated_risk`. As R_k ≥ 4√(2β/μ), the part of v_k that is 2β leaves at most a quarter of the gap;
-as R_k ≥ 128V²/(3μΔ2^{−(k+1)}), the rest of v_k and the noise leave less than another quarter.
+put it into `accelerated_bound.py`. As R_k ≥ 4√(2β/μ), the part of v_k that is 2β leaves at most a quarter of the gap;
+as R_k ≥ 128V²/(3μΔ2^{−(k+1)}), the rest of v_k and the noise leave less than another quarter. The lemmas hide
+constants; beside their scales stands the explicit bound.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     ROUNDS,
+    SQUARES,
+    Checks,
+    InitialDistance,
     InitialGap,
     Quantity,
+    Rounds,
     Smoothness,
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import Stage
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
+    Descent,
+    Stage,
+    best_stages,
+    stages_bound,
+)
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated_stages.py"
 GRADIENT_VARIANCE = Quantity(
-    symbol="V²", unit="gradient²", ge=0, description="mean squared error of one round's gradient, at its largest"
+    symbol="V²",
+    unit="gradient²",
+    ge=0,
+    scale=SQUARES,
+    description="mean squared error of one round's gradient, at its largest",
 )
 MOST_STAGES = 64
 
@@ -50,7 +63,7 @@ class Weights:
 
 
 def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 0.0) -> Weights:
-    """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1)) (F-39, F-40)."""
+    """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1))."""
     share = 2.0 / (round_number + 1.0)
     rest = (round_number - 1.0) / (round_number + 1.0)
     pull = 4.0 * prox_weight / (round_number * (round_number + 1.0))
@@ -76,7 +89,7 @@ def planned_stage(
     variance: float,
     reading: Reading = "corrected",
 ) -> Stage:
-    """Stage k of the schedule (F-39), which aims at an excess of Δ2^{−k}; `gap` is Δ, `variance` V².
+    """Stage k of the schedule, which aims at an excess of Δ2^{−k}; `gap` is Δ, `variance` V².
 
     R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Printed:
     the product of the rounds is in the denominator (E-15), so that v_k is 2β.
@@ -118,6 +131,14 @@ def planned_stages(
     return tuple(stages)
 
 
+def _strongly_convex_and_smooth(record: Any) -> None:
+    """0 < μ ≤ β."""
+    if not 0.0 < record.strong_convexity <= record.smoothness:
+        raise InvalidInput.at(
+            "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {record.smoothness:g}"
+        )
+
+
 @request
 class StagesInputs:
     """A strongly convex problem, and the rounds there are."""
@@ -128,18 +149,7 @@ class StagesInputs:
     gradient_variance: Annotated[float, GRADIENT_VARIANCE]
     rounds: Annotated[int, ROUNDS]
 
-    def check(self) -> None:
-        """0 < μ ≤ β; scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_gap=self.initial_gap,
-            gradient_variance=self.gradient_variance,
-        )
-        if not 0.0 < self.strong_convexity <= self.smoothness:
-            raise InvalidInput.at(
-                "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {self.smoothness:g}"
-            )
+    checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
     def stages(self, reading: Reading) -> tuple[Stage, ...]:
         """The stages of a reading."""
@@ -153,7 +163,6 @@ class StagesInputs:
         )
 
 
-@in_doubles
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     """The stages within the rounds, the rounds they use, and the excess they aim at."""
     stages = inputs.stages(reading)
@@ -207,4 +216,107 @@ ALGORITHM_2 = Theorem(
     ),
 )
 
-THEOREMS: tuple[Theorem, ...] = (ALGORITHM_2,)
+
+def convex_scale(*, smoothness: float, initial_distance: float, variance: float, rounds: int) -> float:
+    """β|w₀ − w*|²/T² + V|w₀ − w*|/√T, a scale."""
+    drift = initial_distance / rounds
+    return smoothness * drift * drift + math.sqrt(variance / rounds) * initial_distance
+
+
+def strongly_convex_scale(
+    *, smoothness: float, strong_convexity: float, gap: float, variance: float, rounds: int
+) -> float:
+    """Δ e^{−T√(μ/β)} + V²/(μT), a scale."""
+    fading = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
+    return gap * fading + variance / (strong_convexity * rounds)
+
+
+@formula(given="A convex problem and an unbiased gradient of mean squared error at most V².")
+def convex(
+    *,
+    smoothness: Smoothness,
+    initial_distance: InitialDistance,
+    gradient_variance: Annotated[float, GRADIENT_VARIANCE],
+    rounds: Rounds,
+) -> Outputs:
+    """The scale, the weight of the lemma's regulariser about the start, and the explicit bound with its prox weight."""
+    descent = Descent(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
+    stages = best_stages(rounds, descent=descent, variance=gradient_variance)
+    return {
+        "scale": convex_scale(
+            smoothness=smoothness, initial_distance=initial_distance, variance=gradient_variance, rounds=rounds
+        ),
+        "regularization": math.sqrt(gradient_variance / rounds) / initial_distance,
+        "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
+        "prox_weight": stages[0].prox_weight,
+    }
+
+
+@formula(
+    given="A strongly convex problem and an unbiased gradient of mean squared error at most V².",
+    checks=(_strongly_convex_and_smooth,),
+)
+def strongly_convex(
+    *,
+    smoothness: Smoothness,
+    strong_convexity: StrongConvexity,
+    initial_gap: InitialGap,
+    gradient_variance: Annotated[float, GRADIENT_VARIANCE],
+    rounds: Rounds,
+) -> Outputs:
+    """The scale, and the explicit bound with the stages that reach it."""
+    descent = Descent(
+        smoothness=smoothness,
+        strong_convexity=strong_convexity,
+        initial_distance=math.sqrt(2.0 * initial_gap / strong_convexity),
+        diameter=math.inf,
+        initial_gap=initial_gap,
+    )
+    stages = best_stages(rounds, descent=descent, variance=gradient_variance)
+    return {
+        "scale": strongly_convex_scale(
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            gap=initial_gap,
+            variance=gradient_variance,
+            rounds=rounds,
+        ),
+        "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
+        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in stages],
+    }
+
+
+UNBIASED = Condition(
+    "unbiased-gradients", "given the past, a round's gradient is unbiased, its mean squared error at most V²"
+)
+HIDDEN = Condition("hidden-constants", "the constants and logarithms that the scale leaves out", undecidable=True)
+LEMMA_E11 = Theorem(
+    id="lowy.lemma-e.11",
+    title="Accelerated stochastic descent on a convex loss",
+    statement="E F(w^ag_T) − F* ≲ β|w₀ − w*|²/T² + V|w₀ − w*|/√T after adding (V/(2|w₀ − w*|√T))|w − w₀|² to F",
+    source=Source("lowy2023", "Lemma E.11"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(UNBIASED, HIDDEN, Condition("loss", "the objective is convex and β-smooth on a closed convex domain")),
+    formula=convex,
+    examples=({"smoothness": 2.0, "initial_distance": 1.0, "gradient_variance": 0.09, "rounds": 100},),
+)
+LEMMA_E12 = Theorem(
+    id="lowy.lemma-e.12",
+    title="Accelerated stochastic descent on a strongly convex loss",
+    statement="E F(w^ag) − F* ≲ Δ e^{−T√(μ/β)} + V²/(μT) after T rounds in stages",
+    source=Source("lowy2023", "Lemma E.12"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(
+        UNBIASED,
+        HIDDEN,
+        Condition("loss", "the objective is μ-strongly convex and β-smooth on a closed convex domain"),
+    ),
+    formula=strongly_convex,
+    examples=(
+        {"smoothness": 2.0, "strong_convexity": 0.1, "initial_gap": 1.0, "gradient_variance": 0.3, "rounds": 100},
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (ALGORITHM_2, LEMMA_E11, LEMMA_E12)

@@ -10,43 +10,40 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import ClientGroup, Federation, Participation
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.composition import classical as classical_composition
 from epsilond.accountants.theorems.conversions import groups as conversions
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    ClientGroup,
-    Federation,
-    Participation,
-    average_of_largest,
-)
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     PRIVACY,
     NoiseInputs,
+    aggregates,
+    average_of_largest,
     epsilon_limit,
     minimal_batch_size_real,
+    noise_stds,
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.convergence import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
     LEMMA_E9,
-    RecursionInputs,
     convex_bound_printed,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+    fresh_gradient_variance,
+    reused_gradient_variance_printed,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
+    THEOREM_2_1,
+    SmoothInputs,
     complete_convex,
     complete_strongly_convex,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import (
     LEMMA_E1,
     LEMMA_E2,
-    GeneralisationInputs,
     StabilityInputs,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import (
-    fresh_gradient_variance,
-    reused_gradient_variance_printed,
 )
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
@@ -266,7 +263,7 @@ def convex(case: dict[str, Any]) -> dict[str, Any]:
         "M_tilde": found.aggregates.participants,
         "Xi_tilde": found.aggregates.xi,
         "branch": found.aggregates.branch,
-        "sigma2": [std * std for std in found.noise_stds],
+        "sigma2": [std**2 for std in noise_stds(all_clients, lipschitz=number(given["L"]), rounds=found.rounds)],
         "bound": found.excess_risk,
         "bound_eq27": found.terms["master"],
     }
@@ -288,7 +285,7 @@ def strongly_convex(case: dict[str, Any]) -> dict[str, Any]:
         "eta": found.step_size,
         "weight_ratio": found.averaging_ratio,
         "branch": found.aggregates.branch,
-        "sigma2": [std * std for std in found.noise_stds],
+        "sigma2": [std**2 for std in noise_stds(federation(given), lipschitz=number(given["L"]), rounds=found.rounds)],
         "risk_scale": found.excess_risk,
         "explicit_empirical_bound": found.terms["empirical"],
         "stability": found.terms["stability"],
@@ -305,10 +302,10 @@ def moments(case: dict[str, Any]) -> dict[str, Any]:
     return {"M": found.mean, "M_prime": found.rms}
 
 
-def aggregates(case: dict[str, Any]) -> dict[str, Any]:
+def the_aggregates(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
     all_clients = federation(given)
-    seen = all_clients.aggregates(given["R"])
+    seen = aggregates(all_clients, given["R"])
     smallest = min(
         xi(
             epsilon=group.epsilon,
@@ -332,9 +329,7 @@ def aggregates(case: dict[str, Any]) -> dict[str, Any]:
 
 def lemma_e1(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
-    inputs = GeneralisationInputs(
-        stability=number(given["alpha"]), empirical_excess_risk=number(given["empirical_excess"])
-    )
+    inputs = LEMMA_E1.request(stability=number(given["alpha"]), empirical_excess_risk=number(given["empirical_excess"]))
     return {"bound": LEMMA_E1.evaluate(inputs).outputs["excess_risk"]}
 
 
@@ -404,7 +399,7 @@ def lemma_e5_reused(case: dict[str, Any]) -> dict[str, Any]:
 
 def lemma_e9(case: dict[str, Any]) -> dict[str, Any]:
     given = {name: number(value) for name, value in case["inputs"].items()}
-    inputs = RecursionInputs(
+    inputs = LEMMA_E9.request(
         contraction=given["a"],
         progress=given["b"],
         variance=given["c"],
@@ -441,7 +436,7 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "thm21_strongly_convex_complete": strongly_convex,
     "average_of_largest": largest,
     "participation_moments": moments,
-    "client_aggregates": aggregates,
+    "client_aggregates": the_aggregates,
     "lemma_e1_population_bound": lemma_e1,
     "lemma_e2_stability": lemma_e2,
     "lemma_e4_convex": lemma_e4,
