@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.federation import read_members
+from epsilond.accountants.federation import group_count_faults, read_members
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
@@ -40,7 +40,6 @@ _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 
 RANGE_CONSTANT = Quantity(symbol="c₁", gt=0, description="the constant of the printed range ε < c₁q²T, which is hidden")
 ClientSampling = Literal["full", "poisson", "without-replacement"]
-MOST_GROUPS = 1000
 
 
 # Clients that are drawn ---------------------------------------------------------------------------------------------
@@ -119,10 +118,11 @@ def check_groups(groups: Sequence[object]) -> None:
     """Refuse none, or too many.
 
     Raises:
-        InvalidInput: fewer than one group or more than `MOST_GROUPS`.
+        InvalidInput: fewer than one group or more than 1000.
     """
-    if not 1 <= len(groups) <= MOST_GROUPS:
-        raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+    faults = group_count_faults(groups)
+    if faults:
+        raise InvalidInput(*faults)
 
 
 # Theorem 5.1 --------------------------------------------------------------------------------------------------------
