@@ -30,7 +30,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.planning.adapter import Planner
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.problem import Calibrator
-from epsilond.witness import KINDS
+from epsilond.witness.kinds import KINDS
 from epsilond.witness.simulation import Kind
 
 DESCRIPTION = (

@@ -22,6 +22,7 @@ from epsilond.calibrators.answer import (
     Warning_,
 )
 from epsilond.calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
+from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.problem import CostClass
 
 Trust = Literal["local", "shuffle", "central"]
@@ -109,7 +110,7 @@ class RatioAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RiskBoundsAnswer:
+class RiskBoundsAnswer(ShownInNotebooks):
     """The whole answer. Parts that do not apply are absent."""
 
     algorithm: str

@@ -52,7 +52,7 @@ class ExperimentInputs(BudgetFields):
 
     @property
     def real_batch(self) -> float:
-        """n√ε/(2√R)."""
+        """The printed batch n√ε/(2√R), before rounding."""
         return experimental_batch_size(
             samples_per_client=self.samples_per_client, rounds=self.rounds, epsilon=self.epsilon
         )

@@ -38,7 +38,7 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
 
 @formula(given="An (ε, δ) pair of laws, and how far two other laws are from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
-    """δ + (e^ε + 1) t."""
+    """The δ of the two other laws, δ + (e^ε + 1) t."""
     log_distance = log10(distance) * LN10
     return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
 

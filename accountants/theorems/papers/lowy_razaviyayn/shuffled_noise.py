@@ -118,7 +118,7 @@ class ExplicitNoiseInputs(BudgetFields):
 
     @property
     def noise(self) -> ExplicitNoise:
-        """σ and its proof."""
+        """σ, with the quantities of its proof."""
         return explicit_noise(
             lipschitz=self.lipschitz,
             samples_per_client=self.samples_per_client,

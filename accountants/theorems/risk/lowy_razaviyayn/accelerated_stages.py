@@ -132,7 +132,7 @@ def planned_stages(
 
 
 def _strongly_convex_and_smooth(record: Any) -> None:
-    """0 < μ ≤ β."""
+    """Refuse a μ that is 0 or above β."""
     if not 0.0 < record.strong_convexity <= record.smoothness:
         raise InvalidInput.at(
             "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {record.smoothness:g}"

@@ -60,7 +60,7 @@ class Variance:
 
     @property
     def total(self) -> float:
-        """V²."""
+        """V², the sum of the parts."""
         return self.sampling + self.clients + self.noise
 
 

@@ -106,7 +106,7 @@ class _Federation:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """n and N by name."""
+        """Records of a client, and clients, by name."""
         return {"samples_per_client": self.samples_per_client, "clients": self.clients}
 
     def statistical(self, gradient_std: float | None, diameter: float) -> float:
@@ -136,7 +136,7 @@ class _LocalFederation(_Federation):
     round_delta: Annotated[float, ROUND_DELTA]
 
     @property
-    def of_a_round(self) -> float:
+    def largest_round_epsilon(self) -> float:
         """The largest ε of one report of one client."""
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
@@ -215,14 +215,14 @@ def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
 
 
 def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
-    """The scale."""
+    """The scale, which is the privacy term alone."""
     return _scales(None, inputs.privacy(inputs.central_ratio, inputs.radius))
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _clients_needed(inputs: LocalInputs, *, printed: bool) -> float:
     return enough_clients(
-        round_epsilon=inputs.of_a_round, round_delta=inputs.round_delta, printed=printed, **inputs.sizes
+        round_epsilon=inputs.largest_round_epsilon, round_delta=inputs.round_delta, printed=printed, **inputs.sizes
     )
 
 
@@ -244,7 +244,7 @@ NOT_ABOVE_ROOT = Condition(
 ONE_OVER_RECORDS = Condition(
     "one-over-records",
     "ε₀^r ≤ 1/n",
-    lambda inputs: Sides.at_most(inputs.of_a_round, 1.0 / inputs.samples_per_client),
+    lambda inputs: Sides.at_most(inputs.largest_round_epsilon, 1.0 / inputs.samples_per_client),
 )
 ENOUGH_CLIENTS = Condition(
     "enough-clients",

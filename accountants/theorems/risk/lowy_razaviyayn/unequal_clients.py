@@ -139,7 +139,7 @@ class UnequalProblem(Problem):
 
     @property
     def squared_lipschitz(self) -> float:
-        """mean_i(L_i²)."""
+        """The mean over clients of L_i²."""
         return math.fsum(group.clients / self.clients * group.lipschitz**2 for group in self.groups)
 
 
