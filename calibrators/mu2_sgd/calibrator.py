@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import PAD, harmonic
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons, exact_mu, mus
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
     SCHEDULE,
@@ -25,14 +25,19 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
     TRUSTED,
     UNTRUSTED,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
+    CERTIFIED,
+    CONVERGENCE,
     best_step_size,
     certified_risk,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
+    ORDERS,
+    TRUSTED_RUN,
+    order_terms,
     trusted_step_size,
     trusted_terms,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import ORDERS, TRUSTED_RUN, order_terms
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import CERTIFIED, CONVERGENCE
 from epsilond.calibrators.answer import (
     Calibration,
     Communication,

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu, lemma_mu
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import TRUSTED_RUN, TrustedRunInputs
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
-    PROVED_HERE,
-    STATED,
-    FederationInputs,
-    StatedInputs,
-)
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs
 from epsilond.calibrators.answer import PrintedReading, TrueFigures
 from epsilond.calibrators.envelope import claims, condition_answers
 from epsilond.calibrators.mu2_sgd.clients import Noise
@@ -48,7 +44,7 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
 
 def inputs_of(problem: Mu2SgdProblem) -> dict[str, Any]:
     """The run as the theorems are asked about it."""
-    named = {field.name: getattr(problem, field.name) for field in fields(FederationInputs)}
+    named = {field.name: getattr(problem, field.name) for field in fields(CancellationRun)}
     return named | {"participants": problem.reporting}
 
 

@@ -24,12 +24,12 @@ from epsilond.accountants.theorems.papers.bietti.noise import (
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP, THEOREM_4_5
 from epsilond.accountants.theorems.risk.bietti.personalization import OPTIMUM
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
 )
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6
 from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from epsilond.calibrators.mb_sgd.warnings import of_a_reading

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.quantities import Relation
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorem import Effort
-    from epsilond.accountants.theorems.papers.bietti.federation import ClientSampling
+    from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family
@@ -118,7 +118,7 @@ def certify(
         rounds=problem.rounds if kind == "full" else 1,
         epsilon=target.epsilon,
         log_delta=target.log_delta,
-        factor=factor,
+        sensitivity_factor=factor,
     )
     if kind == "poisson":
         guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import personalization_value
 from epsilond.accountants.theorems.papers.bietti.billboard import SECTION_6
-from epsilond.accountants.theorems.papers.bietti.federation import noise_multiplier_of
-from epsilond.accountants.theorems.papers.bietti.noise import THEOREM_4_1, PrintedNoiseInputs
-from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, SampledNoiseInputs
+from epsilond.accountants.theorems.papers.bietti.noise import THEOREM_4_1
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    THEOREM_5_1,
+    SampledNoiseInputs,
+    noise_multiplier_of,
+)
 from epsilond.accountants.theorems.risk.bietti.full_participation import THEOREM_4_5, BoundInputs
 from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
@@ -62,7 +65,7 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     if problem.sampling == "full" and problem.weighting == "clients":
         theorem, inputs = (
             THEOREM_4_1,
-            PrintedNoiseInputs(
+            THEOREM_4_1.request(
                 clients=problem.clients,
                 rounds=problem.rounds,
                 clipping_norm=problem.clipping_norm,

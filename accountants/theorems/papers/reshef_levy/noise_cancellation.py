@@ -12,39 +12,32 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula, in_doubles
+from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.quantities import (
-    PARTICIPANTS,
+    LARGEST_COUNT,
     RELATION,
-    ROUNDS,
-    Diameter,
-    Lipschitz,
+    AtMost,
     Participants,
     Quantity,
     Relation,
     Rounds,
     request,
 )
-from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
-    CLIENT_SPREAD,
-    GRADIENT_STD,
-    PAD,
-    PARTICIPATIONS,
-    SMOOTHNESS_HETEROGENEITY,
-    SMOOTHNESS_STD,
-    ClippingNorm,
-    GaussianDpMu,
-    Participations,
-    SmoothnessOrLinear,
-    clipping_norm,
-    harmonic,
-    round_clipping_norm,
-)
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
 
 MOST_LISTED = 10**6
+CLIPPING_NORM = Quantity(
+    symbol="S", gt=0, unit="loss/length", description="bound on the ℓ2 norm of one weighted gradient difference s"
+)
+PARTICIPATIONS = Quantity(
+    symbol="N", ge=1, le=LARGEST_COUNT, description="how often a client has reported, this round included"
+)
+ClippingNorm = Annotated[float, CLIPPING_NORM]
+Participations = Annotated[int, PARTICIPATIONS]
 NOISE_STDS = Quantity(symbol="σ_{t,i}", description="σ of the noise drawn in each report of a client, in their order")
 RELEASE_STDS = Quantity(symbol="σ_t", description="σ of the noise that the server adds in each round, in their order")
 SENSITIVITIES = Quantity(
@@ -56,12 +49,12 @@ _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """2S√(1 + ln T)/ρ, so that σ² = base² N after N reports (R6)."""
+    """2S√(1 + ln T)/ρ, so that σ² = base² N after N reports."""
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Δ√H_K/ρ, the least base at which a client of at most K reports is ρ-Gaussian differentially private (R7)."""
+    """Δ√H_K/ρ, the least base at which a client of at most K reports is ρ-Gaussian differentially private."""
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
 
@@ -81,44 +74,6 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
-@request
-class ConstantsInputs:
-    """What is known of the losses. Absent spreads are at their largest: G and L."""
-
-    lipschitz: Lipschitz
-    smoothness: SmoothnessOrLinear
-    diameter: Diameter
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
-    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
-    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
-    round: Annotated[int, ROUNDS] = 1
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, smoothness=self.smoothness, diameter=self.diameter)
-
-
-def or_most(value: float | None, most: float) -> float:
-    """A spread, or its largest where it is not given."""
-    return most if value is None else value
-
-
-@in_doubles
-def constants(inputs: ConstantsInputs) -> Outputs:
-    """S, σ̃ and ξ̃; S_t of the round, and most that one record moves s_t if losses are convex too."""
-    g, smooth, d = inputs.lipschitz, inputs.smoothness, inputs.diameter
-    here = round_clipping_norm(lipschitz=g, smoothness=smooth, diameter=d, round_=inputs.round)
-    return {
-        "clipping_norm": clipping_norm(lipschitz=g, smoothness=smooth, diameter=d),
-        "total_gradient_std": or_most(inputs.gradient_std, g) + 2.0 * or_most(inputs.smoothness_std, smooth) * d,
-        "total_heterogeneity": or_most(inputs.heterogeneity, g)
-        + 2.0 * or_most(inputs.smoothness_heterogeneity, smooth) * d,
-        "round_clipping_norm": here,
-        "convex_sensitivity": g + here,
-    }
-
-
 @request
 class ReportsInputs:
     """The noises of one client's reports, and how far one record moves s in each.
@@ -140,7 +95,7 @@ class ReportsInputs:
 
     @property
     def distances(self) -> tuple[float, ...]:
-        """Δ_j."""
+        """The distances Δ_j, all alike where none are given."""
         plain = sensitivity_factor(self.relation) * self.clipping_norm
         return (plain,) * len(self.noise_stds) if self.sensitivities is None else tuple(self.sensitivities)
 
@@ -159,7 +114,7 @@ def check_listed(name: str, values: Sequence[Any], *, least: int, most: int = MO
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """ρ of the record in each report: Δ_j √(Σ_{k ≥ j} 1/σ_k²) (R5', exact)."""
+    """ρ of the record in each report: Δ_j √(Σ_{k ≥ j} 1/σ_k²), exact."""
     found, total = [], 0.0
     for distance, std in zip(reversed(distances), reversed(noise_stds), strict=True):
         total += 1.0 / std / std
@@ -194,68 +149,54 @@ def records(inputs: ReportsInputs) -> Outputs:
     }
 
 
-@request
-class ScheduleInputs:
-    """The schedule for a ρ, read at a client's N-th report. `most_participations` is the cap, T if absent."""
-
-    clipping_norm: ClippingNorm
-    gaussian_dp_mu: GaussianDpMu
-    rounds: Rounds
-    participations: Participations
-    most_participations: Annotated[int | None, PARTICIPATIONS] = None
-
-    def check(self) -> None:
-        """N ≤ cap ≤ T."""
-        cap = self.rounds if self.most_participations is None else self.most_participations
-        if cap > self.rounds:
-            raise InvalidInput.at("/most_participations", "cannot exceed rounds", allowed=f"≤ {self.rounds}")
-        if self.participations > cap:
-            raise InvalidInput.at("/participations", "cannot exceed the most there may be", allowed=f"≤ {cap}")
-
-    @property
-    def cap(self) -> int:
-        """K_max."""
-        return self.rounds if self.most_participations is None else self.most_participations
-
-
-@in_doubles
-def schedule(inputs: ScheduleInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="The schedule for a ρ, read at a client's N-th report. `most_participations` is the cap, T if absent.",
+    checks=(
+        AtMost("most_participations", "rounds", "cannot exceed rounds"),
+        AtMost("participations", "rounds", "cannot exceed rounds"),
+        AtMost("participations", "most_participations", "cannot exceed the most there may be"),
+    ),
+)
+def schedule(
+    *,
+    clipping_norm: ClippingNorm,
+    gaussian_dp_mu: GaussianDpMu,
+    rounds: Rounds,
+    participations: Participations,
+    most_participations: Annotated[int | None, PARTICIPATIONS] = None,
+    reading: Reading = "printed",
+) -> Outputs:
     """σ at the N-th report, and the true ρ_i of a client that stops after it.
 
     Printed: base² = 4S²(1 + ln T)/ρ². Corrected: 1 + ln T becomes H of the cap, the least that is ρ at the cap.
     """
-    norm, mu = inputs.clipping_norm, inputs.gaussian_dp_mu
-    printed = printed_base_std(clipping_norm=norm, mu=mu, rounds=inputs.rounds)
-    least = base_std(sensitivity=2.0 * norm, mu=mu, participations=inputs.cap)
+    cap = rounds if most_participations is None else most_participations
+    printed = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
+    least = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
     base = printed if reading == "printed" else least
     return {
         "base_std": base,
-        "noise_std": base * math.sqrt(inputs.participations),
-        "noise_variance": base * base * inputs.participations,
-        "true_gaussian_dp_mu": 2.0 * norm * math.sqrt(harmonic(inputs.participations)) / base,
+        "noise_std": base * math.sqrt(participations),
+        "noise_variance": base * base * participations,
+        "true_gaussian_dp_mu": 2.0 * clipping_norm * math.sqrt(harmonic(participations)) / base,
         "printed_over_least": printed / least,
     }
 
 
-@request
-class TrustedInputs:
-    """The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T."""
-
-    clipping_norm: ClippingNorm
-    participants: Annotated[Participants, PARTICIPANTS]
-    noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS]
-    relation: Annotated[Relation, RELATION] = "replace-one"
-
-    def check(self) -> None:
-        """Positive finite noises."""
-        check_listed("noise_stds", self.noise_stds, least=0)
-
-
-@in_doubles
-def trusted(inputs: TrustedInputs) -> Outputs:
+@formula(
+    given="The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T.",
+    checks=(lambda inputs: check_listed("noise_stds", inputs.noise_stds, least=0),),
+)
+def trusted(
+    *,
+    clipping_norm: ClippingNorm,
+    participants: Participants,
+    noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
+    relation: Annotated[Relation, RELATION] = "replace-one",
+) -> Outputs:
     """ρ of {x_t} for the listed rounds, and where the last one's sum is not released."""
-    norm = sensitivity_factor(inputs.relation) * inputs.clipping_norm / inputs.participants
-    inverse = [1.0 / std / std for std in inputs.noise_stds]
+    norm = sensitivity_factor(relation) * clipping_norm / participants
+    inverse = [1.0 / std / std for std in noise_stds]
     mu = norm * math.sqrt(math.fsum(inverse))
     return {
         "gaussian_dp_mu": mu,
@@ -286,24 +227,6 @@ SILENT_LAST = Condition(
 )
 
 
-def _spreads(inputs: ConstantsInputs) -> Sides:
-    pairs = [
-        (inputs.gradient_std, inputs.lipschitz),
-        (inputs.heterogeneity, inputs.lipschitz),
-        (inputs.smoothness_std, inputs.smoothness),
-        (inputs.smoothness_heterogeneity, inputs.smoothness),
-    ]
-    worst = max(pairs, key=lambda pair: or_most(pair[0], pair[1]) - pair[1])
-    return Sides.at_most(or_most(worst[0], worst[1]), worst[1])
-
-
-SPREADS = Condition("spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _spreads)
-MALICIOUS = Erratum(
-    "E-R9",
-    printed="|s_{t,i}| ≤ S = G + 2LD, and so the guarantee holds against any server",
-    truth="a server that sends far apart x_t and x_{t−1} makes |s| reach G + (t − 1)LD: the client must clip s to S",
-    test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
-)
 SLACK = Erratum(
     "E-R11",
     printed="σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² for ρ",
@@ -319,22 +242,6 @@ LEFT_OVERS = Erratum(
     test=f"{_TESTS}::test_the_last_round_of_a_trusted_server_is_not_released",
 )
 
-CONSTANTS = Theorem(
-    id="reshef.section-4",
-    title="Bounds on weighted gradient differences",
-    statement=(
-        "With x_{t+1} at distance at most 2D/(t + 2) from x_t: |s_t| ≤ S = G + 2LD, and s_t spreads by at most "
-        "σ̃ = σ + 2σ_L D and ξ̃ = ξ + 2ξ_L D; sharper, |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1), and one record of a convex "
-        "loss moves s_t by at most G + S_t"
-    ),
-    source=Source("reshef2025", "Section 4, and equations (4) to (7)"),
-    status=Status.PROVED,
-    conditions=(SPREADS, Condition("honest-server", "x_t and x_{t−1} are those of Algorithm 1")),
-    errata=(MALICIOUS,),
-    inputs=ConstantsInputs,
-    formula=constants,
-    examples=({"lipschitz": 1.0, "smoothness": 0.25, "diameter": 2.0, "round": 10},),
-)
 UNTRUSTED = Theorem(
     id="reshef.5.1",
     title="Privacy of noise cancellation against the server",
@@ -375,7 +282,6 @@ SCHEDULE = Theorem(
     status=Status.PROVED,
     conditions=UNTRUSTED.conditions,
     errata=(SLACK,),
-    inputs=ScheduleInputs,
     formula=schedule,
     examples=({"clipping_norm": 118.0, "gaussian_dp_mu": 8.0, "rounds": 1200, "participations": 600},),
 )
@@ -387,9 +293,8 @@ TRUSTED = Theorem(
     status=Status.PROVED,
     conditions=(SERVER_CLIPPED, ONE_MESSAGE, OBLIVIOUS, FRESH, PLANNED_MEAN),
     errata=(LEFT_OVERS,),
-    inputs=TrustedInputs,
     formula=trusted,
     examples=({"clipping_norm": 2.0, "participants": 4, "noise_stds": [1.0, 2.0, 3.0]},),
 )
 
-THEOREMS: tuple[Theorem, ...] = (CONSTANTS, UNTRUSTED, RECORDS, SCHEDULE, TRUSTED)
+THEOREMS: tuple[Theorem, ...] = (UNTRUSTED, RECORDS, SCHEDULE, TRUSTED)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
+from epsilond.accountants.formula import formula, in_doubles
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     NOISE_STD,
+    SQUARES,
     STEP_SIZE,
     Clients,
     Diameter,
@@ -20,25 +22,17 @@ from epsilond.accountants.quantities import (
     StepSize,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import LEFT_OVERS, PLANNED_MEAN
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
-    certified_risk,
-    trusted_step_size,
-    trusted_terms,
-)
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     CONVERGENCE,
     DOMAIN,
-    NEIGHBOURHOOD,
-    NORM,
     POSITIVE,
-    FederationInputs,
-    small_step,
+    CancellationRun,
+    certified_risk,
 )
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import NEIGHBOURHOOD, NORM, small_step
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM
 
 Server = Literal["trusted", "untrusted"]
@@ -47,8 +41,24 @@ SERVER = Quantity(
 )
 
 
+def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
+    """min{D/(σ√(dT)), 1/(4LT)}; at σ = 2S√T/(ρm) it is that of Theorem F.2."""
+    first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
+    return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
+
+
+def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
+    """2D²/(ηT²) + 4DG*/T, 4D√(σ̃² + ξ̃²)/√(mT) and 2ηdσ²/T, for η ≤ 1/(4LT): proved (E-R7)."""
+    d, rounds = run.diameter, float(run.rounds)
+    return {
+        "optimisation": 2.0 * d * d / (step_size * rounds * rounds) + 4.0 * d * run.gradient_at_optimum / rounds,
+        "statistical": 4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+        "noise": 2.0 * step_size * run.dimension * noise_std * noise_std / rounds,
+    }
+
+
 @request
-class TrustedRunInputs(FederationInputs):
+class TrustedRunInputs(CancellationRun):
     """ρ; absent `step_size` and `noise_std` are the printed ones."""
 
     gaussian_dp_mu: GaussianDpMu
@@ -58,22 +68,22 @@ class TrustedRunInputs(FederationInputs):
     @property
     def std(self) -> float:
         """σ, by default 2S√T/(ρm)."""
-        printed = 2.0 * self.federation.clipping_norm * math.sqrt(self.rounds)
+        printed = 2.0 * self.clipping_norm * math.sqrt(self.rounds)
         return self.noise_std or printed / (self.gaussian_dp_mu * self.participants)
 
     @property
     def step(self) -> float:
-        """η."""
-        return self.step_size or trusted_step_size(self.federation, noise_std=self.std)
+        """The step size η: as given, or as printed."""
+        return self.step_size or trusted_step_size(self, noise_std=self.std)
 
 
 @in_doubles
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
     """The printed bound with its terms, and the display before η at the step taken."""
-    run, mu = inputs.federation, inputs.gaussian_dp_mu
+    run, mu = inputs, inputs.gaussian_dp_mu
     d, reports = run.diameter, float(run.participants) * run.rounds
     terms = {
-        "optimisation": 4.0 * d * (run.optimum_gradient_norm + 2.0 * run.smoothness * d) / run.rounds,
+        "optimisation": 4.0 * d * (run.gradient_at_optimum + 2.0 * run.smoothness * d) / run.rounds,
         "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
         "privacy": 8.0 * d * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
     }
@@ -88,20 +98,8 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
     }
 
 
-@request
-class OrderInputs:
-    """n = mT records in all, d coordinates, ε; M clients where the server is not trusted."""
-
-    server: Annotated[Server, SERVER]
-    clients: Clients
-    participants: Participants
-    rounds: Rounds
-    dimension: Dimension
-    epsilon: Epsilon
-
-
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """1/√n and √d/(εn), the latter √M times it for an untrusted server (R15)."""
+    """1/√n and √d/(εn), the latter √M times it for an untrusted server."""
     clients = clients if server == "untrusted" else 1
     return {
         "statistical": 1.0 / math.sqrt(reports),
@@ -109,20 +107,24 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
     }
 
 
-def lower_order(inputs: OrderInputs) -> Outputs:
+@formula(given="n = mT records in all, d coordinates, ε; M clients where the server is not trusted.", bounded=False)
+def order(
+    *,
+    server: Annotated[Server, SERVER],
+    clients: Clients,
+    participants: Participants,
+    rounds: Rounds,
+    dimension: Dimension,
+    epsilon: Epsilon,
+) -> Outputs:
     """The sum of both, a rate and no bound."""
-    terms = order_terms(
-        server=inputs.server,
-        clients=inputs.clients,
-        reports=float(inputs.participants) * inputs.rounds,
-        dimension=inputs.dimension,
-        epsilon=inputs.epsilon,
-    )
+    reports = float(participants) * rounds
+    terms = order_terms(server=server, clients=clients, reports=reports, dimension=dimension, epsilon=epsilon)
     return {"excess_risk_scale": math.fsum(terms.values()), **{f"{k}_term": v for k, v in terms.items()}}
 
 
 @request
-class IndependentInputs(FederationInputs):
+class IndependentInputs(CancellationRun):
     """ρ, and the step size of the run."""
 
     gaussian_dp_mu: GaussianDpMu
@@ -132,7 +134,7 @@ class IndependentInputs(FederationInputs):
 @in_doubles
 def independent(inputs: IndependentInputs) -> Outputs:
     """The bound with fresh noise N(0, (2S/ρ)²) on each message, and √(mT/(2M(1 + ln T))), what cancelling it gains."""
-    run = inputs.federation
+    run = inputs
     std = 2.0 * run.clipping_norm / inputs.gaussian_dp_mu
     reports = run.rate * run.rounds
     return {
@@ -151,11 +153,7 @@ class BaselineInputs:
     dimension: Dimension
     participants: Participants
     rounds: Rounds
-    gaussian_dp_mu: GaussianDpMu
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, diameter=self.diameter, gaussian_dp_mu=self.gaussian_dp_mu)
+    gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES]
 
 
 @in_doubles
@@ -214,8 +212,7 @@ ORDERS = Theorem(
     conditions=(
         Condition("hidden-constants", "factors GD, min{1, ·} and ln(1/δ) that are left out", undecidable=True),
     ),
-    inputs=OrderInputs,
-    formula=lower_order,
+    formula=order,
     examples=(
         {
             "server": "untrusted",

@@ -1,0 +1,350 @@
+"""What privacy costs PPSGD: Theorem 4.5 of Bietti et al. at the noise of a target, and when to share nothing at all.
+
+(9) is the bound at the noise that an (ε, δ) asks for. With nothing shared (α = 0) there is no noise; with everything
+shared (α = ∞) there is one model for all. Lemma 4.6 compares them for clients of one optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import (
+    ANY_SCALE,
+    BATCH_SIZE,
+    FINITE_PERSONALIZATION,
+    LOCAL_GRADIENT_STD,
+    NOISE_CONSTANT,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    RELATION,
+    SHARED_GRADIENT_STD,
+    SHARED_NOISE_STD,
+    SQUARES,
+    Clients,
+    DeltaFields,
+    Epsilon,
+    GivenLogDelta,
+    Lipschitz,
+    Personalization,
+    Relation,
+    Rounds,
+    SharedDimension,
+    Smoothness,
+    personalization_value,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.papers.bietti.noise import least_constant, noise_with_constant
+from epsilond.accountants.theorems.risk.bietti.full_participation import (
+    ADDITIVE,
+    CONVEX_SMOOTH,
+    FRESH,
+    WeightedOptimum,
+    theorem_bound,
+)
+
+_TESTS = "tests/theorems/risk/bietti/test_personalization.py"
+
+
+# The bound at the noise of a target ---------------------------------------------------------------------------------
+def _least(*, epsilon: float, log_delta: float, relation: Relation) -> float:
+    factor = sensitivity_factor(relation)
+    return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
+
+
+@formula(given="(9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target.")
+def privacy_cost(
+    *,
+    optimum: WeightedOptimum,
+    clients: Clients,
+    rounds: Rounds,
+    smoothness: Smoothness,
+    personalization: Annotated[float, FINITE_PERSONALIZATION],
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD],
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
+    shared_dimension: SharedDimension,
+    lipschitz: Lipschitz,
+    epsilon: Annotated[Epsilon, SQUARES],
+    log_delta: GivenLogDelta,
+    relation: Annotated[Relation, RELATION] = "replace-one",
+    noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None,
+) -> Outputs:
+    """The three terms of (9), their sum, and (7) itself, which joins the last two under one root."""
+    alpha, norm = personalization, optimum.norm
+    if noise_constant is None:
+        noise_constant = _least(epsilon=epsilon, log_delta=log_delta, relation=relation)
+    std = noise_with_constant(
+        constant=noise_constant,
+        clipping_norm=lipschitz,
+        contributions=clients,
+        rounds=rounds,
+        epsilon=epsilon,
+        log_delta=log_delta,
+    )
+    sampled = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
+    optimisation = 4.0 * smoothness * max(alpha, 1.0 / clients) * norm * norm / rounds
+    statistical = 3.0 * norm * math.sqrt(sampled / rounds)
+    privacy = 3.0 * norm * std * math.sqrt(alpha * shared_dimension / rounds)
+    return {
+        "noise_std": std,
+        "noise_constant": noise_constant,
+        "optimisation_term": optimisation,
+        "statistical_term": statistical,
+        "privacy_term": privacy,
+        "excess_risk": optimisation + statistical + privacy,
+        "joined_excess_risk": optimisation + math.hypot(statistical, privacy),
+    }
+
+
+def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delta: float, relation: Relation) -> Sides:
+    least = _least(epsilon=epsilon, log_delta=log_delta, relation=relation)
+    return Sides.at_least(least if noise_constant is None else noise_constant, least)
+
+
+# Nothing shared, and everything --------------------------------------------------------------------------------------
+def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
+    found = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
+    return {
+        "optimisation_term": found.optimisation,
+        "variance_term": found.variance,
+        "excess_risk": found.total,
+    }
+
+
+@formula(given="α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`².")
+def local_limit(
+    *,
+    clients: Clients,  # noqa: ARG001  the bound does not depend on them, and says so
+    rounds: Rounds,
+    smoothness: Smoothness,
+    optimum_norm: Annotated[float, OPTIMUM_NORM],
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
+) -> Outputs:
+    """4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): no privacy cost, as nothing is shared."""
+    squared = optimum_norm**2 + optimum_spread**2
+    return _limit(smoothness * squared, local_gradient_std**2 * squared, rounds)
+
+
+@formula(given="α = ∞, all clients sharing one optimum. `optimum_norm` is its norm ‖v‖.")
+def global_limit(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    smoothness: Smoothness,
+    optimum_norm: Annotated[float, OPTIMUM_NORM],
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD],
+    shared_dimension: SharedDimension,
+    noise_std: Annotated[float, SHARED_NOISE_STD],
+) -> Outputs:
+    """4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)."""
+    squared = optimum_norm**2
+    variance = shared_gradient_std**2 / clients + shared_dimension * noise_std**2
+    return _limit(smoothness * squared, variance * squared, rounds)
+
+
+# When to share nothing ----------------------------------------------------------------------------------------------
+@request
+class VarianceTermInputs(DeltaFields):
+    """Equal clients of one optimum, all in every round; `gradient_std` is one record's, of a batch of `batch_size`."""
+
+    clients: Clients
+    rounds: Rounds
+    personalization: Personalization
+    optimum_norm: Annotated[float, OPTIMUM_NORM]
+    gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+    batch_size: Annotated[int, BATCH_SIZE] = 1
+    shared_dimension: SharedDimension
+    lipschitz: Lipschitz
+    epsilon: Annotated[Epsilon, SQUARES]
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+
+    def check(self) -> None:
+        """An α from 0 to 1e100, or "unbounded"."""
+        personalization_value(self.personalization)
+
+    @property
+    def gradient_variance(self) -> float:
+        """The variance σ²/m of a batch."""
+        return self.gradient_std**2 / self.batch_size
+
+    def constant(self, reading: Reading) -> float:
+        """c: as given, or 1 where it is printed as hidden, or the least that does."""
+        if self.noise_constant is not None:
+            return self.noise_constant
+        if reading == "printed":
+            return 1.0
+        factor = sensitivity_factor(self.relation)
+        return least_constant(epsilon=self.epsilon, log_delta=self.log_delta, sensitivity_factor=factor)
+
+    def threshold(self, reading: Reading) -> float:
+        """The n from which on sharing nothing has the least variance term: N(N − 1)σ²ε²/(c²d_wG² ln(1/δ))."""
+        pairs = float(self.clients) * (self.clients - 1)
+        noise = self.constant(reading) * self.lipschitz
+        reach = pairs * self.gradient_variance * self.epsilon**2
+        return reach / (noise * noise * self.shared_dimension * -self.log_delta)
+
+
+def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
+    """The variance term at α and at both ends, the threshold on n (with ε², and as Appendix B.3 ends), and that on ε.
+
+    Printed: the hidden constant is taken as 1 where none is given. Corrected: the least that does at this target.
+    """
+    alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
+    noise = inputs.constant(reading) * inputs.lipschitz
+    private = noise * noise * inputs.shared_dimension * -inputs.log_delta / (float(clients) * inputs.epsilon) ** 2
+    sampled = inputs.gradient_variance / (float(clients) * rounds)
+
+    def at(alpha: float) -> float:
+        if math.isinf(alpha):
+            return inputs.optimum_norm * math.sqrt(sampled + private)
+        whole = clients / (alpha * clients + 1.0)
+        return inputs.optimum_norm * math.sqrt(whole * ((alpha + 1.0) * sampled + alpha * private))
+
+    threshold = inputs.threshold(reading)
+    return {
+        "variance_term": at(alpha),
+        "local_variance_term": at(0.0),
+        "global_variance_term": at(math.inf),
+        "noise_constant": inputs.constant(reading),
+        "threshold_rounds": threshold,
+        "appendix_threshold_rounds": threshold / inputs.epsilon,
+        "threshold_epsilon": threshold_epsilon(inputs),
+        "local_is_better": rounds >= threshold,
+    }
+
+
+def threshold_epsilon(inputs: VarianceTermInputs) -> float:
+    """The ε up to which sharing nothing is better at the least noise; infinite if always."""
+    pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
+    if pairs == 0.0:
+        return math.inf
+    spread = math.sqrt(float(inputs.rounds) * inputs.shared_dimension / pairs)
+    mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * spread
+    return gaussian_pair(mu).epsilon(inputs.log_delta).upper
+
+
+# Theorems -----------------------------------------------------------------------------------------------------------
+EQUATION_9 = Theorem(
+    id="bietti.4.5.equation-9",
+    title="Generalisation of PPSGD at the noise of a target",
+    statement=(
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²/n + 3‖z*‖√((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ c √(αd_wG² ln(1/δ))/(Nε), of which the last "
+        "is the cost of privacy"
+    ),
+    source=Source("bietti2022", "(9)"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "constant-suffices",
+            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (which stands where c is absent)",
+            _constant_suffices,
+        ),
+        CONVEX_SMOOTH,
+        FRESH,
+    ),
+    constants="hidden",
+    formula=privacy_cost,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 2000,
+            "smoothness": 2.0,
+            "personalization": 0.01,
+            "weighted_optimum_norm": 2.0,
+            "shared_gradient_std": 1.0,
+            "local_gradient_std": 1.0,
+            "shared_dimension": 20,
+            "lipschitz": 1.0,
+            "epsilon": 1.0,
+            "delta": 1e-5,
+        },
+    ),
+)
+LOCAL_LIMIT = Theorem(
+    id="bietti.4.5.local-limit",
+    title="Learning locally only",
+    statement="at α = 0 the bound is 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), and nothing is shared",
+    source=Source("bietti2022", "Section 4, after Theorem 4.5"),
+    status=Status.PROVED,
+    conditions=(CONVEX_SMOOTH, FRESH),
+    formula=local_limit,
+    examples=({"clients": 100, "rounds": 500, "smoothness": 2.0, "optimum_norm": 1.0, "local_gradient_std": 1.0},),
+)
+GLOBAL_LIMIT = Theorem(
+    id="bietti.4.5.global-limit",
+    title="Learning globally only",
+    statement="for clients of one optimum v the bound at α = ∞ is 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)",
+    source=Source("bietti2022", "Section 4, after Theorem 4.5"),
+    status=Status.PROVED,
+    conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
+    formula=global_limit,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 500,
+            "smoothness": 2.0,
+            "optimum_norm": 1.0,
+            "shared_gradient_std": 1.0,
+            "shared_dimension": 50,
+            "noise_std": 0.05,
+        },
+    ),
+)
+ENOUGH_ROUNDS = Condition(
+    "enough-rounds",
+    "n ≥ N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)), c the least constant at this target: the variance term then never falls in α",
+    lambda inputs: Sides.at_least(inputs.rounds, inputs.threshold("corrected")),
+)
+EPSILON_SQUARED = Erratum(
+    "E-B4",
+    printed="the threshold on n is proportional to ε in Appendix B.3, and scales linearly with the privacy level",
+    truth="to ε², as in (10): (9) has ε² under its root; with the least noise to μ*(ε, δ)², ~2ε for large ε only",
+    test=f"{_TESTS}::test_the_threshold_has_epsilon_squared",
+)
+LEMMA_4_6 = Theorem(
+    id="bietti.lemma-4.6",
+    title="When to share nothing",
+    statement=(
+        "for losses of w + θ_i and clients of one optimum v, the variance term ‖v‖√(N/(αN + 1) ((α + 1)σ²/(Nn) + "
+        "c²αd_wG² ln(1/δ)/(Nε)²)) never falls in α iff n ≥ N(N − 1)σ²ε²/(c²d_wG² ln(1/δ))"
+    ),
+    source=Source("bietti2022", "Lemma 4.6, (10)"),
+    status=Status.PROVED,
+    conditions=(ENOUGH_ROUNDS, ADDITIVE),
+    errata=(EPSILON_SQUARED,),
+    constants="hidden",
+    inputs=VarianceTermInputs,
+    formula=variance_term,
+    examples=(
+        {
+            "clients": 100,
+            "rounds": 300,
+            "personalization": 0.01,
+            "optimum_norm": 1.0,
+            "gradient_std": 1.0,
+            "shared_dimension": 50,
+            "lipschitz": 1.0,
+            "epsilon": 4.0,
+            "delta": 1e-5,
+        },
+        {
+            "clients": 100,
+            "rounds": 50,
+            "personalization": "unbounded",
+            "optimum_norm": 1.0,
+            "gradient_std": 1.0,
+            "shared_dimension": 50,
+            "lipschitz": 1.0,
+            "epsilon": 1.0,
+            "delta": 1e-5,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (EQUATION_9, LOCAL_LIMIT, GLOBAL_LIMIT, LEMMA_4_6)
