@@ -26,7 +26,7 @@ from epsilond.calibrators.mb_sgd.members import (
     start_of_run,
 )
 from epsilond.calibrators.mb_sgd.printed import inputs_of, printed_noise_std, registered, theorem_of
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem
 from epsilond.calibrators.risk.answer import (
     AggregatesAnswer,
@@ -104,7 +104,7 @@ def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
     return measured_bounds(answer, start_of_run(asked, asked.problem))
 
 
-def setting_of(asked: MiniBatchProblem) -> Setting:
+def setting_of(asked: PacedProblem) -> Setting:
     """What lower bounds look at."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)
@@ -123,11 +123,12 @@ def setting_of(asked: MiniBatchProblem) -> Setting:
 def _run_and_noise(asked: MbSgdRiskProblem) -> tuple[Run, float]:
     if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
         return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-    parameters = mb_sgd.solve(replace(asked, readings=())).parameters
+    parameters = mb_sgd.CALIBRATOR.solve(replace(asked, readings=())).parameters
     run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)
     if parameters.groups is None:
         return run, parameters.noise_std
-    return run, root_mean_square(tuple((group.noise_std, group.clients) for group in parameters.groups))
+    stds = (group.noise_std for group in parameters.groups)
+    return run, root_mean_square(zip(stds, members_of(asked, run), strict=True))
 
 
 def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[UpperBound]:
@@ -173,7 +174,7 @@ def _upper(
     others: Iterable[ConditionResult] = (),
 ) -> UpperBound:
     members = members_of(asked, run)
-    printed = root_mean_square(tuple((printed_noise_std(member, run.rounds), member.clients) for member in members))
+    printed = root_mean_square((printed_noise_std(member), member) for member in members)
     explicit = found.constants == "explicit"
     enough = Sides.at_least(run.rounds, found.prescribed_rounds)
     no_more = Sides.at_most(noise_std, printed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorem import Status
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.mb_sgd.warnings import of_a_reading
+from epsilond.calibrators.cautions import of_a_reading
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA, SPREADS
 from epsilond.calibrators.search import LEAST
 

@@ -32,8 +32,8 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
 from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6
 from epsilond.calibrators.answer import Calibration, Caution, Communication, Served, derivation_of
 from epsilond.calibrators.calibration import Calibrator, CostClass
+from epsilond.calibrators.cautions import of_a_reading
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.mb_sgd.warnings import of_a_reading
 from epsilond.calibrators.ppsgd.certificate import ParticipationFigures, certify, participation_figures
 from epsilond.calibrators.ppsgd.printed import noise_std_of, printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem

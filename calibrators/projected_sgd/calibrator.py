@@ -28,8 +28,8 @@ from epsilond.accountants.theorems.papers.asoodeh.random_stopping import COROLLA
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Calibration, Caution, ConsideredBound, Served, derivation_of
 from epsilond.calibrators.calibration import Calibrator, CostClass
+from epsilond.calibrators.cautions import of_a_reading
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
-from epsilond.calibrators.mb_sgd.warnings import of_a_reading
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest, least_noise
 from epsilond.calibrators.projected_sgd.risk import Utility, start_of_run, utility_of
