@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import applied, request_of
 
 Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]
@@ -94,25 +95,28 @@ class Condition:
 
     With `test` it is *checked* by us. Without, it is *declared* by the caller (a property of the data or the loss)
     or, if `undecidable`, a statement such as δ = o(1/n) that no finite input can settle. A test of a condition that
-    differs between the readings of a formula takes the reading too: `by_reading`.
+    is of what the formula prescribes takes its outputs too, as `outputs`: `of_outputs`.
     """
 
     id: str
     statement: str
     test: Callable[..., Sides] | None = None
     undecidable: bool = False
-    by_reading: bool = False
+    of_outputs: bool = False
 
     @property
     def checked(self) -> bool:
         """Whether we check it ourselves."""
         return self.test is not None
 
-    def at(self, inputs: object, reading: Reading = "printed") -> ConditionResult:
-        """Evaluate at `inputs` in a reading; what cannot be computed is answered `undecidable`, never true."""
+    def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
+        """Evaluate at `inputs`, and at the formula's outputs there if it is of these.
+
+        What cannot be computed is answered `undecidable`, never true.
+        """
         if self.test is None:
             return ConditionResult(self.id, self.statement, "undecidable")
-        sides = self.test(inputs, reading) if self.by_reading else self.test(inputs)
+        sides = applied(self.test, inputs, **({"outputs": outputs} if self.of_outputs else {}))
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
@@ -155,7 +159,8 @@ class Theorem:
 
     `id` never changes its meaning; a correction gets a new id. `constants` says whether the statement's numbers are
     explicit or hidden inside an O(·). `inputs` is the request dataclass of `formula`, from which schema and documents
-    follow; a theorem about guarantees only has neither.
+    follow; where it is not given it is made from the formula's signature (`accountants/formula.py`). A theorem about
+    guarantees only has neither.
     """
 
     id: str
@@ -170,8 +175,22 @@ class Theorem:
     formula: Callable[..., Outputs] | None = field(default=None, compare=False)
     examples: tuple[Mapping[str, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.inputs is None and self.formula is not None:
+            object.__setattr__(self, "inputs", request_of(self.formula))
+
     def __hash__(self) -> int:
         return hash(self.id)
+
+    def request(self, **fields: Any) -> Any:
+        """A request of the formula: what `evaluate` takes.
+
+        Raises:
+            InvalidInput: the theorem has no formula, or no run can have these fields.
+        """
+        if self.inputs is None:
+            raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
+        return self.inputs(**fields)
 
     def because(self, *premises: Step, **inputs: object) -> Step:
         """The derivation step that applies this theorem to `inputs`, resting on `premises`."""
@@ -194,8 +213,8 @@ class Theorem:
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
         try:  # a square of 1e200, a quotient by one of 1e-200
             with np.errstate(over="raise", divide="raise", invalid="raise"):
-                outputs = self.formula(inputs, **arguments)
-                conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
+                outputs = applied(self.formula, inputs, **arguments)
+                conditions = tuple(condition.at(inputs, outputs) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
         sides = [side for each in conditions for side in (each.left, each.right)]

@@ -10,8 +10,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     AcceleratedProblem,
     accelerated_risk,
     best_envelope_smoothness,
+    best_stage,
+    stages_bound,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import best_stage, stages_bound
 from epsilond.calibrators.accelerated.answer import plan_at
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
 from epsilond.calibrators.mb_sgd.problem import Run

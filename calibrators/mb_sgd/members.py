@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation, loss_scales
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import ClientGroupRequest
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ClientGroup, Federation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import loss_scales
 from epsilond.calibrators.answer import Communication
 from epsilond.calibrators.calibration import Certificates, Family, Solution
 from epsilond.calibrators.guesses import likely_noise

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorem import ConditionResult, Sides, Status
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiment_noise import (
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     APPENDIX_H,
     ExperimentInputs,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std, proof_chain
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE, Variant, binding
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE, Prescription, Variant, binding
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.calibrators.answer import PrintedReading, TrueFigures
@@ -30,7 +30,7 @@ from epsilond.calibrators.printed import POISSON_BATCHES, REASONS, Asked
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
-    from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import Prescription
+    from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
     from epsilond.calibrators.calibration import Truth
 
 EXPERIMENTAL = APPENDIX_H.id

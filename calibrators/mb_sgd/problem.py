@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import (
+    ClientGroupRequest,
+    Participation,
+    ParticipationCount,
+    client_group_faults,
+    law_faults,
+    participation_counts,
+    read_members,
+)
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     BATCH_SIZE,
     CLIENT_GROUPS,
     COMMUNICATION_BUDGET,
@@ -41,18 +51,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import (
-    ClientGroupRequest,
-    check_group_scales,
-    client_group_faults,
-    law_faults,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    Participation,
-    ParticipationCount,
-    participation_counts,
-    read_members,
-)
 from epsilond.calibrators.problem import Target
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
@@ -237,7 +235,7 @@ class MiniBatchProblem(PacedProblem):
 
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
-    heterogeneity: Annotated[float | None, HETEROGENEITY] = None
+    heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
     observer: Annotated[Observer, OBSERVER] = "server"
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
 
@@ -271,7 +269,6 @@ class MbSgdProblem(MiniBatchProblem):
 
     def _check_scales(self) -> None:
         super()._check_scales()
-        check_group_scales(self.client_groups or ())
 
     def _member_faults(self) -> list[Fault]:
         return [*self._group_faults(), *self._participation_faults()]

@@ -10,10 +10,11 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import ConditionResult, Sides
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import Prescription, informal
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN, aggregates
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import informal
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.envelope import condition_answers, declared_answers
@@ -149,7 +150,7 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
     readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
     readings = (("printed", "complete"), ("corrected", "corrected"))
     for formula, reading in readings:
-        others = (one.at(inputs, formula) for one in theorem.conditions if one.id in OF_THE_RISK)
+        others = (one for one in theorem.evaluate(inputs, formula).conditions if one.id in OF_THE_RISK)
         yield _upper(asked, run, noise_std, inputs.prescription(formula), reading, others)
     federation = federation_of(asked, members_of(asked, run))
     if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
@@ -200,7 +201,7 @@ def _upper(
 
 def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     federation = federation_of(asked, members_of(asked, run))
-    seen, moments = federation.aggregates(run.rounds), federation.participation
+    seen, moments = aggregates(federation, run.rounds), federation.participation
     squared = max(member.lipschitz for member in members_of(asked, run)) ** 2
     return AggregatesAnswer(
         participants=moments.mean,

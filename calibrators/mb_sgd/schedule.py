@@ -10,18 +10,18 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Problem, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_prescription import EnvelopePrescription
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import effective_samples
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     EXCESS_RISK_BOUND,
+    Problem,
     best_step_size,
     closed_step_size,
+    excess_risk,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import effective_samples
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
-    Alike,
+    FEDERATED_RISK,
     UnequalProblem,
     best_envelope,
     enveloped_excess_risk,
@@ -40,7 +40,7 @@ from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, 
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Theorem
-    from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import ExcessRisk
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
     from epsilond.calibrators.calibration import Certificates
 
 GRADIENTS_PER_RECORD = 1000
@@ -90,7 +90,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> Problem | None:
         scales = scales_of(problem)
         return UnequalProblem.of(
             [
-                Alike(
+                ClientGroup(
                     clients=member.clients,
                     samples_per_client=member.samples_per_client,
                     batch_size=member.batch_size,
@@ -184,8 +184,7 @@ def with_prescribed(plan: Plan, problem: MbSgdProblem, prescribed: Run, noise_st
     assert seen is not None
     assert found.step_size is not None
     assert plan.risk.upper is not None
-    envelope = found.envelope_smoothness if isinstance(found, EnvelopePrescription) else None
-    pace = _Pace(found.step_size, envelope)
+    pace = _Pace(found.step_size, found.envelope_smoothness)
 
     def at(noise_std: float) -> float:
         return _bound(seen, pace, noise_std=noise_std, rounds=prescribed.rounds).total
@@ -198,7 +197,7 @@ def with_prescribed(plan: Plan, problem: MbSgdProblem, prescribed: Run, noise_st
         batch_size=prescribed.batch_size,
         rounds=prescribed.rounds,
         step_size=found.step_size,
-        envelope_smoothness=envelope,
+        envelope_smoothness=found.envelope_smoothness,
         within_budget=prescribed.rounds <= most_rounds(problem, prescribed.batch_size),
         certified_noise=certified,
         printed_noise=at(root_mean_square((printed_noise_std(member), member) for member in members)),

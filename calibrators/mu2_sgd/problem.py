@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
     DELTA,
@@ -27,7 +28,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
     CLIENT_SPREAD,
     GAUSSIAN_DP_MU,

@@ -15,8 +15,12 @@ from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import DISJOINT, THEOREM_2_3, OnePassInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_prescription import informal_rounds
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
+    DISJOINT,
+    THEOREM_2_3,
+    OnePassInputs,
+    informal_rounds,
+)
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of, printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
 from epsilond.calibrators.answer import PrintedReading

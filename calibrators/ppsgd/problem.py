@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
@@ -47,7 +48,6 @@ from epsilond.accountants.theorems.papers.bietti.federation import (
     participants_of,
 )
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.calibrators.problem import Target
 
 Reading = Literal["statement", "experimental"]

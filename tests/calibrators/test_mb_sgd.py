@@ -11,14 +11,10 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
+from epsilond.accountants.federation import ParticipationCount
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ParticipationCount
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import (
-    FEDERATED_RISK,
-    FederatedInputs,
-    GroupRun,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs, GroupRun
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of, spec_of

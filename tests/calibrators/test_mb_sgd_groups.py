@@ -11,12 +11,8 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import (
-    FEDERATED_RISK,
-    FederatedInputs,
-    GroupRun,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs, GroupRun
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.members import members_of, spec_of

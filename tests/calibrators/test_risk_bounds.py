@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import Participation
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Participation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     DELTA,
@@ -36,7 +37,6 @@ from epsilond.accountants.theorems.papers.bietti.federation import (
 )
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 
 _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 

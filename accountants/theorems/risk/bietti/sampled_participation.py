@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     FINITE_PERSONALIZATION,
@@ -32,7 +33,6 @@ from epsilond.accountants.theorems.papers.bietti.federation import (
     participants_of,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
