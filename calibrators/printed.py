@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any
 
 from epsilond.accountants.theorem import ConditionResult, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.calibrators.answer import EvaluationAsked
+from epsilond.calibrators.answer import Claims, EvaluationAsked, PrintedReading
+from epsilond.calibrators.envelope import condition_answers
 
 POISSON_BATCHES = ConditionResult(
     "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", False
@@ -33,7 +35,15 @@ class Asked:
     inputs: Any
     reading: TheoremReading = "printed"
 
-    @property
+    @classmethod
+    def of(cls, theorem: Theorem, record: Any, reading: TheoremReading = "printed", **others: Any) -> Asked:
+        """Inputs that the record has under the same names are the record's, but for `others`."""
+        assert theorem.inputs is not None
+        names = [field.name for field in fields(theorem.inputs)]
+        own = {name: getattr(record, name) for name in names if name not in others and hasattr(record, name)}
+        return cls(theorem, theorem.inputs(**own, **others), reading)
+
+    @cached_property
     def outputs(self) -> Outputs:
         """What the formula gives."""
         return self.theorem.evaluate(self.inputs, self.reading).outputs
@@ -47,6 +57,21 @@ class Asked:
     def served(self) -> EvaluationAsked:
         """The question, as it stands in the answer."""
         return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
+
+
+def shown(
+    question: Asked, *further: Asked, claims: Claims, parameters: Mapping[str, float], **parts: Any
+) -> PrintedReading:
+    """A reading in the answer; by default the theorem's `statement`, with its own status."""
+    theorem = question.theorem
+    named: dict[str, Any] = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
+    return PrintedReading(
+        theorem=theorem.id,
+        claims=claims,
+        conditions=condition_answers(question.conditions()),
+        evaluations=tuple(one.served for one in (question, *further)),
+        **named,
+    )
 
 
 def given_fields(inputs: Any) -> Mapping[str, Any]:
