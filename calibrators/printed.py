@@ -6,15 +6,17 @@ What a reading shows is what `POST /v1/theorems/{id}/evaluations` answers for th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from epsilond.accountants.theorem import ConditionResult, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.calibrators.answer import Claims, EvaluationAsked, PrintedReading
 from epsilond.calibrators.envelope import condition_answers
+
+T = TypeVar("T")
 
 POISSON_BATCHES = ConditionResult(
     "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", False
@@ -37,11 +39,9 @@ class Asked:
 
     @classmethod
     def of(cls, theorem: Theorem, record: Any, reading: TheoremReading = "printed", **others: Any) -> Asked:
-        """Inputs that the record has under the same names are the record's, but for `others`."""
+        """At the inputs that the record gives."""
         assert theorem.inputs is not None
-        names = [field.name for field in fields(theorem.inputs)]
-        own = {name: getattr(record, name) for name in names if name not in others and hasattr(record, name)}
-        return cls(theorem, theorem.inputs(**own, **others), reading)
+        return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
 
     @cached_property
     def outputs(self) -> Outputs:
@@ -57,6 +57,13 @@ class Asked:
     def served(self) -> EvaluationAsked:
         """The question, as it stands in the answer."""
         return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
+
+
+def inputs_of(kind: Callable[..., T], record: Any, **others: Any) -> T:
+    """Inputs of a class: those that the record has under the same names are the record's, but for `others`."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    own = {name: getattr(record, name) for name in names if name not in others and hasattr(record, name)}
+    return kind(**own, **others)
 
 
 def shown(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -161,7 +162,7 @@ class PpsgdProblem:
         """Whether a message may exceed the clipping norm, which the risk bounds exclude."""
         return self.gradient_bound * self._most_added > self.clipping_norm * (1.0 + 1e-12)
 
-    @property
+    @cached_property
     def federation(self) -> Federation:
         """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
         shared = self.gradient_bound if self.shared_gradient_std is None else self.shared_gradient_std

@@ -166,6 +166,11 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
     return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
 
 
+def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
+    """σ_ζ = zC/(qW), on the average."""
+    return noise_multiplier * problem.clipping_norm / (problem.rate * problem.federation.weight)
+
+
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:
     """The figures at the certified noise, where the number of participants is fixed and below N."""
     if problem.sampling != "without-replacement" or problem.participants == problem.clients:
