@@ -23,6 +23,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import RATIOS, check_scales
+from epsilond.accountants.specs import Spec, Subsampled, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.risk.das.convergence import best_ratio
 from epsilond.calibrators.qtdl.problem import GridProblem
 
@@ -84,8 +85,20 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def rate(self) -> float:
-        """Share of the clients that is drawn unseen; 1 where the draw is seen."""
+        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
         return self.participants / self.clients if self.observer == "released-models" else 1.0
+
+    def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
+        """One client's message, hidden in the draw of clients if that is unseen."""
+        if self.rate == 1.0:
+            return message
+        return Subsampled(
+            sampling="without-replacement",
+            batch_size=self.participants,
+            population=self.clients,
+            level="clients",
+            mechanism=message,
+        )
 
     @property
     def steps(self) -> int:

@@ -34,6 +34,7 @@ from epsilond.accountants.quantities import (
     natural_log_delta,
     request,
 )
+from epsilond.accountants.specs import Spec, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.sensitivity import (
     Movement,
     coupled,
@@ -204,6 +205,20 @@ class GridProblem:
         return self.rule.on_grid(self.dimension, self.quantization_levels)
 
     @property
+    def protected(self) -> Unit:
+        """Whose data is protected."""
+        return "record"
+
+    @property
+    def rate(self) -> float:
+        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
+        return 1.0
+
+    def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
+        """What is released in a round, where this is one client's message."""
+        return message
+
+    @property
     def rule(self) -> SensitivityRule:
         """The rule asked for; where nothing is, that of any two unit vectors."""
         return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
@@ -226,6 +241,11 @@ class QtdlProblem(GridProblem):
     rounds: Rounds = 1
     participants: Participants = 1
     unit: Annotated[Unit, UNIT] = "record"
+
+    @property
+    def protected(self) -> Unit:
+        """As asked."""
+        return self.unit
 
     def check_own(self) -> None:
         """Distances are given; messages are seen by the server, or by who sees as much."""
