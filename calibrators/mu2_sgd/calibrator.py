@@ -21,14 +21,19 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
     TRUSTED,
     UNTRUSTED,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
+    CERTIFIED,
+    CONVERGENCE,
     best_step_size,
     certified_risk,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
+    ORDERS,
+    TRUSTED_RUN,
+    order_terms,
     trusted_step_size,
     trusted_terms,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import ORDERS, TRUSTED_RUN, order_terms
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import CERTIFIED, CONVERGENCE
 from epsilond.calibrators.answer import Caution, Communication, Number, Risk, RiskBound, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
 from epsilond.calibrators.cautions import printed_cautions

@@ -13,9 +13,9 @@ import numpy as np
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Curve
+from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import PAD, harmonic
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilons, exact_mu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
     base_std,

@@ -28,18 +28,16 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (
     CLIENT_SPREAD,
-    GAUSSIAN_DP_MU,
     GRADIENT_STD,
-    OPTIMUM_GRADIENT_NORM,
-    PARTICIPATIONS,
     SMOOTHNESS_HETEROGENEITY,
     SMOOTHNESS_STD,
-    Federation,
     SmoothnessOrLinear,
 )
-from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import or_most
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import OPTIMUM_GRADIENT_NORM, CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
 from epsilond.calibrators.problem import Target
 
@@ -244,10 +242,9 @@ class Mu2SgdProblem:
         return self.seen_by in ("released-models", "other-clients")
 
     @property
-    def federation(self) -> Federation:
+    def federation(self) -> CancellationRun:
         """The run as the bounds see it."""
-        known = {name: or_most(getattr(self, name), getattr(self, bound)) for name, bound in SPREADS.items()}
-        return Federation(
+        return CancellationRun(
             clients=self.clients,
             participants=self.reporting,
             rounds=self.rounds,
@@ -255,7 +252,11 @@ class Mu2SgdProblem:
             lipschitz=self.lipschitz,
             smoothness=self.smoothness,
             diameter=self.diameter,
-            **known,
+            gradient_std=self.gradient_std,
+            heterogeneity=self.heterogeneity,
+            smoothness_std=self.smoothness_std,
+            smoothness_heterogeneity=self.smoothness_heterogeneity,
+            optimum_gradient_norm=self.optimum_gradient_norm,
         )
 
 

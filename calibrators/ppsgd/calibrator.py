@@ -22,12 +22,12 @@ from epsilond.accountants.theorems.papers.bietti.noise import (
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, THEOREM_4_5
 from epsilond.accountants.theorems.risk.bietti.personalization import OPTIMUM
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
 )
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6
 from epsilond.calibrators.answer import Caution, Communication, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.quantities import Relation
     from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorems.papers.bietti.federation import ClientSampling
+    from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family

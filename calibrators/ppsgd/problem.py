@@ -40,15 +40,14 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.bietti.federation import (
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    Batches,
     ClientSampling,
-    Federation,
-    GroupOfUsers,
     check_groups,
     participants_of,
 )
-from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from epsilond.calibrators.problem import Target
 
 Reading = Literal["statement", "experimental"]
@@ -163,7 +162,7 @@ class PpsgdProblem:
         return self.gradient_bound * self._most_added > self.clipping_norm * (1.0 + 1e-12)
 
     @cached_property
-    def federation(self) -> Federation:
+    def federation(self) -> DrawnGradients:
         """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
         shared = self.gradient_bound if self.shared_gradient_std is None else self.shared_gradient_std
         local = shared if self.local_gradient_std is None else self.local_gradient_std
@@ -179,7 +178,7 @@ class PpsgdProblem:
             for one in self.batches
         )
         fixed = self.sampling == "without-replacement"
-        return Federation(
+        return DrawnGradients(
             groups=groups,
             weighting=self.weighting,
             rate=self.rate,

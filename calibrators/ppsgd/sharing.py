@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from epsilond.accountants.quantities import personalization_value
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP
 from epsilond.accountants.theorems.risk.bietti.personalization import AtPersonalization, Landscape
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import VarianceTermInputs, threshold_epsilon
 from epsilond.calibrators.answer import Number, Risk, RiskBound, Served
 from epsilond.calibrators.printed import inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import ANY_LOSSES, THEOREM_2, AnyOnePass, OnePass
-from epsilond.accountants.theorems.papers.asoodeh.random_stopping import COROLLARY_3, RandomStop
+from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES, AnyOnePass
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2, OnePass, RandomStop
 from epsilond.calibrators.printed import Asked
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from epsilond.accountants.account import Account, account
 from epsilond.accountants.errors import BeyondBudget, NoCertificate
 from epsilond.accountants.schedules import Schedule
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES, steps_small
 from epsilond.accountants.theorems.hidden_states.projected_sgd import COMPOSED
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import INTERPOLATION
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import ANY_LOSSES, THEOREM_2, steps_small
-from epsilond.accountants.theorems.papers.asoodeh.random_stopping import COROLLARY_3
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Calibration, Caution, ConsideredBound, Served, derivation_of
 from epsilond.calibrators.calibration import Calibrator, CostClass

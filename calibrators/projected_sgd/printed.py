@@ -18,8 +18,13 @@ from scipy.optimize import brentq
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.theorem import ConditionResult, Status
-from epsilond.accountants.theorems.hidden_states.contraction_bound import log_contraction_bound
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
+    ANY_LOSSES,
+    CONVEX_LOSSES,
+    SMOOTH_LOSSES,
+    Run,
+    log_contraction_bound,
+)
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
     InverseTimeSteps,
@@ -27,15 +32,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     log_misprinted,
     risk_terms,
 )
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import (
-    ANY_LOSSES,
-    CONVEX_LOSSES,
-    SMALL_STEPS,
-    SMOOTH_LOSSES,
-    THEOREM_2,
-    WHOLE_STEPS,
-)
-from epsilond.accountants.theorems.papers.asoodeh.random_stopping import COROLLARY_3
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
 from epsilond.calibrators.answer import Claims, PrintedReading
 from epsilond.calibrators.envelope import condition_answers
 from epsilond.calibrators.printed import Asked

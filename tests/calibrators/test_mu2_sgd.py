@@ -11,10 +11,10 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.power_sums import harmonic
 from epsilond.accountants.specs import Composed, Gaussian, Repeated
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import harmonic
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import certified_risk
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import certified_risk
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem

@@ -113,11 +113,12 @@ class Recorder:
 
     def install(self) -> None:
         """Put the recording functions in place, before any test module is imported."""
-        import accountants.account as accounts
         import calibrators.accounting as accounting
+        from calibrators.risk_bounds import RISK_BOUNDS
+
+        import accountants.account as accounts
         from accountants.theorem import Theorem
         from calibrators import CALIBRATORS
-        from calibrators.risk_bounds import RISK_BOUNDS
         from epsilond import as_json
 
         def evaluated(theorem: Any, inputs: Any, reading: str = "printed") -> None:

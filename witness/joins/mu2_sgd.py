@@ -9,7 +9,8 @@ from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Status, Theorem, Verdict
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTIFIED, CertifiedInputs
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     BASELINE,
     INDEPENDENT,
@@ -18,13 +19,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     IndependentInputs,
     TrustedRunInputs,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
-    CERTIFIED,
-    PROVED_HERE,
-    STATED,
-    CertifiedInputs,
-    StatedInputs,
-)
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem

@@ -7,11 +7,12 @@ the mean gradient. The numbers of the paper's theorems could not be compared: id
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     DIAMETER,
     NoiseStd,
     Population,
@@ -27,8 +28,8 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     GRADIENTS,
     HIDDEN,
     MAPS,
+    periodic_mu,
 )
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import periodic_mu
 
 CONTRACTION = Quantity(
     symbol="c", gt=0, le=1, description="Lipschitz constant of a step's map, max(|1 − ηλ|, |1 − ηβ|) for η ≤ 2/β"
@@ -40,6 +41,8 @@ BATCH = Quantity(symbol="b", ge=1, le=10**15, description="records in one batch;
 @request
 class FullBatch:
     """X ← X − η(∇F(X) + Z), Z ~ N(0, σ²I), F the mean of n losses."""
+
+    scale: ClassVar = ANY_SCALE
 
     sensitivity: Sensitivity
     population: Population
@@ -65,6 +68,8 @@ class FullBatchInBall(FullBatch):
 @request
 class Cyclic:
     """X ← X − η(mean gradient of batch k mod l + Z), `rounds` passes over l fixed disjoint batches of b records."""
+
+    scale: ClassVar = ANY_SCALE
 
     sensitivity: Sensitivity
     batch_size: Annotated[int, BATCH]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.factor_sums import log_scheduled_sum
 from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     GRADIENT_STD,
     Clients,
     Dimension,
@@ -27,19 +28,17 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.contraction_bound import log_contraction_bound
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import (
-    A_3,
-    A_9,
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     CONVEX_LOSSES,
     FRESH_NOISE,
     LIPSCHITZ_LOSSES,
     PROJECTED,
     SECRET_ORDER,
-    SMALL_STEPS,
     SMOOTH_LOSSES,
+    Run,
+    log_contraction_bound,
 )
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, A_9, SMALL_STEPS
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 CURVATURE = Quantity(symbol="λ", unit="loss/length²", gt=0, description="strong convexity of the objective")
@@ -49,6 +48,8 @@ MEAN_GRADIENT_BOUND = Quantity(symbol="D", unit="loss/length", gt=0, description
 @request
 class InverseTimeSteps:
     """One pass with η_t = 1/(λt) and one noise. Absent: bounds of the mean gradient and its spread are L."""
+
+    scale: ClassVar = ANY_SCALE
 
     epsilon: PrivacyLoss
     clients: Clients

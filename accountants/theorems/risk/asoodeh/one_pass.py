@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     GRADIENT_STD,
     NOISE_STD,
     STEP_SIZE,
@@ -22,8 +23,8 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.hidden_states.projected_contraction import NOISE_STDS, STEP_SIZES, listed
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import A_4, CURVATURE
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import NOISE_STDS, STEP_SIZES, listed
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir 2016, Theorem 3, which no paper gives")
@@ -32,6 +33,8 @@ SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir
 @request
 class AverageRisk:
     """One pass; the mean over steps of the excess risk. Absent: the spread of the gradient is L."""
+
+    scale: ClassVar = ANY_SCALE
 
     clients: Clients
     participants: Participants = 1
