@@ -132,10 +132,13 @@ class Recorder:
         def asked(path: str, problem: Any) -> None:
             self.note(path, lambda: given(as_json(problem)))
 
-        Theorem.evaluate = self.outermost(Theorem.evaluate, evaluated)
+        theorem_class: Any = Theorem
+        theorem_class.evaluate = self.outermost(Theorem.evaluate, evaluated)
         accounts.account = self.outermost(accounts.account, accounted)
         accounting.answer = self.outermost(accounting.answer, partial(asked, "/v1/accounts"))
-        for entry, where in [*((c, "calibrations") for c in CALIBRATORS), *((c, "risk-bounds") for c in RISK_BOUNDS)]:
+        entries: list[tuple[Any, str]] = [(each, "calibrations") for each in CALIBRATORS]
+        entries += [(each, "risk-bounds") for each in RISK_BOUNDS]
+        for entry, where in entries:
             noted = partial(asked, f"/v1/{where}/{entry.name}")
             function = self.outermost(entry.solve, noted)
             setattr(sys.modules[entry.solve.__module__], entry.solve.__name__, function)
