@@ -16,8 +16,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth impor
 )
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
+from epsilond.calibrators.envelope import Asked
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
-from epsilond.calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem

@@ -24,13 +24,15 @@ from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, gu
 from epsilond.calibrators.cautions import noise_cautions, not_amplified, rounded
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
-from epsilond.calibrators.guesses import likely_noise, likely_rate, likely_rounds
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import (
     TRIALS_KEPT,
     Certified,
     largest_count,
     largest_rate,
+    likely_noise,
+    likely_rate,
+    likely_rounds,
     nearest_of,
     smallest_noise,
 )

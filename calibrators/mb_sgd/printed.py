@@ -23,10 +23,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE,
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.calibrators.answer import PrintedReading, TrueFigures
-from epsilond.calibrators.envelope import claims, condition_answers
+from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers
 from epsilond.calibrators.mb_sgd.members import Member
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
-from epsilond.calibrators.printed import POISSON_BATCHES, REASONS, Asked
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs, informal_rounds
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.printed import Asked
+from epsilond.calibrators.envelope import Asked
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import PrintedReading

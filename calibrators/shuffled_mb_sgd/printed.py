@@ -13,9 +13,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
     ExplicitNoiseInputs,
 )
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import claims, condition_answers
+from epsilond.calibrators.envelope import Asked, claims, condition_answers
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.printed import Asked
 from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
 
