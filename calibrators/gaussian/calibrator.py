@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.trust import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, guarantee_of
-from epsilond.calibrators.cautions import noise_cautions, not_amplified, rounded
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.problem import Target
@@ -209,8 +209,11 @@ _SOLVERS: dict[Unknown, Callable[[GaussianProblem], tuple[Certified, Target, dic
 
 def cautions(solution: GaussianSolution) -> Iterator[Caution]:
     """Of the number found, and what it costs that the observer sees the draw: asked again of one who does not."""
-    yield from noise_cautions((solution.certified,))
     problem = solution.problem
+    if problem.solve_for == "noise_multiplier":
+        yield from noise_cautions((solution.certified,))
+    elif solution.certified.slack is None:
+        yield MINIMALITY_NOT_PROVED
     if not loses_amplification(solution.draws, problem.observer, problem.unit):
         return
     try:

@@ -138,6 +138,7 @@ def utility_of(solution: MbSgdSolution) -> Plan | None:
     prescribed = prescribed_run(problem, run) if plan else None
     if plan is None or prescribed is None:
         return plan
+    assert solution.certificates is not None
     return with_prescribed(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
 

@@ -11,7 +11,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.trust import draws_of
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
-from epsilond.calibrators.mb_sgd.printed import inputs_of
+from epsilond.calibrators.mb_sgd.printed import theorem_inputs
 
 if TYPE_CHECKING:
     from epsilond.calibrators.calibration import Certificates
@@ -38,7 +38,7 @@ def group_parameters(solution: MbSgdSolution) -> tuple[GroupParameters, ...]:
     """One entry a group, in the order of the request."""
     problem, run = solution.problem, solution.run
     record = problem.unit == "record"
-    printed = inputs_of(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
+    printed = theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
     return tuple(
         GroupParameters(
             clients=member.clients,
