@@ -22,7 +22,7 @@ from epsilond.calibrators.mb_sgd.problem import Reading, Run
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.calibration import Truth
+    from epsilond.calibrators.certificates import Truth
 
 SHOWN = (
     "noise_std",

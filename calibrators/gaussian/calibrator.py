@@ -20,8 +20,9 @@ from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.trust import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.calibrators.answer import Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, guarantee_of
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
+from epsilond.calibrators.certificates import guarantee_of
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.problem import Target

@@ -14,7 +14,7 @@ from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
 from epsilond.calibrators.mb_sgd.printed import theorem_inputs
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.calibration import Certificates
+    from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.calibrator import MbSgdSolution
     from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.search import Certified

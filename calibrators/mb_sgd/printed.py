@@ -30,7 +30,7 @@ from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading,
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
     from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
-    from epsilond.calibrators.calibration import Truth
+    from epsilond.calibrators.certificates import Truth
 
 EXPERIMENTAL = APPENDIX_H.id
 READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {

@@ -13,7 +13,7 @@ from epsilond.calibrators.envelope import Asked, inputs_of
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.calibration import Truth
+    from epsilond.calibrators.certificates import Truth
     from epsilond.calibrators.mb_sgd.problem import Reading
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 

@@ -20,7 +20,7 @@ from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
-    from epsilond.calibrators.calibration import Truth
+    from epsilond.calibrators.certificates import Truth
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
