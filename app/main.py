@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Theorem
@@ -19,7 +20,7 @@ from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.keys import Keys
 from epsilond.app.http.observe import Observe
 from epsilond.app.http.problems import TABLE
-from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.manager import SimulationManager
 from epsilond.app.jobs.streams import Streams
 from epsilond.app.metrics import Metrics
 from epsilond.app.openapi import document
@@ -62,7 +63,7 @@ def create_app(
     metrics = Metrics()
     modules = tuple(sorted({theorem_home, *(calibrator.home for calibrator in calibrators)}))
     compute = Compute(chosen, metrics, modules)
-    jobs = Jobs(chosen, metrics, kinds)
+    jobs = SimulationManager(chosen, metrics, kinds)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -88,6 +89,7 @@ def create_app(
     keys = Keys.of(chosen.api_keys_file)
     if keys is not None:
         app.add_middleware(Authenticate, keys=keys, metrics_open=chosen.metrics_open)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6)
     app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)

@@ -16,7 +16,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.app.answers.answering import json_response
 from epsilond.app.answers.batch import Settled, answers
 from epsilond.app.answers.compute import Job
-from epsilond.app.answers.work import calibrate, reach
+from epsilond.app.answers.work import rendered
 from epsilond.app.http.problems import Problem
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.calibrators.planning.adapter import Draft, Planner
@@ -24,7 +24,7 @@ from epsilond.calibrators.planning.answer import PlanAnswer, Reached
 from epsilond.calibrators.planning.examples import EXAMPLES
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rankings import Outcome, Undecided, answer_of, drafts, found_of
-from epsilond.calibrators.planning.reach import Found
+from epsilond.calibrators.planning.reach import Found, reach
 
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 
@@ -64,9 +64,9 @@ def _job(each: Draft, problem: PlanProblem) -> Job:
     """The single calibration, kept under its own name; or the search for what reaches a risk."""
     calibrator = each.calibrator
     if problem.unknown is not None:
-        computation = partial(reach, calibrator, each.way, problem)
+        computation = partial(rendered, reach, calibrator, each.way, problem)
         return Job("reach", each.name, problem, computation)
-    computation = partial(calibrate, calibrator.solve, each.request)
+    computation = partial(rendered, calibrator.solve, each.request)
     closed_form = calibrator.cost(each.request) == "closed-form"
     return Job("calibration", calibrator.name, each.request, computation, closed_form)
 

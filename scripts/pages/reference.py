@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import Any
 
 from epsilond.accountants import quantities
@@ -16,7 +13,6 @@ from epsilond.app.http.problem_kinds import KINDS
 from scripts.pages import schemas
 from scripts.pages.markdown import code, plain, table
 
-EVALUATIONS = "evaluations"
 OF_THIS_MACHINE = "depends on the machine"
 
 
@@ -29,24 +25,16 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def http() -> str:
-    """Every operation but the evaluations of theorems, which are alike and stand on the pages of these."""
+    """Every operation; the inputs of each theorem stand on its own page."""
     info = schemas.document()["info"]
     parts = [f"# HTTP reference\n\n{plain(info['description'])} [openapi.json](openapi.json) is the whole contract.\n"]
     groups: dict[str, list[str]] = {}
-    evaluations = 0
     for method, path, operation in schemas.operations():
         (tag, *_) = operation.get("tags") or ["service"]
-        if tag == EVALUATIONS:
-            evaluations += 1
-        else:
-            groups.setdefault(tag, []).append(_operation(method, path, operation))
+        groups.setdefault(tag, []).append(_operation(method, path, operation))
     for tag, texts in groups.items():
         parts.append(f"## {tag.replace('-', ' ').capitalize()}\n\n" + "\n".join(texts))
-    parts.append(
-        f"## Evaluations\n\n`POST /v1/theorems/{{id}}/evaluations` evaluates the formula of a theorem, and its"
-        f" conditions, at `inputs`: {evaluations} operations with schemas of their own. Each stands on the page of its"
-        " [theorem](theorems/index.md).\n"
-    )
+    parts.append("The inputs of a theorem's formula stand on the page of the [theorem](theorems/index.md).\n")
     return "\n".join(parts)
 
 
@@ -106,20 +94,8 @@ def _quantity(each: Quantity) -> Sequence[str]:
 
 def settings_table() -> str:
     """What an operator may choose: variable, what it is when unset, and what it does."""
-    said = _said(Path(settings.__file__))
     rows = []
-    for field in fields(settings.Settings):
-        unset = OF_THIS_MACHINE if field.default is MISSING else code(str(field.default)) if field.default != "" else ""
-        rows.append((code(f"{settings.PREFIX}{field.name.upper()}"), unset, plain(said.get(field.name, ""))))
+    for name, field in settings.Settings.model_fields.items():
+        unset = OF_THIS_MACHINE if field.default_factory else code(str(field.default)) if field.default != "" else ""
+        rows.append((code(f"{settings.PREFIX}{name.upper()}"), unset, plain(field.description or "")))
     return table(("variable", "if unset", "what"), rows)
-
-
-def _said(file: Path) -> Mapping[str, str]:
-    """The string below each field of the class of settings."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    (of,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
-    said: dict[str, str] = {}
-    for field, below in zip(of.body, of.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            said[ast.unparse(field.target)] = str(below.value.value)
-    return said
