@@ -50,8 +50,9 @@ class Asked:
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
         """The checked conditions at these inputs in this reading, apart from some."""
-        own = (one for one in self.theorem.conditions if one.checked and one.id not in without)
-        return tuple(one.at(self.inputs, self.reading) for one in own)
+        own = {one.id for one in self.theorem.conditions if one.checked and one.id not in without}
+        found = self.theorem.evaluate(self.inputs, self.reading).conditions
+        return tuple(one for one in found if one.id in own)
 
     @property
     def served(self) -> EvaluationAsked:

@@ -53,7 +53,7 @@ def solve(asked: AcceleratedRiskProblem) -> RiskBoundsAnswer:
 def _run_and_noise(asked: AcceleratedRiskProblem) -> tuple[Run, float]:
     if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
         return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-    parameters = accelerated_mb_sgd.solve(replace(asked, readings=())).parameters
+    parameters = accelerated_mb_sgd.CALIBRATOR.solve(replace(asked, readings=())).parameters
     return Run(batch_size=parameters.batch_size, rounds=parameters.rounds), parameters.noise_std
 
 

@@ -10,10 +10,11 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import ConditionResult, Sides
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import Prescription, informal
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN, aggregates
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import informal
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.envelope import condition_answers, declared_answers
@@ -26,7 +27,7 @@ from epsilond.calibrators.mb_sgd.members import (
     start_of_run,
 )
 from epsilond.calibrators.mb_sgd.printed import inputs_of, printed_noise_std, registered, theorem_of
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem
 from epsilond.calibrators.risk.answer import (
     AggregatesAnswer,
@@ -104,7 +105,7 @@ def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
     return measured_bounds(answer, start_of_run(asked, asked.problem))
 
 
-def setting_of(asked: MiniBatchProblem) -> Setting:
+def setting_of(asked: PacedProblem) -> Setting:
     """What lower bounds look at."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)
@@ -123,11 +124,12 @@ def setting_of(asked: MiniBatchProblem) -> Setting:
 def _run_and_noise(asked: MbSgdRiskProblem) -> tuple[Run, float]:
     if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
         return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-    parameters = mb_sgd.solve(replace(asked, readings=())).parameters
+    parameters = mb_sgd.CALIBRATOR.solve(replace(asked, readings=())).parameters
     run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)
     if parameters.groups is None:
         return run, parameters.noise_std
-    return run, root_mean_square(tuple((group.noise_std, group.clients) for group in parameters.groups))
+    stds = (group.noise_std for group in parameters.groups)
+    return run, root_mean_square(zip(stds, members_of(asked, run), strict=True))
 
 
 def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[UpperBound]:
@@ -148,7 +150,7 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
     readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
     readings = (("printed", "complete"), ("corrected", "corrected"))
     for formula, reading in readings:
-        others = (one.at(inputs, formula) for one in theorem.conditions if one.id in OF_THE_RISK)
+        others = (one for one in theorem.evaluate(inputs, formula).conditions if one.id in OF_THE_RISK)
         yield _upper(asked, run, noise_std, inputs.prescription(formula), reading, others)
     federation = federation_of(asked, members_of(asked, run))
     if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
@@ -173,7 +175,7 @@ def _upper(
     others: Iterable[ConditionResult] = (),
 ) -> UpperBound:
     members = members_of(asked, run)
-    printed = root_mean_square(tuple((printed_noise_std(member, run.rounds), member.clients) for member in members))
+    printed = root_mean_square((printed_noise_std(member), member) for member in members)
     explicit = found.constants == "explicit"
     enough = Sides.at_least(run.rounds, found.prescribed_rounds)
     no_more = Sides.at_most(noise_std, printed)
@@ -199,7 +201,7 @@ def _upper(
 
 def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     federation = federation_of(asked, members_of(asked, run))
-    seen, moments = federation.aggregates(run.rounds), federation.participation
+    seen, moments = aggregates(federation, run.rounds), federation.participation
     squared = max(member.lipschitz for member in members_of(asked, run)) ** 2
     return AggregatesAnswer(
         participants=moments.mean,

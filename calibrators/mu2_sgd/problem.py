@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
     DELTA,
@@ -28,7 +29,6 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (

@@ -7,36 +7,37 @@ client as the unit stands in every message.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.account import account
-from epsilond.accountants.quantities import NOISE_MULTIPLIER
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import DISJOINT, THEOREM_2_3, OnePassInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_prescription import informal_rounds
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters, answer, printed_reading
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
+    DISJOINT,
+    THEOREM_2_3,
+    OnePassInputs,
+    informal_rounds,
+)
+from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of, printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.answer import Calibration, PrintedReading, TrueFigures
-from epsilond.calibrators.calibration import Calibrator, CostClass
-from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.mb_sgd.members import contribution_norm, only_member
+from epsilond.calibrators.answer import PrintedReading
+from epsilond.calibrators.calibration import Calibrator, CostClass, Family, Solution
+from epsilond.calibrators.guesses import likely_noise
+from epsilond.calibrators.mb_sgd.members import communication, contribution_norm, only_member, start_of_run
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
-from epsilond.calibrators.mb_sgd.schedule import likely_noise_multiplier
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
 from epsilond.calibrators.printed import Asked
-from epsilond.calibrators.search import Certified, smallest_noise
 
 if TYPE_CHECKING:
-    from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from collections.abc import Iterator
+
     from epsilond.accountants.specs import Spec
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.calibration import Truth
 
 NAME = "one-pass-accelerated-mb-sgd"
 FIXED_DIVISOR = Condition(
@@ -54,67 +55,27 @@ def run_spec(problem: OnePassProblem, run: Run, noise_multiplier: float) -> Spec
     return Repeated(times=run.rounds, mechanism=release) if problem.unit == "client" else release
 
 
-def certify(problem: OnePassProblem, rounds: int) -> Certified:
-    """The smallest certified noise multiplier; for records it does not depend on the rounds."""
-    run = Run(batch_size=1, rounds=rounds)
-
-    @functools.cache
-    def family(noise_multiplier: float, effort: Effort) -> Guarantee:
-        return account(
-            run_spec(problem, run, noise_multiplier),
-            relation=problem.relation,
-            unit=problem.unit,
-            observer=problem.observer,
-            effort=effort,
-        ).guarantee
-
-    return smallest_noise(family, problem.target, guess=_likely_noise_multiplier(problem, rounds))
-
-
-def _likely_noise_multiplier(problem: OnePassProblem, rounds: int) -> float:
+def likely_noise_multiplier(problem: OnePassProblem, run: Run) -> float:
     """A guess, as for one full batch, or as many as there are rounds."""
-    repeats = rounds if problem.unit == "client" else 1
-    full = Run(batch_size=problem.samples_per_client, rounds=repeats)
-    return likely_noise_multiplier(problem, only_member(problem, full), repeats)
+    return likely_noise(problem.target, rate=1.0, rounds=run.rounds if problem.unit == "client" else 1, distance=2.0)
 
 
-def solve(problem: OnePassProblem) -> Calibration:
-    """The smallest certified noise, the cut of the records and the stages to run it with, and Theorem 2.3 beside it.
-
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        Infeasible: no noise that is offered meets the target.
-    """
-    by_rounds = functools.cache(functools.partial(certify, problem))
-
-    def certified_for(run: Run) -> Certified:
-        return by_rounds(run.rounds if problem.unit == "client" else 1)
-
-    def noise_of(run: Run) -> float:
-        return certified_for(run).noise * contribution_norm(problem, only_member(problem, run))
-
-    def likely_noise_of(run: Run) -> float:
-        return _likely_noise_multiplier(problem, run.rounds) * contribution_norm(problem, only_member(problem, run))
-
-    choice = choose_run(problem, likely_noise_of if problem.unit == "client" else noise_of, noise_of)
-    run = choice.run
-    apart = () if problem.relation == "replace-one" else (FIXED_DIVISOR,)
-    return answer(
-        NAME,
-        problem,
-        choice,
-        certified_for(run),
-        draws=(),
-        printed=printed_readings(problem),
-        plan=plan_of(problem, run, noise_of(run)),
-        objective="population",
-        declared=(*CONDITIONS, *apart),
-        unused=("empirical_gradient_std",),
-    )
+FAMILY = Family(
+    spec=run_spec,
+    guess=likely_noise_multiplier,
+    contribution=lambda problem, run: contribution_norm(problem, only_member(problem, run)),
+)
 
 
-def printed_readings(problem: OnePassProblem) -> tuple[PrintedReading, ...]:
+def declared(solution: Solution) -> Iterator[Condition]:
+    """The premises of the run, of a record that is absent, and of the risk bound."""
+    yield from CONDITIONS
+    if solution.problem.relation != "replace-one":
+        yield FIXED_DIVISOR
+    yield from solution.utility.declared
+
+
+def printed_readings(problem: OnePassProblem, truth: Truth) -> tuple[PrintedReading, ...]:
     """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
 
     `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
@@ -123,10 +84,10 @@ def printed_readings(problem: OnePassProblem) -> tuple[PrintedReading, ...]:
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, reading) for reading in READINGS if reading in asked)
+    return tuple(_reading(problem, reading, truth) for reading in READINGS if reading in asked)
 
 
-def _reading(problem: OnePassProblem, reading: Reading) -> PrintedReading:
+def _reading(problem: OnePassProblem, reading: Reading, truth: Truth) -> PrintedReading:
     asked = Asked(THEOREM_2_3, _inputs(problem, reading), "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
     informal = reading == "informal"
@@ -137,7 +98,7 @@ def _reading(problem: OnePassProblem, reading: Reading) -> PrintedReading:
         parameters={
             name: found[name] for name in (*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale")
         },
-        true=_truth(problem, found["noise_multiplier"]),
+        true=truth(None, found["noise_multiplier"]),
         beside=() if informal else ("informal-participation",),
     )
 
@@ -170,14 +131,6 @@ def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
     )
 
 
-def _truth(problem: OnePassProblem, noise_multiplier: float) -> TrueFigures | None:
-    """At printed noise, for a record under replace-one: what the theorem speaks of; None for noise never offered."""
-    if not NOISE_MULTIPLIER.contains(noise_multiplier):
-        return None
-    spec = Gaussian(noise_multiplier=noise_multiplier)
-    return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
-
-
 def cost(problem: OnePassProblem) -> CostClass:
     """The noise is exactly Gaussian, a closed form; the cut and the stages may have to be searched."""
     return "closed-form" if problem.quick else "search"
@@ -192,8 +145,16 @@ CALIBRATOR = Calibrator(
     ),
     problem=OnePassProblem,
     parameters=AcceleratedParameters,
-    by_hand=solve,
     cost=cost,
+    family=FAMILY,
+    choose=choose_run,
+    draws=lambda _: (),
+    utility=lambda solution: plan_of(solution.problem, solution.run, solution.noise_std),
+    printed=lambda solution: printed_readings(solution.problem, solution.truth),
+    communication=communication,
+    declared=declared,
+    cautions=lambda solution: cautions_of(solution, ("empirical_gradient_std",)),
+    start=lambda problem: start_of_run(problem, "population", gap=problem.initial_gap),
     theorems=(THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id),
     example={
         "epsilon": 1.0,

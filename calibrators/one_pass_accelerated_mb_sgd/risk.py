@@ -40,7 +40,7 @@ def solve(asked: OnePassRiskProblem) -> RiskBoundsAnswer:
         run,
         noise_std,
         plan=plan_of(asked, run, noise_std),
-        printed=one_pass.printed_readings(replace(asked, batch_size=run.batch_size)),
+        printed=one_pass.printed_readings(replace(asked, batch_size=run.batch_size), lambda _run, _noise: None),
         objective="population",
     )
 
@@ -48,7 +48,7 @@ def solve(asked: OnePassRiskProblem) -> RiskBoundsAnswer:
 def _run_and_noise(asked: OnePassRiskProblem) -> tuple[Run, float]:
     if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
         return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-    parameters = one_pass.solve(replace(asked, readings=())).parameters
+    parameters = one_pass.CALIBRATOR.solve(replace(asked, readings=())).parameters
     return Run(batch_size=parameters.batch_size, rounds=parameters.rounds), parameters.noise_std
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
@@ -44,7 +45,6 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     check_groups,
     participants_of,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from epsilond.calibrators.problem import TargetedProblem
 

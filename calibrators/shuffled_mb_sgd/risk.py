@@ -9,8 +9,8 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1, ShuffledInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.envelope import condition_answers, declared_answers
@@ -51,15 +51,14 @@ def solve(asked: ShuffledMbSgdRiskProblem) -> RiskBoundsAnswer:
         Infeasible: no noise that is offered meets the target.
     """
     run, noise_std = _run_and_noise(asked)
-    unshuffled = asked.unshuffled(run)
-    seen = risk_problem(unshuffled, run)
+    seen = risk_problem(asked, run)
     assert seen is not None  # batches are drawn without replacement
     found = explicit_bound(
         seen, objective=asked.problem, noise_std=noise_std, rounds=run.rounds, step_size=asked.step_size
     )
     theorem = EXCESS_RISK_BOUND if asked.smoothness is not None else FEDERATED_RISK
     upper = (found.answer(theorem, asked.smoothness or 0.0), *_printed(asked, run))
-    setting = setting_of(unshuffled)
+    setting = setting_of(asked)
     lower = (lower_bound(asked, setting, asked.trust or "shuffle"),)
     answer = RiskBoundsAnswer(
         algorithm="shuffled-mb-sgd",
@@ -79,13 +78,13 @@ def solve(asked: ShuffledMbSgdRiskProblem) -> RiskBoundsAnswer:
         warnings=tuple(_warnings(asked)),
         engine_version=ENGINE_VERSION,
     )
-    return measured_bounds(answer, start_of_run(unshuffled, asked.problem))
+    return measured_bounds(answer, start_of_run(asked, asked.problem))
 
 
 def _run_and_noise(asked: ShuffledMbSgdRiskProblem) -> tuple[Run, float]:
     if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
         return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-    parameters = shuffled_mb_sgd.solve(replace(asked, readings=())).parameters
+    parameters = shuffled_mb_sgd.CALIBRATOR.solve(replace(asked, readings=())).parameters
     return Run(batch_size=parameters.batch_size, rounds=parameters.rounds), parameters.noise_std
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import Participation
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Participation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
@@ -147,7 +147,7 @@ def test_a_step_size_that_is_given_is_used_and_is_no_better() -> None:
 
 def test_without_a_noise_it_is_the_certified_one() -> None:
     answer = bounded(MB_SGD, noise_std=None)
-    certified = mb_sgd.solve(mb_sgd.MbSgdProblem(**mb_sgd.CALIBRATOR.example))
+    certified = mb_sgd.CALIBRATOR.solve(mb_sgd.MbSgdProblem(**mb_sgd.CALIBRATOR.example))
     assert answer.run.noise_source == "certified"
     assert answer.run.noise_std == certified.parameters.noise_std
     assert certified.risk is not None

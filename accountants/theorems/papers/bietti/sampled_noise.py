@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     DELTA,
@@ -36,7 +37,6 @@ from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 
 _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 

@@ -46,7 +46,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     theorem_step,
 )
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import golden_section
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import golden_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

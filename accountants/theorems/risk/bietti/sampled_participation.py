@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     FINITE_PERSONALIZATION,
@@ -47,7 +48,6 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     participants_of,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
