@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clien
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
 from epsilond.calibrators.guesses import likely_noise
-from epsilond.calibrators.search import LEAST, MOST, Certified, smallest_noise
+from epsilond.calibrators.search import LEAST, MOST, Certified, confirmed, smallest_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
-    from epsilond.calibrators.problem import Target
-    from epsilond.calibrators.search import Family
 
 MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "full": ((0.0, 1e-6),),
@@ -126,20 +124,10 @@ def certify(
     else:
         guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
         for margin, slack in MARGINS[kind]:
-            if closed := _at(family, target, guess * (1.0 + margin), slack):
+            noise = guess * (1.0 + margin)
+            if LEAST < noise < MOST and (closed := confirmed(family, target, noise, slack)):
                 return closed
     return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST))
-
-
-def _at(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
-    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
-    if (
-        not LEAST < noise < MOST
-        or family(noise, "default").curve.bound_log_delta(target.epsilon).upper > target.log_delta
-    ):
-        return None
-    less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
-    return Certified(noise, family(noise, "default"), slack) if less > target.log_delta else None
 
 
 def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
