@@ -43,8 +43,10 @@ if TYPE_CHECKING:
         TrueFigures,
     )
     from epsilond.calibrators.frontier import Choice
+    from epsilond.calibrators.planning.adapter import PlanAdapter
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.risk.baseline import Start
+    from epsilond.calibrators.risk.bounder import RiskPart
     from epsilond.calibrators.search import Certified
 
 CostClass = Literal["closed-form", "search"]
@@ -281,9 +283,15 @@ class Calibrator:
     start: Callable[[Any], Start | None] = _nothing
     """Of the problem: what is known of the risk before the run."""
 
+    risk: RiskPart | None = None
+    """Bounds on the risk of a run, with a route and a command of their own."""
+    plans: tuple[PlanAdapter, ...] = ()
+    """How it reads a plan, in each of its variants."""
+    plan_place: int = 0
+    """Its place among the algorithms of a plan: those that take longest stand last."""
+
     home: str = "epsilond.calibrators"
     """The module whose CALIBRATORS it stands in. It holds functions, so other processes get it by its name there."""
-    by_hand: Callable[[Any], Calibration] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str, str], Calibrator], tuple[str, str]]:
         """By name."""
@@ -299,8 +307,6 @@ class Calibrator:
             ConditionViolated: no theorem covers what is released under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        if self.by_hand is not None:
-            return self.by_hand(problem)
         solution = self.find(problem) if self.find else self._smallest_noise(problem)
         solution = replace(solution, utility=self.utility(solution))
         solution = replace(solution, printed=self.printed(solution))

@@ -80,6 +80,23 @@ def noise_below(reading: PrintedReading, noise_std: float) -> Iterator[Caution]:
         )
 
 
+ASSUMED = {
+    "initial_distance": "the diameter",
+    "initial_gap": "lipschitz · diameter",
+    "gradient_std": "lipschitz, its largest value",
+    "heterogeneity": "lipschitz, its largest value",
+}
+"""What an absent field of a mini-batch problem is taken to be."""
+
+
+def assumed(problem: object, *names: str) -> Iterator[Caution]:
+    """Those of the fields that were absent."""
+    for name in names:
+        if getattr(problem, name) is None:
+            code = f"assumed-{name.replace('_', '-')}"
+            yield Caution(code=code, message=f"{name} was taken to be {ASSUMED[name]}")
+
+
 def name_of(reading: PrintedReading) -> str:
     """The theorem and the reading of it."""
     return f"{reading.theorem} ({reading.reading})"

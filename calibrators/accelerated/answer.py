@@ -18,6 +18,7 @@ from epsilond.calibrators.answer import (
     RiskBound,
     Served,
 )
+from epsilond.calibrators.cautions import assumed
 from epsilond.calibrators.envelope import (
     claims,
     condition_answers,
@@ -133,8 +134,7 @@ def cautions_of(solution: Solution, unused: Iterable[str]) -> Iterator[Caution]:
     """Those of mb-sgd, and more assumptions; `unused` names fields that say nothing to this algorithm."""
     problem = solution.problem
     yield from cautions_of_mb_sgd(problem, (solution.certified,), (solution.noise_std,), solution.printed)
-    if problem.initial_gap is None:
-        yield Caution(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
+    yield from assumed(problem, "initial_gap")
     for name in unused:
         if getattr(problem, name) is not None:
             yield Caution(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")

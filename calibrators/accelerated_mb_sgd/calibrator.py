@@ -12,7 +12,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOI
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.plan import PLANS
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
+from epsilond.calibrators.accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.accelerated_mb_sgd.schedule import choose_run, plan_of
 from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.mb_sgd.calibrator import cost as cost_of_noise
@@ -50,6 +52,9 @@ CALIBRATOR = Calibrator(
     cautions=lambda solution: cautions_of(solution, ("gradient_std", "heterogeneity")),
     start=lambda problem: start_of_run(problem, "empirical", gap=problem.initial_gap),
     theorems=("lowy.e.1", "lowy.2.4", "lowy.algorithm-2", ACCELERATED_RISK_BOUND.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=5,
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

@@ -34,8 +34,10 @@ from epsilond.calibrators.mb_sgd.members import (
     root_mean_square,
     start_of_run,
 )
+from epsilond.calibrators.mb_sgd.plan import PLANS
 from epsilond.calibrators.mb_sgd.printed import printed_readings
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem
+from epsilond.calibrators.mb_sgd.risk import RISK
 from epsilond.calibrators.mb_sgd.schedule import (
     Averaging,
     Plan,
@@ -168,6 +170,9 @@ CALIBRATOR = Calibrator(
     cautions=lambda solution: cautions_of(solution.problem, solution.each, solution.noise_stds, solution.printed),
     start=lambda problem: start_of_run(problem, "population"),
     theorems=("lowy.2.1", "lowy.2.2", "lowy.appendix-h", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=6,
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.cautions import noise_cautions, printed_cautions
+from epsilond.calibrators.cautions import assumed, noise_cautions, printed_cautions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,12 +75,7 @@ def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _of_assumptions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    if problem.initial_distance is None:
-        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
-    if not problem.identically_distributed and problem.heterogeneity is None:
-        yield Caution(
-            code="assumed-heterogeneity", message="heterogeneity was taken to be lipschitz, its largest value"
-        )
+    yield from assumed(problem, "initial_distance", *(() if problem.identically_distributed else ("heterogeneity",)))
     if problem.sampling not in ("without-replacement", "full"):
         yield Caution(
             code="no-risk-for-this-sampling",

@@ -46,6 +46,7 @@ from epsilond.calibrators.mu2_sgd.family import (
     reports_of,
     residual_noise_std,
 )
+from epsilond.calibrators.mu2_sgd.plan import PLANS
 from epsilond.calibrators.mu2_sgd.printed import printed_readings
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA, BITS_PER_COORDINATE, SPREADS, Mu2SgdProblem
 from epsilond.calibrators.risk.baseline import Start, start_of
@@ -369,6 +370,8 @@ CALIBRATOR = Calibrator(
     cautions=cautions,
     start=start_of_run,
     theorems=("reshef.5.1", "reshef.5.2", "reshef.f.1", "reshef.f.2", "reshef.lemma-2.6", SCHEDULE.id, CERTIFIED.id),
+    plans=PLANS,
+    plan_place=0,
     example={
         "epsilon": 8.0,
         "delta": 1e-5,

@@ -21,6 +21,7 @@ from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START,
 from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Caution, Objective, Served
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.cautions import noise_cautions
+from epsilond.calibrators.norm_fedavg.plan import PLANS
 from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readings
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.calibrators.printed import Asked
@@ -178,6 +179,8 @@ CALIBRATOR = Calibrator(
         ROUNDS_OF_CLIENTS.id,
         GRADIENT_NORM_OF_THE_START.id,
     ),
+    plans=PLANS,
+    plan_place=9,
     example={
         "epsilon": 2.0,
         "delta": 1e-6,

@@ -7,8 +7,6 @@ client as the unit stands in every message.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.specs import Gaussian, Repeated
@@ -18,26 +16,22 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
     DISJOINT,
     THEOREM_2_3,
-    OnePassInputs,
-    informal_rounds,
 )
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of, printed_reading
-from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.answer import PrintedReading
+from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of
 from epsilond.calibrators.calibration import Calibrator, CostClass, Family, Solution
 from epsilond.calibrators.guesses import likely_noise
 from epsilond.calibrators.mb_sgd.members import communication, contribution_norm, only_member, start_of_run
-from epsilond.calibrators.mb_sgd.problem import Reading, Run
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.plan import PLANS
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
-from epsilond.calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from epsilond.accountants.specs import Spec
-    from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.calibration import Truth
 
 NAME = "one-pass-accelerated-mb-sgd"
 FIXED_DIVISOR = Condition(
@@ -46,7 +40,6 @@ FIXED_DIVISOR = Condition(
     "records keep their rounds",
 )
 CONDITIONS = (INSIDE_DOMAIN, DISJOINT, Condition("fresh-noise", "fresh Gaussian noise in every message"))
-SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularization")
 
 
 def run_spec(problem: OnePassProblem, run: Run, noise_multiplier: float) -> Spec:
@@ -75,62 +68,6 @@ def declared(solution: Solution) -> Iterator[Condition]:
     yield from solution.utility.declared
 
 
-def printed_readings(problem: OnePassProblem, truth: Truth) -> tuple[PrintedReading, ...]:
-    """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
-
-    `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
-    of the main text. It speaks of records: for the unit `client` there is nothing to print.
-    """
-    if problem.unit == "client":
-        return ()
-    asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, reading, truth) for reading in READINGS if reading in asked)
-
-
-def _reading(problem: OnePassProblem, reading: Reading, truth: Truth) -> PrintedReading:
-    asked = Asked(THEOREM_2_3, _inputs(problem, reading), "corrected" if reading == "corrected" else "printed")
-    found = asked.outputs
-    informal = reading == "informal"
-    return printed_reading(
-        problem,
-        asked,
-        reading,
-        parameters={
-            name: found[name] for name in (*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale")
-        },
-        true=truth(None, found["noise_multiplier"]),
-        beside=() if informal else ("informal-participation",),
-    )
-
-
-def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
-    inputs = OnePassInputs(
-        epsilon=problem.epsilon,
-        delta=problem.delta,
-        log10_delta=problem.log10_delta,
-        samples_per_client=problem.samples_per_client,
-        clients=problem.clients,
-        participants=problem.reporting,
-        batch_size=problem.batch_size,
-        dimension=problem.dimension,
-        lipschitz=problem.lipschitz,
-        diameter=problem.diameter,
-        smoothness=problem.smoothness,
-        strong_convexity=problem.strong_convexity,
-        gradient_std=problem.gradient_std,
-        heterogeneity=problem.spread,
-        initial_gap=problem.gap,
-    )
-    if problem.batch_size is not None:
-        return inputs
-    rounds = problem.rounds
-    if rounds is None and reading == "informal":
-        rounds = math.ceil(informal_rounds(inputs.run))
-    return (
-        inputs if rounds is None else replace(inputs, batch_size=max(1, problem.samples_per_client // max(1, rounds)))
-    )
-
-
 def cost(problem: OnePassProblem) -> CostClass:
     """The noise is exactly Gaussian, a closed form; the cut and the stages may have to be searched."""
     return "closed-form" if problem.quick else "search"
@@ -156,6 +93,9 @@ CALIBRATOR = Calibrator(
     cautions=lambda solution: cautions_of(solution, ("empirical_gradient_std",)),
     start=lambda problem: start_of_run(problem, "population", gap=problem.initial_gap),
     theorems=(THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=2,
     example={
         "epsilon": 1.0,
         "delta": 1e-6,

@@ -32,6 +32,7 @@ from epsilond.calibrators.answer import Caution, Communication, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, printed_cautions
 from epsilond.calibrators.ppsgd.family import ParticipationFigures, certify, noise_std_of, participation_figures
+from epsilond.calibrators.ppsgd.plan import PLANS
 from epsilond.calibrators.ppsgd.printed import printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
@@ -221,6 +222,8 @@ CALIBRATOR = Calibrator(
             COALITION,
         )
     ),
+    plans=PLANS,
+    plan_place=1,
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

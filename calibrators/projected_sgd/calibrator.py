@@ -26,6 +26,7 @@ from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Caution, ConsideredBound, Served
 from epsilond.calibrators.calibration import Calibrator, Solution
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumption_cautions, printed_cautions
+from epsilond.calibrators.projected_sgd.plan import PLANS
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest
 from epsilond.calibrators.projected_sgd.risk import start_of_run, utility_of
@@ -235,6 +236,8 @@ CALIBRATOR = Calibrator(
     cautions=cautions,
     start=start_of_run,
     theorems=(THEOREM_2.id, COROLLARY_1.id, COROLLARY_2.id, COROLLARY_3.id, ANY_LOSSES.id, INTERPOLATION.id),
+    plans=PLANS,
+    plan_place=4,
     example={
         "epsilon": 0.5,
         "delta": 1e-5,

@@ -21,6 +21,7 @@ from epsilond.calibrators.answer import Caution, Ends, GuaranteeAnswer, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
 from epsilond.calibrators.cautions import noise_cautions
 from epsilond.calibrators.envelope import guarantee_answer
+from epsilond.calibrators.qtdl.plan import PLANS
 from epsilond.calibrators.qtdl.printed import (
     binomial_cautions,
     binomial_trials,
@@ -165,6 +166,8 @@ CALIBRATOR = Calibrator(
     declared=lambda solution: (*CONDITIONS, *solution.certified.guarantee.declared),
     cautions=cautions,
     theorems=tuple(one.id for one in (THEOREM_1, EXACT, BY_L2, ESCAPE, COUPLED, HOEFFDING, LEMMA_1, EQUATION_7)),
+    plans=PLANS,
+    plan_place=8,
     example={
         "epsilon": 1.0,
         "delta": 1e-6,

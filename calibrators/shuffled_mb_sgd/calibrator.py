@@ -27,12 +27,14 @@ from epsilond.calibrators.calibration import (
     declared_by_all,
     guarantee_of,
 )
-from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, failing_conditions, name_of, noise_below
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
 from epsilond.calibrators.envelope import true_figures
 from epsilond.calibrators.mb_sgd.members import communication, start_of_run
 from epsilond.calibrators.mb_sgd.schedule import Averaging, Plan, plan_of
+from epsilond.calibrators.shuffled_mb_sgd.plan import PLANS
 from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
+from epsilond.calibrators.shuffled_mb_sgd.risk import RISK
 from epsilond.calibrators.shuffled_mb_sgd.schedule import choose_run, contribution_norm, likely_noise_multiplier
 from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials
 
@@ -132,8 +134,7 @@ def cautions(solution: Solution) -> Iterator[Caution]:
             code="observer-not-the-shuffled-server",
             message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
         )
-    if solution.problem.initial_distance is None:
-        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+    yield from assumed(solution.problem, "initial_distance")
 
 
 def cost(problem: ShuffledMbSgdProblem) -> CostClass:
@@ -162,6 +163,9 @@ CALIBRATOR = Calibrator(
     cautions=cautions,
     start=lambda problem: start_of_run(problem, "population"),
     theorems=(THEOREM_4_1.id, EXPLICIT_NOISE.id, EXCESS_RISK_BOUND.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=7,
     example={
         "epsilon": 1.0,
         "delta": 1e-6,

@@ -280,9 +280,7 @@ def test_far_places_of_differing_steps_are_bounded_by_blocks(
 ) -> None:
     given = Run.of(spec(clients=20_000, participants=1, **changes), "replace-one")
     blocks = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
-    monkeypatch.setattr(
-        "epsilond.accountants.theorems.hidden_states.differing_steps.HYBRID_PLACES", 20_000
-    )
+    monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.differing_steps.HYBRID_PLACES", 20_000)
     places = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
     for block, place in zip(blocks, places, strict=True):
         assert place.upper - 1e-9 <= block.upper <= place.upper + 0.02
