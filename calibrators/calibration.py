@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
+from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.trust import draws_of
 from epsilond.calibrators.answer import Calibration, derivation_of
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
@@ -28,10 +28,9 @@ from epsilond.calibrators.search import TRIALS_KEPT, smallest_noise
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation, Sampling
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Condition, Step
-    from epsilond.accountants.trust import Definition, Draw
+    from epsilond.accountants.structure import Definition, Draw
+    from epsilond.accountants.theorem import Condition, Effort, Step
     from epsilond.calibrators.answer import (
         Caution,
         Communication,

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import assumptions
-from epsilond.accountants.trust import DRAW_UNSEEN
+from epsilond.accountants.structure import DRAW_UNSEEN
 from epsilond.calibrators.answer import UNBOUNDED, Caution
 from epsilond.calibrators.search import LEAST
 

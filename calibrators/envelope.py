@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.trust import Draw, in_words, own_level
+from epsilond.accountants.structure import Draw, in_words, own_level
 from epsilond.calibrators.answer import (
     Claims,
     ConditionAnswer,
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition, ConditionResult
-    from epsilond.accountants.trust import Definition
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Certified
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from epsilond.accountants.errors import BeyondBudget, Infeasible
-from epsilond.accountants.rule import Effort
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorem import ConditionResult, Effort
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee

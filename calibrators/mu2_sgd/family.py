@@ -31,7 +31,7 @@ from epsilond.calibrators.search import SLACKS, Certified, confirmed, smallest_n
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 Described = Literal["group", "most", "average"]

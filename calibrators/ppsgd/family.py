@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Effort
     from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
