@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from epsilond.accountants.errors import ConditionViolated, NoCertificate
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.quantities import Observer, Relation
-from epsilond.accountants.rule import Case, Effort
+from epsilond.accountants.theorem import Case, Effort
 from epsilond.accountants.theorems import RULES
-from epsilond.accountants.theorems.composition.joined import least
+from epsilond.accountants.theorems.composition.least_of import least
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Curve
@@ -60,7 +60,7 @@ class _Accountant:
         return self.known[key]
 
     def _proved(self, spec: Any, setting: Setting) -> Guarantee:
-        """The first bound, as rules of a kind stand best first or exclude one another; the least of those that join."""
+        """The first bound, as rules of a kind stand best first or exclude one another; the least where they combine."""
         case = Case(setting, self.effort, self.account, self.whole)
         refused, found = [], []
         for rule in RULES:
@@ -73,7 +73,7 @@ class _Accountant:
                 continue
             self._note(Considered(rule.theorem.id, applies=True, curve=outcome.curve))
             found.append(outcome)
-            if not rule.joins:
+            if not rule.combines:
                 break
         if found:
             return found[0] if len(found) == 1 else least(found)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
+from epsilond.accountants.curve import Curve, Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import (
+    DELTA,
+    EPSILON,
+    LOG10_DELTA,
+    Observer,
+    Relation,
+    Unit,
+    natural_log_delta,
+)
+from epsilond.accountants.quantity import check_value
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Curve
     from epsilond.accountants.theorem import Condition, Step, Theorem
+
 
 Tightness = Literal["proved", "witnessed", "unknown"]
 
@@ -80,3 +93,87 @@ class Refusal:
 
     theorem: Theorem
     reason: str
+
+
+# A privacy curve as callers ask it: ε and δ by name, in the units of every request and answer -----------------------
+#
+# Inside, curves speak natural logarithms; here a δ is given as `delta` or as `log10_delta`, nothing else is taken for
+# either, and no number is positional.
+ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
+"""Of a question: δ(0) is the largest advantage of an attacker."""
+LOG_10 = math.log(10.0)
+_ASKED = {"epsilon": ANY_EPSILON, "delta": DELTA, "log10_delta": LOG10_DELTA}
+
+
+@dataclass(frozen=True)
+class PrivacyCurve:
+    """What is known of a mechanism's ε and δ: asked at a δ it gives ε, asked at an ε it gives δ.
+
+    Every answer is an `Interval(lower, upper)` that encloses the truth over all neighbours of the guarantee's relation.
+    ε is in nats; δ is a probability, `log10_delta` its base-10 logarithm, for a δ below every double.
+
+    Example:
+        >>> import epsilond
+        >>> curve = epsilond.account(epsilond.Gaussian(noise_multiplier=1.0), relation="replace-one").guarantee.curve
+        >>> print(f"{curve.epsilon(delta=1e-5).upper:.4f} {curve.delta(epsilon=1.0).upper:.4f}")
+        9.9973 0.5099
+    """
+
+    known: Curve
+    """The same in natural logarithms, as the mathematics reads it."""
+
+    def epsilon(self, *, delta: float | None = None, log10_delta: float | None = None) -> Interval:
+        """The smallest ε ≥ 0 [nat] at which δ(ε) is at most the δ given; the upper end is math.inf if none is proved.
+
+        Raises:
+            InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
+        """
+        given = {name: value for name, value in (("delta", delta), ("log10_delta", log10_delta)) if value is not None}
+        asked = _checked(**given)
+        return self.known.epsilon(natural_log_delta(asked.get("delta"), asked.get("log10_delta")))
+
+    def delta(self, *, epsilon: float) -> Interval:
+        """δ at an ε ≥ 0 [nat], as a probability; below the doubles the ends are 0 and the least positive double.
+
+        Raises:
+            InvalidInput: `epsilon` is negative, above 1e9 or no number.
+        """
+        return delta_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
+
+    def log10_delta(self, *, epsilon: float) -> Interval:
+        """log10 δ at an ε ≥ 0 [nat]; −math.inf is a δ of zero, as a lower end also one of which nothing is known.
+
+        Raises:
+            InvalidInput: `epsilon` is negative, above 1e9 or no number.
+        """
+        return log10_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
+
+
+def _checked(**asked: Any) -> dict[str, float]:
+    """The numbers of a question as doubles, those of numpy too, each within its quantity's range."""
+    faults = []
+    for name, value in asked.items():
+        if isinstance(value, np.ndarray):
+            raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
+        asked[name] = value.item() if isinstance(value, np.generic) else value
+        faults.append(check_value(f"/{name}", asked[name], float, _ASKED[name]))
+    if any(faults):
+        raise InvalidInput(*(fault for fault in faults if fault is not None))
+    return {name: float(value) for name, value in asked.items()}
+
+
+def delta_ends(log_delta: Interval) -> Interval:
+    """δ from ln δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
+    low, high = (math.exp(end) for end in log_delta)
+    most = 0.0 if log_delta.upper == -math.inf else min(math.nextafter(high, 1.0), 1.0)
+    return Interval(math.nextafter(low, 0.0), most)
+
+
+def log10_ends(log_delta: Interval) -> Interval:
+    """log10 δ from ln δ, rounded outward; −inf stays.
+
+    The double nearest to ln 10 is above it by less than an ulp and the quotient is rounded once: two steps cover both.
+    """
+    low, high = (end / LOG_10 for end in log_delta)
+    most = high if high == -math.inf else min(math.nextafter(high, 0.0), 0.0)
+    return Interval(math.nextafter(math.nextafter(low, -math.inf), -math.inf), most)

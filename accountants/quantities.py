@@ -10,7 +10,6 @@ import math
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
-from epsilond.accountants.asked import LogDelta
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import ReadFrom
 from epsilond.accountants.quantity import (
@@ -25,6 +24,7 @@ from epsilond.accountants.quantity import (
     assumptions,
     check_quantities,
     check_scales,
+    natural_log_delta,
     quantity_of,
     request,
     value_of,
@@ -43,6 +43,7 @@ __all__ = [
     "assumptions",
     "check_quantities",
     "check_scales",
+    "natural_log_delta",
     "quantity_of",
     "request",
     "value_of",
@@ -176,17 +177,6 @@ class BudgetFields(DeltaFields):
 
 GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
 """A formula's parameter `log_delta`, which a request gives as delta or log10_delta."""
-
-
-def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
-    """ln δ from a request that gives exactly one of delta and log10_delta, with what was given.
-
-    Raises:
-        InvalidInput: both or neither are given.
-    """
-    if (delta is None) == (log10_delta is None):
-        raise InvalidInput.at("/delta", "give exactly one of delta and log10_delta")
-    return LogDelta.of_delta(delta) if delta is not None else LogDelta.of_log10(log10_delta or 0.0)
 
 
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:

@@ -10,6 +10,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
@@ -184,7 +186,8 @@ def quantity_of(annotation: Any) -> tuple[Any, Quantity | None]:
     return _without_none(annotation), None
 
 
-def _check_value(pointer: str, value: Any, bare: Any, quantity: Quantity) -> Fault | None:
+def check_value(pointer: str, value: Any, bare: Any, quantity: Quantity, scale: Scale | None = None) -> Fault | None:
+    """What is wrong with a value of the type `bare`, if anything."""
     if bare in (float, int):
         if isinstance(value, bool) or not isinstance(value, int | float):
             return Fault(pointer, "must be a number", quantity.allowed)
@@ -194,20 +197,20 @@ def _check_value(pointer: str, value: Any, bare: Any, quantity: Quantity) -> Fau
             return Fault(pointer, "is out of range", quantity.allowed)
         if 0.0 < abs(value) < sys.float_info.min:
             return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
-        if quantity.scale is not None:
-            return quantity.scale.fault(pointer, value)
+        if scale is not None:
+            return scale.fault(pointer, value)
     if get_origin(bare) is Literal and value not in get_args(bare):
         return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
     return None
 
 
 @cache
-def _declared(cls: type) -> tuple[tuple[str, Any, Any, Quantity], ...]:
-    """Name, default, bare type and quantity of each field that has one; resolving annotations is slow."""
+def _declared(cls: type) -> tuple[tuple[str, Any, Any, Quantity, Scale | None], ...]:
+    """Name, default, bare type, quantity and scale of each field that has one; resolving annotations is slow."""
     hints = get_type_hints(cls, include_extras=True)
     found = ((each, *quantity_of(hints[each.name])) for each in fields(cls))
     return tuple(
-        (each.name, each.default, bare, replace(quantity, scale=_scale_of(hints[each.name], quantity, cls)))
+        (each.name, each.default, bare, quantity, _scale_of(hints[each.name], quantity, cls))
         for each, bare, quantity in found
         if quantity is not None
     )
@@ -225,14 +228,14 @@ def value_of(record: Any, name: str) -> Any:
     if value is not None:
         return value
     cls: Any = type(record)
-    absent = next((quantity.absent for each, _, _, quantity in _declared(cls) if each == name), None)
+    absent = next((quantity.absent for each, _, _, quantity, _ in _declared(cls) if each == name), None)
     return None if absent is None else absent.value(record)
 
 
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Each absent field that is taken to be something, as the code and the message of a warning."""
     cls: Any = type(record)
-    for name, _, _, quantity in _declared(cls):
+    for name, _, _, quantity, _ in _declared(cls):
         absent = quantity.absent
         if absent is not None and getattr(record, name) is None and (absent.when is None or absent.when(record)):
             yield f"assumed-{name.replace('_', '-')}", f"{name} was taken to be {absent.words}"
@@ -246,12 +249,12 @@ def check_quantities(record: Any) -> None:
     """
     faults = []
     cls: Any = type(record)
-    for name, default, bare, quantity in _declared(cls):
+    for name, default, bare, quantity, scale in _declared(cls):
         value: Any = getattr(record, name)
         if value is None and default is None:
             continue
         value = whole_number(value) if bare is int else value
-        fault = _check_value(f"/{name}", value, bare, quantity)
+        fault = check_value(f"/{name}", value, bare, quantity, scale)
         if fault is not None:
             faults.append(fault)
         else:
@@ -310,3 +313,63 @@ def request(cls: type[T]) -> type[T]:
     made = dataclass(frozen=True, kw_only=True)(cls)
     assert is_dataclass(made)
     return made
+
+
+# The δ that is asked for ----------------------------------------------------------------------------------------------
+# A logarithm of δ has fewer digits than δ has: many neighbouring doubles share one. Where a guarantee states its δ
+# exactly, such as an (ε, δ) guarantee asked at its own δ, the two numbers are therefore compared themselves.
+_DIGITS = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
+_SHORT_OF = 1 - Fraction(1, 10**45)
+"""Powers to fifty digits are within a unit of the last one."""
+_DEEPEST = -10_000.0
+
+
+class LogDelta(float):
+    """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most that δ.
+
+    It is a float like any other: arithmetic gives plain floats. Two of them are equal if their logarithms are.
+
+    Attributes:
+        least: the δ itself where it was given as a double, else a number below it by less than 1e-40 of it; zero where
+            nothing is known.
+    """
+
+    least: Fraction = Fraction(0)
+
+    @classmethod
+    def of_delta(cls, delta: float) -> LogDelta:
+        """Of a δ given as a double, 0 < δ < 1."""
+        made = cls(math.log(delta))
+        made.least = Fraction(*delta.as_integer_ratio())
+        return made
+
+    @classmethod
+    def of_log10(cls, log10_delta: float) -> LogDelta:
+        """Of a δ given as log10 δ < 0."""
+        made = cls(log10_delta * math.log(10.0))
+        if log10_delta > _DEEPEST:
+            made.least = Fraction(_DIGITS.power(Decimal(10), Decimal(log10_delta))) * _SHORT_OF
+        return made
+
+
+def asks_for(log_delta: float, delta: Fraction) -> bool:
+    """Whether the δ that is asked for is at least the rational number `delta`; false if they are closer than 1e-40.
+
+    A plain float stands for its exponential. What is asked as a double is compared exactly.
+    """
+    if isinstance(log_delta, LogDelta):
+        return delta <= log_delta.least
+    if not _DEEPEST < log_delta < 0.0:
+        return log_delta >= 0.0
+    return delta <= Fraction(_DIGITS.exp(Decimal(log_delta))) * _SHORT_OF
+
+
+def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
+    """ln δ from a request that gives exactly one of delta and log10_delta, with what was given.
+
+    Raises:
+        InvalidInput: both or neither are given.
+    """
+    if (delta is None) == (log10_delta is None):
+        raise InvalidInput.at("/delta", "give exactly one of delta and log10_delta")
+    return LogDelta.of_delta(delta) if delta is not None else LogDelta.of_log10(log10_delta or 0.0)

@@ -12,12 +12,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import applied, request_of
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+
 
 Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]
@@ -228,3 +232,35 @@ class Theorem:
         if self.formula is not None and "reading" in inspect.signature(self.formula).parameters:
             return ("printed", "corrected")
         return ("printed",)
+
+
+# A rule is a theorem put to work: it reads one kind of Spec and returns a guarantee, or says why it cannot ----------
+Effort = Literal["coarse", "default", "fine"]
+"""How much work a composition may take, as fixed numbers of cells; certified at every effort, narrower with more."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is asked of a rule: the setting, the effort, and how to account for an inner spec in some setting.
+
+    `whole` is the spec that was asked about, of which the one that the rule reads is a part.
+    """
+
+    setting: Setting
+    effort: Effort
+    account: Callable[[Any, Setting], Guarantee]
+    whole: Any
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`apply(spec, case)` proves something of every spec of this `kind`, or refuses with a reason.
+
+    The first rule that applies stands, unless it `combines`: then the kind's later rules are tried too, and the least
+    of all bounds is answered.
+    """
+
+    theorem: Theorem
+    kind: str
+    apply: Callable[[Any, Case], Guarantee | Refusal]
+    combines: bool = False

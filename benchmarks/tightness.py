@@ -22,8 +22,8 @@ from epsilond.accountants.curve import Interval
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Sampling
-from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     experimental_batch_size,

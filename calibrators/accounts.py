@@ -11,9 +11,8 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve import LARGEST_EPSILON, Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.guarantee import Guarantee, Tightness
+from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, Guarantee, PrivacyCurve, Tightness
 from epsilond.accountants.meaning import FEW_POINTS, POINTS, meaning
-from epsilond.accountants.privacy_curve import ANY_EPSILON, LOG_10, PrivacyCurve
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
@@ -28,16 +27,16 @@ from epsilond.accountants.quantities import (
     natural_log_delta,
     request,
 )
-from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import MECHANISM, Spec
-from epsilond.accountants.theorems.composition.rounds import flattened
-from epsilond.accountants.trust import (
+from epsilond.accountants.structure import (
     DRAW_UNSEEN,
     definition_against,
     draws_of,
     in_words,
     loses_amplification,
 )
+from epsilond.accountants.theorem import Effort
+from epsilond.accountants.theorems.composition.rounds import flattened
 from epsilond.calibrators.answer import (
     Caution,
     DeclaredCondition,

@@ -13,8 +13,7 @@ from enum import Enum
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from epsilond.accountants.curve import Curve, Interval
-from epsilond.accountants.guarantee import Tightness
-from epsilond.accountants.privacy_curve import PrivacyCurve, delta_ends, log10_ends
+from epsilond.accountants.guarantee import PrivacyCurve, Tightness, delta_ends, log10_ends
 from epsilond.accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Status, Step, Verdict

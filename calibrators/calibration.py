@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.trust import draws_of
 from epsilond.calibrators.answer import Calibration, derivation_of
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.certificates import Certificates
@@ -24,8 +24,8 @@ from epsilond.calibrators.risk.baseline import measured
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.structure import Definition, Draw
     from epsilond.accountants.theorem import Condition, Step
-    from epsilond.accountants.trust import Definition, Draw
     from epsilond.calibrators.answer import (
         Caution,
         Communication,

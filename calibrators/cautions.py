@@ -6,7 +6,8 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.trust import DRAW_UNSEEN
+from epsilond.accountants.quantities import assumptions
+from epsilond.accountants.structure import DRAW_UNSEEN
 from epsilond.calibrators.answer import UNBOUNDED, Caution
 from epsilond.calibrators.search import LEAST
 
@@ -37,6 +38,12 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> 
         )
     elif any(one.slack is None for one in known):
         yield MINIMALITY_NOT_PROVED
+
+
+def assumption_cautions(problem: object) -> Iterator[Caution]:
+    """Fields that are absent, and what each is taken to be."""
+    for code, message in assumptions(problem):
+        yield Caution(code=code, message=message)
 
 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:

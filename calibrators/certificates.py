@@ -15,8 +15,8 @@ from epsilond.calibrators.search import TRIALS_KEPT, smallest_noise
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Certified

@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from epsilond.accountants.structure import Draw, in_words, own_level
 from epsilond.accountants.theorem import ConditionResult, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.trust import Draw, in_words, own_level
 from epsilond.calibrators.answer import (
     Claims,
     ConditionAnswer,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition
-    from epsilond.accountants.trust import Definition
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Certified
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from epsilond.accountants.errors import BeyondBudget, Infeasible
-from epsilond.accountants.rule import Effort
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorem import ConditionResult, Effort
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -84,6 +83,15 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
     return Certified(noise, family(noise, "default"), _slack(family, target, noise))
+
+
+def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
+    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
+    guarantee = family(noise, "default")
+    if guarantee.curve.bound_log_delta(target.epsilon).upper > target.log_delta:
+        return None
+    less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
+    return Certified(noise, guarantee, slack) if less > target.log_delta else None
 
 
 def _shortfall(family: Callable[[float, Effort], Guarantee], target: Target) -> Callable[[float, Effort], float]:

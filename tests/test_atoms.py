@@ -8,7 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.profiles.atoms import AtomicProfile, log_one_minus_exp
+from epsilond.accountants.numerics.special import log1m_exp
+from epsilond.accountants.profiles.atoms import AtomicProfile
 from tests.oracles.enclosure import encloses, log_of
 
 
@@ -58,4 +59,4 @@ def test_a_hundred_thousand_atoms_are_one_pass() -> None:
 def test_log_of_one_minus_exp(x: float) -> None:
     with mp.workdps(40):
         truth = float(mp.log(-mp.expm1(mp.mpf(x)))) if x > -90 else 0.0
-    assert float(log_one_minus_exp(np.asarray(x))) == pytest.approx(truth, rel=1e-15, abs=1e-30)
+    assert float(log1m_exp(np.asarray(x))) == pytest.approx(truth, rel=1e-15, abs=1e-30)

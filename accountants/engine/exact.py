@@ -16,7 +16,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.refusal import Refused
+from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
@@ -24,7 +24,7 @@ from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELT
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.law import Law
+    from epsilond.accountants.profiles.gaussian import Law
 
 Laws = tuple[tuple["Law", int], ...]
 
@@ -167,7 +167,8 @@ class ExactPair(Pair):
 
     @property
     def _exact(self) -> tuple[ExactProfile, ...]:
-        return tuple(order for order in self.orders() if isinstance(order, ExactProfile))
+        orders = (self.forward,) if self.forward is self.backward else (self.forward, self.backward)
+        return tuple(order for order in orders if isinstance(order, ExactProfile))
 
     def _larger(self, epsilon: float) -> Interval:
         first, *others = self._exact
@@ -186,10 +187,10 @@ class ExactPair(Pair):
         lower, upper = found
         width = min(upper - lower, 1e-3 * upper)
         pad = max(1e-13 * (1.0 + upper), 0.5 * width)
-        while self.ends(upper).upper > log_delta:
+        while self._larger(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
         pad = max(1e-13 * (1.0 + lower), 0.5 * width)
-        while lower > 0.0 and self.ends(lower).lower <= log_delta:
+        while lower > 0.0 and self._larger(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return Interval(lower, upper)
 
@@ -203,6 +204,6 @@ def exact_pair(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair]) -
     backward: Laws = tuple((law.reversed(), count) for law, count in forward)
     kept = Once(lattice)
     first = ExactProfile(forward, lambda: kept.pair.forward)
-    if all(pair.symmetric for pair, _ in parts):
+    if all(pair.forward is pair.backward for pair, _ in parts):
         return ExactPair(first, first, lattice=kept)
     return ExactPair(first, ExactProfile(backward, lambda: kept.pair.backward), lattice=kept)

@@ -68,6 +68,11 @@ def log1m_exp(x: ArrayLike) -> FloatArray:
     return log_difference(np.zeros_like(values), values)
 
 
+def log_expm1(x: float) -> float:
+    """log(e^x − 1) for x ≥ 0, −inf at 0."""
+    return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
+
+
 def _two_product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """x·y as an unevaluated sum high + low, exactly (Dekker), for |x|, |y| < 2^996."""
     product = x * y

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails
+from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails, amplified_plateau, thinned_plateau, with_plateau
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.law import SampledGaussianLaw
-from epsilond.accountants.profiles.plateau import amplified_plateau, thinned_plateau, with_plateau
+from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

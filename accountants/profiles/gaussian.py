@@ -1,16 +1,22 @@
-"""The profiles of concrete pairs of laws: a Gaussian shift, Gaussian mixtures, and nothing at all."""
+"""Exact laws of a privacy loss, as data.
+
+A *law* names an ordered pair (P, Q) of which the transform K(z) = log E_P[e^{zL}] of the loss L = log dP/dQ is known,
+not merely bounded. A guarantee that carries laws beside its curve can be composed by the contour engine; a mechanism
+without one is composed from its curve.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erfcx, logsumexp, softmax
 
 from epsilond.accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Tails
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
@@ -19,11 +25,94 @@ from epsilond.accountants.numerics.special import (
     log_normal_tail,
     log_theta,
 )
-from epsilond.accountants.profiles.law import GaussianLaw
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
+
+Direction: TypeAlias = Literal["remove", "add", "replace"]
+
+_REVERSED: dict[Direction, Direction] = {"remove": "add", "add": "remove", "replace": "replace"}
+
+
+def _demand(pointer: str, holds: bool, allowed: str) -> None:
+    if not holds:
+        raise InvalidInput.at(pointer, "is outside its range", allowed=allowed)
+
+
+@dataclass(frozen=True)
+class GaussianLaw:
+    """N(μ, 1) against N(0, 1), in either order: the loss is N(μ²/2, μ²) under the first law.
+
+    Attributes:
+        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The law is that of this very float.
+
+    Raises:
+        InvalidInput: μ is negative or not finite.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        _demand("/mu", 0.0 <= self.mu < math.inf, "0 ≤ μ < ∞")
+
+    @property
+    def distance(self) -> float:
+        """μ."""
+        return self.mu
+
+    def reversed(self) -> GaussianLaw:
+        """The pair in the other order: the same law."""
+        return self
+
+
+@dataclass(frozen=True)
+class SampledGaussianLaw:
+    """One step of the Poisson-subsampled Gaussian mechanism, in one order of one neighbouring relation.
+
+    With N_m = N(m, 1) in units of the noise's standard deviation, q the rate and s the shift:
+
+        "remove"    (1 − q) N_0 + q N_s  against  N_0
+        "add"       N_0  against  (1 − q) N_0 + q N_s
+        "replace"   (1 − q) N_0 + q N_s  against  (1 − q) N_0 + q N_{−s}
+
+    Attributes:
+        rate: probability q that the contribution is drawn, 0 ≤ q ≤ 1.
+        shift: norm of one contribution over the noise's standard deviation (1/z for noise multiplier z), 0 ≤ s < ∞.
+            The law is that of this very float; who divides rounds, and answers for it.
+        direction: which of the three pairs.
+
+    Raises:
+        InvalidInput: a number is outside its range, or the direction is unknown.
+    """
+
+    rate: float
+    shift: float
+    direction: Direction
+
+    def __post_init__(self) -> None:
+        _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
+        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+        _demand("/direction", self.direction in _REVERSED, ", ".join(_REVERSED))
+
+    @property
+    def distance(self) -> float:
+        """Of the means if every contribution is drawn, in standard deviations.
+
+        Both laws are mixtures with the same weights of laws at most as far apart, so that the pair of N(distance, 1)
+        and N(0, 1) dominates (joint convexity).
+        """
+        return 2.0 * self.shift if self.direction == "replace" else self.shift
+
+    def reversed(self) -> SampledGaussianLaw:
+        """The pair in the other order."""
+        return replace(self, direction=_REVERSED[self.direction])
+
+
+Law: TypeAlias = GaussianLaw | SampledGaussianLaw
+
+
+# The profiles of concrete pairs of laws: a Gaussian shift, Gaussian mixtures, and nothing at all --------------------
 _TABLE = 4097
 _NEWTON_STEPS = 6
 _NEARLY_ONE = -20.0

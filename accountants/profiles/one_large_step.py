@@ -23,13 +23,12 @@ from scipy.special import logsumexp
 from epsilond.accountants.curve import Enclosure, Interval, Profile, upper_epsilon
 from epsilond.accountants.numerics.crossing import Guess, crossing
 from epsilond.accountants.profiles.amplification import with_and_without
-from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
-from epsilond.accountants.profiles.law import GaussianLaw
+from epsilond.accountants.profiles.gaussian import GaussianLaw, GaussianMixture, gaussian_pair, mixture_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Pair
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.law import Law
+    from epsilond.accountants.profiles.gaussian import Law
 
 NARROW = 0.02
 """A relative width of ε with which no other way is tried."""

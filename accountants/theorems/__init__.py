@@ -10,8 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from epsilond.accountants.rule import Rule
-    from epsilond.accountants.theorem import Theorem
+    from epsilond.accountants.theorem import Rule, Theorem
 
     THEOREMS: tuple[Theorem, ...]
     RULES: tuple[Rule, ...]
@@ -74,7 +73,7 @@ FAMILIES = (
     Family("risk.lowy_razaviyayn.rates"),
     Family("papers.lowy_razaviyayn.transformations"),
     Family("papers.lowy_razaviyayn.experiments"),
-    Family("composition.minimum"),
+    Family("composition.least_of"),
     Family("hidden_states.contraction"),
     Family("hidden_states.projected_contraction"),
     Family("papers.asoodeh.one_pass"),

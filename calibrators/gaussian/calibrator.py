@@ -16,9 +16,9 @@ from epsilond.accountants.curve import LARGEST_EPSILON
 from epsilond.accountants.errors import Infeasible, NoCertificate
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE, natural_log_delta
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.structure import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.trust import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
@@ -40,9 +40,9 @@ from epsilond.calibrators.search import (
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.trust import Draw
+    from epsilond.accountants.structure import Draw
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.answer import Caution
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.guarantee import Tightness
+from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.trust import draws_of
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
 from epsilond.calibrators.mb_sgd.printed import theorem_inputs

@@ -26,12 +26,12 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
 from epsilond.calibrators.answer import Ends, Served
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA
 from epsilond.calibrators.problem import Target
-from epsilond.calibrators.search import SLACKS, Certified, smallest_noise
+from epsilond.calibrators.search import SLACKS, Certified, confirmed, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 Described = Literal["group", "most", "average"]
@@ -146,11 +146,8 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
         return guarantee_at(problem, distance / noise, effort)
 
     exact = distance / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
-    guarantee, less = family(exact, "default"), family(exact * (1.0 - SLACKS[0]), "default")
-    meets = guarantee.curve.bound_log_delta(target.epsilon).upper <= target.log_delta
-    if meets and less.curve.bound_log_delta(target.epsilon).lower > target.log_delta:
-        return Certified(exact, guarantee, SLACKS[0]), target
-    return smallest_noise(family, target, guess=exact), target
+    closed = confirmed(family, target, exact, SLACKS[0])
+    return closed or smallest_noise(family, target, guess=exact), target
 
 
 def reports_of(problem: Mu2SgdProblem, noise: Noise, target: Target) -> tuple[ClientReport, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.federation import read_members
+from epsilond.accountants.federation import read_member, read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
     DELTA,
@@ -144,9 +144,8 @@ class Mu2SgdProblem:
 
     def check(self) -> None:
         """Pairs of fields that no run can have."""
-        given: object = self.participation
-        if isinstance(given, Mapping):
-            object.__setattr__(self, "participation", _read_participation(given))
+        if self.participation is not None:
+            read_member(self, "participation", Participation)
         if (self.epsilon is None) == (self.gaussian_dp_mu is None):
             raise InvalidInput.at("/epsilon", "give exactly one of epsilon and gaussian_dp_mu")
         if self.epsilon is not None or self.delta is not None or self.log10_delta is not None:
@@ -245,17 +244,6 @@ class Mu2SgdProblem:
     def federation(self) -> CancellationRun:
         """The run as the bounds see it."""
         return inputs_of(CancellationRun, self, participants=self.reporting)
-
-
-def _read_participation(given: Mapping[str, object]) -> Participation:
-    try:
-        return Participation(**given)  # type: ignore[arg-type]
-    except InvalidInput as error:
-        raise InvalidInput(
-            *(Fault("/participation" + it.pointer, it.message, it.allowed) for it in error.faults)
-        ) from None
-    except TypeError:
-        raise InvalidInput.at("/participation", "has unknown fields") from None
 
 
 def _ascending(rounds: Sequence[Any], last: int) -> bool:

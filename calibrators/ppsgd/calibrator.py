@@ -30,7 +30,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
 )
 from epsilond.calibrators.answer import Caution, Communication, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
-from epsilond.calibrators.cautions import noise_cautions, printed_cautions
+from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, printed_cautions
 from epsilond.calibrators.ppsgd.family import ParticipationFigures, certify, noise_std_of, participation_figures
 from epsilond.calibrators.ppsgd.plan import PLANS
 from epsilond.calibrators.ppsgd.printed import printed_readings
@@ -179,27 +179,7 @@ def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Ca
             code="nothing-is-shared",
             message="at α = 0 the shared part never moves and no noise is needed; noise_std is for whoever shares",
         )
-    if problem.lipschitz is None:
-        yield Caution(
-            code="assumed-lipschitz", message="lipschitz was taken to be what clipping_norm allows: nothing is clipped"
-        )
-    if problem.shared_gradient_std is None:
-        yield Caution(
-            code="assumed-shared-gradient-std",
-            message="shared_gradient_std was taken to be lipschitz, its largest value",
-        )
-    if problem.local_gradient_std is None:
-        yield Caution(
-            code="assumed-local-gradient-std",
-            message="local_gradient_std was taken to be shared_gradient_std, as both gradients are one for losses of "
-            "w + θ_i",
-        )
-    if problem.shared_gradient_norm is None and problem.rate < 1.0:
-        yield Caution(
-            code="assumed-shared-gradient-norm",
-            message="shared_gradient_norm was taken to be as large as clipping allows; it is 0 for losses of w + θ_i "
-            "where every client's own part is at its optimum",
-        )
+    yield from assumption_cautions(problem)
 
 
 def cost(problem: PpsgdProblem) -> CostClass:

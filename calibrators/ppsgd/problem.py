@@ -38,6 +38,7 @@ from epsilond.accountants.quantities import (
     Weighting,
     personalization_value,
     request,
+    value_of,
 )
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     Batches,
@@ -69,13 +70,32 @@ class PpsgdProblem(TargetedProblem):
     clipping_norm: ClippingNorm
     shared_dimension: SharedDimension
     smoothness: Annotated[float | None, SMOOTHNESS] = None
-    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    lipschitz: Annotated[
+        float | None,
+        LIPSCHITZ.assumed("what clipping_norm allows: nothing is clipped", lambda p: p.clipping_norm / p.most_added),
+    ] = None
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
-    shared_gradient_std: Annotated[float | None, SHARED_GRADIENT_STD] = None
-    local_gradient_std: Annotated[float | None, LOCAL_GRADIENT_STD] = None
-    shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
+    shared_gradient_std: Annotated[
+        float | None, SHARED_GRADIENT_STD.assumed("lipschitz, its largest value", lambda p: p.gradient_bound)
+    ] = None
+    local_gradient_std: Annotated[
+        float | None,
+        LOCAL_GRADIENT_STD.assumed(
+            "shared_gradient_std, as both gradients are one for losses of w + θ_i",
+            lambda p: value_of(p, "shared_gradient_std"),
+        ),
+    ] = None
+    shared_gradient_norm: Annotated[
+        float | None,
+        SHARED_GRADIENT_NORM.assumed(
+            "as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its "
+            "optimum",
+            lambda p: min(p.clipping_norm, p.gradient_bound),
+            when=lambda p: p.rate < 1.0,
+        ),
+    ] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
     personalization: Annotated[
@@ -129,31 +149,20 @@ class PpsgdProblem(TargetedProblem):
     @property
     def gradient_bound(self) -> float:
         """G: as given, or what clipping leaves of the gradients that are added up in one message."""
-        if self.lipschitz is not None:
-            return self.lipschitz
-        return self.clipping_norm / self._most_added
+        bound: float = value_of(self, "lipschitz")
+        return bound
 
     @property
     def clipping_may_bind(self) -> bool:
         """Whether a message may exceed the clipping norm, which the risk bounds exclude."""
-        return self.gradient_bound * self._most_added > self.clipping_norm * (1.0 + 1e-12)
+        return self.gradient_bound * self.most_added > self.clipping_norm * (1.0 + 1e-12)
 
     @cached_property
     def federation(self) -> DrawnGradients:
         """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
-        shared = self.gradient_bound if self.shared_gradient_std is None else self.shared_gradient_std
-        local = shared if self.local_gradient_std is None else self.local_gradient_std
-        norm = self.shared_gradient_norm
-        groups = tuple(
-            GroupOfUsers(
-                clients=one.clients,
-                batch_size=one.batch_size,
-                shared_gradient_std=shared,
-                local_gradient_std=local,
-                shared_gradient_norm=min(self.clipping_norm, self.gradient_bound) if norm is None else norm,
-            )
-            for one in self.batches
-        )
+        names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
+        known = {name: value_of(self, name) for name in names}
+        groups = tuple(GroupOfUsers(clients=one.clients, batch_size=one.batch_size, **known) for one in self.batches)
         fixed = self.sampling == "without-replacement"
         return DrawnGradients(
             groups=groups,
@@ -163,5 +172,6 @@ class PpsgdProblem(TargetedProblem):
         )
 
     @property
-    def _most_added(self) -> int:
+    def most_added(self) -> int:
+        """The most gradients that are added up in one message."""
         return 1 if self.weighting == "clients" else max(one.batch_size for one in self.batches)

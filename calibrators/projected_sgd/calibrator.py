@@ -25,7 +25,7 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, T
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Caution, ConsideredBound, Served
 from epsilond.calibrators.calibration import Calibrator, Solution
-from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, printed_cautions
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumption_cautions, printed_cautions
 from epsilond.calibrators.projected_sgd.plan import PLANS
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest
@@ -203,10 +203,7 @@ def cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Caution]:
-    if problem.release == "last" and problem.gradient_bound is None:
-        yield Caution(code="assumed-gradient-bound", message="gradient_bound was taken to be lipschitz")
-    if problem.gradient_std is None:
-        yield Caution(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz")
+    yield from assumption_cautions(problem)
     if problem.release != "random-stop":
         return
     if problem.shamir_constant is None:

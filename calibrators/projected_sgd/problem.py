@@ -93,8 +93,11 @@ class ProjectedSgdProblem(TargetedProblem):
     noise_schedule: Annotated[Schedule | None, NOISE_SCHEDULE] = None
     release: Annotated[Release, RELEASE] = "last"
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
-    gradient_bound: Annotated[float | None, MEAN_GRADIENT_BOUND] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
+    gradient_bound: Annotated[
+        float | None,
+        MEAN_GRADIENT_BOUND.assumed("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
+    ] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD.assumed("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"

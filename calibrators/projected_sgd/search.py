@@ -24,7 +24,7 @@ from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, neares
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from epsilond.accountants.quantities import Sampling
-    from epsilond.accountants.trust import Definition
+    from epsilond.accountants.structure import Definition
     from epsilond.calibrators.qtdl.family import Found
 
 CONDITIONS = (

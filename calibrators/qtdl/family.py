@@ -18,7 +18,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import Movement
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
 

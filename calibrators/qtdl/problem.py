@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_member
 from epsilond.accountants.quantities import (
     FAILURE_DELTA,
     L1_SENSITIVITY,
@@ -149,7 +150,8 @@ class GridProblem(TargetedProblem):
 
     def check(self) -> None:
         """Sensitivities or a rule; a method that they allow; what the problem has of its own."""
-        self._read_rule()
+        if self.sensitivity_rule is not None:
+            read_member(self, "sensitivity_rule", SensitivityRule)
         given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
         if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
@@ -163,19 +165,6 @@ class GridProblem(TargetedProblem):
 
     def check_own(self) -> None:
         """What only one of the problems demands."""
-
-    def _read_rule(self) -> None:
-        """A rule may be given as its fields."""
-        rule: Any = self.sensitivity_rule
-        if rule is None or isinstance(rule, SensitivityRule):
-            return
-        try:
-            object.__setattr__(self, "sensitivity_rule", SensitivityRule(**rule))
-        except TypeError as error:
-            raise InvalidInput.at("/sensitivity_rule", "is not a rule with its fields") from error
-        except InvalidInput as error:
-            at = (Fault(f"/sensitivity_rule{one.pointer}", one.message, one.allowed) for one in error.faults)
-            raise InvalidInput(*at) from error
 
     @property
     def movement(self) -> Movement:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels
 from epsilond.accountants.quantities import NOISE_LEVELS
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 LARGEST_RATE = 700.0
 HOPELESS = 1.05
 """Noise that seems to need so many times the levels that another has is not certified."""
-GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 class Widths(NamedTuple):
@@ -139,7 +139,7 @@ def _best_rates(
 
     # The ends are often the best: α that is exactly free of loss inside, or where half of δ is left.
     free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
-    best = min([_golden(cost, start, last, width.flat), start, *free], key=cost)
+    best = min([golden_section(cost, start, last, width=width.flat), start, *free], key=cost)
     if best in free:
         return (plain,)
     if release.problem.rate < 1.0:
@@ -158,21 +158,6 @@ def _halved(holds: Callable[[float], bool], low: float, high: float, width: floa
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low, high
-
-
-def _golden(cost: Callable[[float], float], low: float, high: float, width: float) -> float:
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = cost(left), cost(right)
-    while high - low > width:
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - GOLDEN * (high - low)
-            at_left = cost(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + GOLDEN * (high - low)
-            at_right = cost(right)
-    return left if at_left <= at_right else right
 
 
 def _certified(release: Release, method: Method, rate: float, start: int, *, closed: bool) -> Found | None:

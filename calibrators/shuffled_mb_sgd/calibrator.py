@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.quantities import NOISE_MULTIPLIER
 from epsilond.accountants.specs import Gaussian, Repeated, Shuffled, Subsampled
+from epsilond.accountants.structure import POSSIBLE
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
-from epsilond.accountants.trust import POSSIBLE
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below

@@ -22,7 +22,7 @@ from epsilond.accountants.errors import Fault as Fault
 from epsilond.accountants.errors import Infeasible as Infeasible
 from epsilond.accountants.errors import InvalidInput as InvalidInput
 from epsilond.accountants.errors import NoCertificate as NoCertificate
-from epsilond.accountants.privacy_curve import PrivacyCurve as PrivacyCurve
+from epsilond.accountants.guarantee import PrivacyCurve as PrivacyCurve
 from epsilond.accountants.specs import Approximate as Approximate
 from epsilond.accountants.specs import Composed as Composed
 from epsilond.accountants.specs import DiscreteLaplace as DiscreteLaplace

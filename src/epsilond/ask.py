@@ -13,9 +13,8 @@ import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Observer, Relation, Unit
-from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.theorem import Evaluation, Reading, Theorem
+from epsilond.accountants.theorem import Effort, Evaluation, Reading, Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators import accounts as accounting

@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 from tests.oracles.contour import Step, by_contour, by_tails, two_steps
 
 

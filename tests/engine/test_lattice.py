@@ -17,8 +17,7 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice.composition import Budget, compose
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
-from epsilond.accountants.profiles.law import SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import GaussianProfile, SampledGaussianLaw, gaussian_pair
 from tests.oracles.convolution import Law, delta
 
 

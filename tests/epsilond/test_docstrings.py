@@ -5,12 +5,10 @@ import doctest
 import pytest
 
 from epsilond import ask, reporting
-from epsilond.accountants import privacy_curve
+from epsilond.accountants import guarantee
 
 EXAMPLES = [
-    each
-    for module in (ask, privacy_curve, reporting)
-    for each in doctest.DocTestFinder(exclude_empty=True).find(module)
+    each for module in (ask, guarantee, reporting) for each in doctest.DocTestFinder(exclude_empty=True).find(module)
 ]
 
 

@@ -9,7 +9,6 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.quantities import Observer, Relation
-from epsilond.accountants.rule import Effort
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.specs import (
     Approximate,
@@ -24,6 +23,7 @@ from epsilond.accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
+from epsilond.accountants.theorem import Effort
 
 RELATIONS: tuple[Relation, ...] = ("replace-one", "add-or-remove-one", "zero-out-one")
 

@@ -24,7 +24,7 @@ from epsilond.accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
-from epsilond.accountants.trust import (
+from epsilond.accountants.structure import (
     NOT_COUNTED,
     OBSERVERS,
     POSSIBLE,

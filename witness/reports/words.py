@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from epsilond.accountants import trust
+from epsilond.accountants import structure
 from epsilond.accountants.quantities import Observer
 from epsilond.witness.reports import numbers
 
@@ -13,7 +13,7 @@ UNITS: Mapping[str, str] = {
     "record": "every single record",
     "client": "everything that any one client holds",
 }
-OBSERVERS: Mapping[Observer, str] = trust.OBSERVERS
+OBSERVERS: Mapping[Observer, str] = structure.OBSERVERS
 RELATIONS: Mapping[str, str] = {
     "replace-one": "two data sets are neighbours if one {unit} of them has another value, their sizes being the same",
     "add-or-remove-one": "two data sets are neighbours if one has one {unit} more than the other",

@@ -6,7 +6,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.law import Direction, SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 from epsilond.accountants.profiles.one_large_step import OneLargeStep
 from epsilond.accountants.quantities import (
     RELATION,

@@ -11,17 +11,15 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve, Pair, composed_plateau, with_plateau
 from epsilond.accountants.engine.exact import exact_pair
 from epsilond.accountants.engine.lattice.composition import Budget, compose
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.concentrated import ConcentratedPair, composed_concentrated
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.plateau import composed_plateau, with_plateau
-from epsilond.accountants.rule import Case, Effort, Rule
-from epsilond.accountants.theorem import Source, Status, Theorem
-from epsilond.accountants.theorems.composition.alternatives import alternatives_of, least_of
+from epsilond.accountants.theorem import Case, Effort, Rule, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.least_of import alternatives_of, least_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

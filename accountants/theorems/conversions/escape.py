@@ -18,7 +18,7 @@ from epsilond.accountants.curve import Curve, Enclosure, Interval, Pair, Tails
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.profiles.truncated_law import log_escape
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.minimum import bound_pair
+from epsilond.accountants.theorems.composition.least_of import bound_pair
 from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import EXACT, worst_shift
 
 if TYPE_CHECKING:

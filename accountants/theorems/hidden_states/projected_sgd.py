@@ -21,10 +21,9 @@ from epsilond.accountants.curve import Curve, Interval, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.numerics.factor_sums import CHUNK, log_sum, theta_of_many
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import Composed, Repeated
-from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.minimum import Bound, bound_pair
+from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.least_of import Bound, bound_pair
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
 from epsilond.accountants.theorems.hidden_states.differing_steps import MOST_PLACES, DifferingSteps
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
@@ -297,7 +296,7 @@ def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Refusal]) -> Rule:
-    return Rule(theorem, "projected_sgd", apply, joins=True)
+    return Rule(theorem, "projected_sgd", apply, combines=True)
 
 
 THEOREMS: tuple[Theorem, ...] = (COMPOSED,)

@@ -31,7 +31,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import HI
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.composition.minimum import Bound
+    from epsilond.accountants.theorems.composition.least_of import Bound
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve, Pair, Plateau, PlateauPair
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.plateau import Plateau, PlateauPair
 from epsilond.accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Case, Condition, Outputs, Rule, Source, Status, Theorem
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Approximate

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.admitted import ANY_INTEGERS
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.quantities import DecayRate, Epsilon, IntegerSensitivity, delta_outputs, request
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Case, Outputs, Rule, Source, Status, Theorem
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import DiscreteLaplace

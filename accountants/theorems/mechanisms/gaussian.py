@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from epsilond.accountants.admitted import ONE_SUM
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import RELATION, Epsilon, NoiseMultiplier, Relation, request
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+from epsilond.accountants.structure import ONE_SUM
+from epsilond.accountants.theorem import Case, Outputs, Rule, Source, Status, Theorem
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Gaussian

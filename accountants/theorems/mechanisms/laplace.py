@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from epsilond.accountants.admitted import ONE_SUM
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.laplace import laplace_pair
@@ -18,8 +17,8 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+from epsilond.accountants.structure import ONE_SUM
+from epsilond.accountants.theorem import Case, Outputs, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 
 if TYPE_CHECKING:

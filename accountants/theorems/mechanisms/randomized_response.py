@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.admitted import ONE_REPORT
 from epsilond.accountants.curve import Curve, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.quantities import Categories, Epsilon, RenyiOrder, delta_outputs, request
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.structure import ONE_REPORT
+from epsilond.accountants.theorem import Case, Condition, Outputs, Rule, Source, Status, Theorem
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import RandomizedResponse

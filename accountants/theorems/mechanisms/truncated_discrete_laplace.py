@@ -11,17 +11,16 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants.admitted import ANY_INTEGERS
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.concentrated import concentrated_pair, log_escape_of
 from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
 from epsilond.accountants.quantities import delta_outputs
-from epsilond.accountants.rule import Case, Effort, Rule
 from epsilond.accountants.specs import TruncatedDiscreteLaplace
-from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.alternatives import least_of
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Case, Effort, Outputs, Rule, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.least_of import least_of
 from epsilond.accountants.theorems.composition.rounds import composed_pair
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ import numpy as np
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import Share, around, drawn_or_not
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
-from epsilond.accountants.profiles.gaussian import GaussianMixture, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianMixture, SampledGaussianLaw, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
-from epsilond.accountants.profiles.law import SampledGaussianLaw
 from epsilond.accountants.structure import NORM_BOUNDED, SUMS, draws, kinds
 
 if TYPE_CHECKING:

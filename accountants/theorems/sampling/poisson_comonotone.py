@@ -20,9 +20,8 @@ from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import Share
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
-from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.structure import draws
-from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions, opposite_gaussian
 from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
 

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.admitted import SECRET_DRAW
 from epsilond.accountants.curve import Curve, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.structure import removing_is_replacing
-from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
+from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
 from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from epsilond.accountants.admitted import NO_ORDER, SECRET_DRAW
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve, Pair, amplified_plateau, with_plateau
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share, drawn_or_not
-from epsilond.accountants.profiles.plateau import amplified_plateau, with_plateau
-from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import Subsampled
 from epsilond.accountants.structure import (
+    NO_ORDER,
+    SECRET_DRAW,
     drawn_level,
     draws,
     left_out_is_the_same,
@@ -29,16 +28,16 @@ from epsilond.accountants.structure import (
     open_level,
     parts,
     removing_is_replacing,
+    sees_clients_drawn,
     tells_places,
     zeroing_is_replacing,
 )
-from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import (
     fixed_batch,
     opposite_gaussian,
     zeroed_in_a_batch,
 )
-from epsilond.accountants.trust import sees_clients_drawn
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition

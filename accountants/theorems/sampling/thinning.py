@@ -19,13 +19,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.admitted import FRESH_DRAW
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thinned
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.structure import kinds
-from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.structure import FRESH_DRAW, kinds
+from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, not_drawn
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.accountants.admitted import NO_ORDER, SECRET_DRAW
 from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -18,8 +17,8 @@ from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon, out
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from epsilond.accountants.profiles.laplace import LaplaceProfile
-from epsilond.accountants.rule import Case, Rule
-from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.structure import NO_ORDER, SECRET_DRAW
+from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import MOST_GROUPS, drawn_several_times
 from epsilond.accountants.theorems.sampling.subsampling import (
     amplified,

@@ -23,10 +23,9 @@ from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import Gaussian, Subsampled
 from epsilond.accountants.structure import drawn_level
-from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
 from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEMENT
@@ -225,6 +224,6 @@ def _instances(reports: int, release: Gaussian, rate: float, setting: Setting) -
 
 THEOREMS: tuple[Theorem, ...] = (BATCH_AMONG_CLONES, BOTH_DRAWS)
 RULES: tuple[Rule, ...] = (
-    Rule(BOTH_DRAWS, "subsampled", both_draws, joins=True),
-    Rule(BATCH_AMONG_CLONES, "shuffled", batch_among_clones, joins=True),
+    Rule(BOTH_DRAWS, "subsampled", both_draws, combines=True),
+    Rule(BATCH_AMONG_CLONES, "shuffled", batch_among_clones, combines=True),
 )

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.structure import draws, of_records
+from epsilond.accountants.theorem import Case, Rule
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     SINGLE_ROUND,
     TRUSTED_SHUFFLER,
@@ -189,10 +189,10 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(LOCAL, "shuffled", local, joins=True),
-    Rule(SINGLE_ROUND, "shuffled", closed_form, joins=True),
-    Rule(CLONES, "shuffled", clones, joins=True),
-    Rule(APPROXIMATE_CLONES, "shuffled", approximate_clones, joins=True),
-    Rule(RESPONSE, "shuffled", randomized_response, joins=True),
-    Rule(GAUSSIAN_BLANKET, "shuffled", gaussian_blanket, joins=True),
+    Rule(LOCAL, "shuffled", local, combines=True),
+    Rule(SINGLE_ROUND, "shuffled", closed_form, combines=True),
+    Rule(CLONES, "shuffled", clones, combines=True),
+    Rule(APPROXIMATE_CLONES, "shuffled", approximate_clones, combines=True),
+    Rule(RESPONSE, "shuffled", randomized_response, combines=True),
+    Rule(GAUSSIAN_BLANKET, "shuffled", gaussian_blanket, combines=True),
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulated
-from epsilond.accountants.theorems.composition.minimum import BoundProfile
+from epsilond.accountants.theorems.composition.least_of import BoundProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

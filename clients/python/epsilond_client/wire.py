@@ -8,4 +8,4 @@ from pydantic import BaseModel, ConfigDict
 class Wire(BaseModel):
     """An object of the service's JSON. A field that is None is absent there."""
 
-    model_config = ConfigDict(populate_by_name=True, protected_namespaces=())
+    model_config = ConfigDict(populate_by_name=True, protected_namespaces=(), defer_build=True)

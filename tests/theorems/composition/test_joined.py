@@ -14,8 +14,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.composition.joined import least
-from epsilond.accountants.theorems.composition.minimum import BoundProfile, bound_pair
+from epsilond.accountants.theorems.composition.least_of import BoundProfile, bound_pair, least
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2, contract
 from tests.oracles.contraction import theta
 

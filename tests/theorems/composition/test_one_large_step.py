@@ -14,7 +14,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.curve import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.law import Direction, SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 from epsilond.accountants.profiles.one_large_step import OneLargeStep, Step, step_pair
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.composition.one_large_step import ONE_LARGE_STEP, RareStepsInputs

@@ -10,8 +10,8 @@ import mpmath as mp
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.asked import LogDelta, asks_for
 from epsilond.accountants.quantities import natural_log_delta
+from epsilond.accountants.quantity import LogDelta, asks_for
 from epsilond.accountants.specs import Approximate, Composed, Gaussian, Repeated, Subsampled
 from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.reading import read

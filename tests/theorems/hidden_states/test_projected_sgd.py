@@ -13,8 +13,7 @@ from epsilond.accountants.account import Account, account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.composition.alternatives import AlternativePair
-from epsilond.accountants.theorems.composition.minimum import BoundProfile
+from epsilond.accountants.theorems.composition.least_of import AlternativePair, BoundProfile
 from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps, Places, places

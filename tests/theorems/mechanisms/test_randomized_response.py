@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.admitted import ONE_REPORT
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.specs import Composed, RandomizedResponse, Repeated, Subsampled
+from epsilond.accountants.structure import ONE_REPORT
 from epsilond.accountants.theorems.mechanisms.randomized_response import (
     EXACT,
     ZEROED_IS_ANSWERED,

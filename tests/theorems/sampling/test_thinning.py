@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.admitted import ANY_INTEGERS, FRESH_DRAW, NO_ORDER, ONE_SUM, SECRET_DRAW
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import (
@@ -22,6 +21,7 @@ from epsilond.accountants.specs import (
     Repeated,
     Subsampled,
 )
+from epsilond.accountants.structure import ANY_INTEGERS, FRESH_DRAW, NO_ORDER, ONE_SUM, SECRET_DRAW
 from tests.oracles.enclosure import log_of
 from tests.oracles.finite import Law, black_box, hockey_stick, joint, mixture
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.admitted import ONE_SUM, SECRET_DRAW
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.quantities import Level, Observer, Unit
 from epsilond.accountants.specs import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Subsampled
+from epsilond.accountants.structure import ONE_SUM, SECRET_DRAW
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from tests.oracles.enclosure import log_of
 from tests.oracles.finite import hockey_stick, joint, mixture, response

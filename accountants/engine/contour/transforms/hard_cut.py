@@ -16,12 +16,12 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from epsilond.accountants.engine.contour.transforms.panels import panels
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian import DECAY_NATS, QUADRATURE_NATS
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
-from epsilond.accountants.engine.contour.transforms.whole_line import DECAY_NATS, QUADRATURE_NATS
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import SampledGaussianLoss
+    from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussianLoss
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget
     from epsilond.accountants.numerics.special import FloatArray
 

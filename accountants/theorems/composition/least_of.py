@@ -6,6 +6,7 @@ which it is composed.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,21 +14,18 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from epsilond.accountants.curve import (
-    LARGEST_EPSILON,
-    Enclosure,
-    Interval,
-    Pair,
-    Profile,
-    Tails,
-    lower_epsilon,
-)
+from epsilond.accountants.curve import LARGEST_EPSILON, Curve, Enclosure, Interval, Pair, Profile, Tails, lower_epsilon
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
+from epsilond.accountants.profiles.gaussian import GaussianProfile, ZeroProfile
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from epsilond.accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
+
 
 PROBES = (0.0, 1 / 16, 1.0, 8.0)
 """Where bounds are compared, to leave out those that are never least."""
@@ -205,3 +203,83 @@ def _interpolated(pair: Pair, log_delta: float, at_zero: float) -> Guess:
 
 
 THEOREMS: tuple[Theorem, ...] = (LEAST,)
+
+
+# Several dominating pairs of one mechanism, each kept for what is composed later ------------------------------------
+#
+# At every ε the least bound holds. Under composition another one may win than did at one round, so compositions are
+# formed of each alternative by itself, and only then compared.
+@dataclass(frozen=True)
+class AlternativePair(Pair):
+    """A pair of least profiles, and the dominating pairs it is made of."""
+
+    alternatives: tuple[Pair, ...] = ()
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """As for every pair; with few evaluations where bounds are dear."""
+        dear = all(isinstance(profile, BoundProfile) for pair in self.alternatives for profile in pair.orders())
+        return sparing_epsilon(self, log_delta) if dear else super().epsilon(log_delta)
+
+
+def least_of(pairs: Sequence[Pair]) -> Pair:
+    """What several dominating pairs of one mechanism prove together."""
+    if len(pairs) == 1:
+        return pairs[0]
+    forward = LeastProfile(tuple(pair.forward for pair in pairs))
+    symmetric = all(pair.symmetric for pair in pairs)
+    backward = forward if symmetric else LeastProfile(tuple(pair.backward for pair in pairs))
+    return AlternativePair(forward, backward, alternatives=tuple(pairs))
+
+
+def alternatives_of(pair: Pair) -> tuple[Pair, ...]:
+    """The dominating pairs that are known: one, unless it is an `AlternativePair`."""
+    return pair.alternatives if isinstance(pair, AlternativePair) else (pair,)
+
+
+# One guarantee from several of the same mechanism: what `account` answers where rules join --------------------------
+TIE = 1e-9
+QUICK = (BoundProfile, GaussianProfile, ZeroProfile)
+"""Profiles that cost next to nothing at one ε."""
+
+
+def least(guarantees: Sequence[Guarantee]) -> Guarantee:
+    """One guarantee from several of the same mechanism and setting: the least upper end at every ε, all witnesses.
+
+    Bounds that are nowhere least among a few ε are left out, which is safe; the derivation names those that are kept,
+    and is the winner's own where there is one for all of them.
+
+    Raises:
+        InvalidInput: the guarantees are about different settings.
+    """
+    for guarantee in guarantees:
+        guarantees[0].setting.same_as(guarantee.setting)
+    kept = _undominated(guarantees)
+    witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
+    if len(kept) == 1:
+        upper, step = kept[0].curve.upper, kept[0].derivation
+    else:
+        upper = least_of([guarantee.curve.upper for guarantee in kept])
+        step = LEAST.because(*(guarantee.derivation for guarantee in kept))
+    declared = tuple(dict.fromkeys(condition for guarantee in kept for condition in guarantee.declared))
+    curve = Curve(upper, witnesses)
+    return Guarantee(setting=guarantees[0].setting, curve=curve, derivation=step, declared=declared)
+
+
+def _undominated(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """Those that are least at some probe, earlier ones first; one of several that tie everywhere.
+
+    All of them, if one was composed: what an engine computes is not computed for a comparison.
+    """
+    if not all(isinstance(guarantee.curve.upper.forward, QUICK) for guarantee in guarantees):
+        return list(guarantees)
+    uppers = np.asarray([guarantee.curve.upper.log_delta(np.asarray(PROBES)).upper for guarantee in guarantees])
+    open_probes = np.ones(len(PROBES), dtype=np.bool_)
+    with np.errstate(invalid="ignore"):
+        best = uppers <= uppers.min(axis=0) + TIE * (1.0 + np.abs(uppers.min(axis=0)))
+    best |= np.isneginf(uppers)
+    kept = []
+    while open_probes.any():
+        chosen = int(np.argmax((best & open_probes).sum(axis=1)))
+        kept.append(chosen)
+        open_probes &= ~best[chosen]
+    return [guarantees[i] for i in sorted(kept)]
