@@ -1,6 +1,6 @@
 """Inverse problems and risk bounds: which parameters to run with, certified on the safe end.
 
-A new algorithm is one file here and one line in `CALIBRATORS`.
+A new algorithm is one folder here, whose record has all its parts, and one line in `CALIBRATORS`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engineer's daily question: what does this run guarantee, and does it keep what was claimed?"""
+"""POST /v1/accounts: what a run guarantees, and whether it keeps a claim."""
 
 from __future__ import annotations
 

@@ -49,14 +49,9 @@ def assumption_cautions(problem: object) -> Iterator[Caution]:
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
     """What is wrong with printed statements; `noise_stds` are the certified ones, of each group of clients."""
     for reading in printed:
-        yield from of_a_reading(reading, noise_stds)
-
-
-def of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Of one."""
-    yield from failing_conditions(reading)
-    yield from _claim(reading)
-    yield from noise_below(reading, noise_stds[int(reading.parameters.get("group", 0))])
+        yield from failing_conditions(reading)
+        yield from _claim(reading)
+        yield from noise_below(reading, noise_stds[int(reading.parameters.get("group", 0))])
 
 
 def failing_conditions(reading: PrintedReading) -> Iterator[Caution]:
