@@ -7,7 +7,7 @@ proof sums up; `corrected` of the complete statement in the corrected reading; `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -94,7 +94,8 @@ def theorem_inputs(
     """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
     sampling: Literal["with-replacement", "without-replacement"]
     sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
-    kind: type[SmoothInputs | NonsmoothInputs] = NonsmoothInputs if problem.smoothness is None else SmoothInputs
+    kind: Callable[..., SmoothInputs | NonsmoothInputs]
+    kind = NonsmoothInputs if problem.smoothness is None else SmoothInputs
     return inputs_of(kind, problem, variant=variant, batch_size=run.batch_size, rounds=rounds, sampling=sampling)
 
 
