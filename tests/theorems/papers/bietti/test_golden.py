@@ -29,7 +29,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     SampledInputs,
 )
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
-from epsilond.calibrators.ppsgd.certificate import certify
+from epsilond.calibrators.ppsgd.family import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "ppsgd.json").read_text(encoding="utf-8"))["cases"]
