@@ -20,11 +20,12 @@ from epsilond.calibrators.answer import (
 )
 from epsilond.calibrators.cautions import assumed
 from epsilond.calibrators.envelope import (
+    POISSON_BATCHES,
+    REASONS,
     claims,
     condition_answers,
 )
 from epsilond.calibrators.mb_sgd.cautions import cautions_of as cautions_of_mb_sgd
-from epsilond.calibrators.printed import POISSON_BATCHES, REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.calibration import Solution
+    from epsilond.calibrators.envelope import Asked
     from epsilond.calibrators.mb_sgd.problem import Reading
-    from epsilond.calibrators.printed import Asked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from epsilond.calibrators.mb_sgd.schedule import paid_runs, rarity_of
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-    from epsilond.calibrators.calibration import Certificates
+    from epsilond.calibrators.certificates import Certificates
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:

@@ -20,17 +20,20 @@ from epsilond.accountants.structure import DRAW_UNSEEN, definition_against, draw
 from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, guarantee_of
-from epsilond.calibrators.cautions import noise_cautions, not_amplified, rounded
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
+from epsilond.calibrators.certificates import guarantee_of
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
-from epsilond.calibrators.guesses import likely_noise, likely_rate, likely_rounds
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import (
     TRIALS_KEPT,
     Certified,
     largest_count,
     largest_rate,
+    likely_noise,
+    likely_rate,
+    likely_rounds,
     nearest_of,
     smallest_noise,
 )
@@ -207,8 +210,11 @@ _SOLVERS: dict[Unknown, Callable[[GaussianProblem], tuple[Certified, Target, dic
 
 def cautions(solution: GaussianSolution) -> Iterator[Caution]:
     """Of the number found, and what it costs that the observer sees the draw: asked again of one who does not."""
-    yield from noise_cautions((solution.certified,))
     problem = solution.problem
+    if problem.solve_for == "noise_multiplier":
+        yield from noise_cautions((solution.certified,))
+    elif solution.certified.slack is None:
+        yield MINIMALITY_NOT_PROVED
     if not loses_amplification(solution.draws, problem.observer, problem.unit):
         return
     try:

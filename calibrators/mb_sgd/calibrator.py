@@ -15,7 +15,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOI
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Served
-from epsilond.calibrators.calibration import Calibrator, Certificates, CostClass, Solution
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
 from epsilond.calibrators.mb_sgd.groups import (
     GroupParameters,
@@ -138,6 +139,7 @@ def utility_of(solution: MbSgdSolution) -> Plan | None:
     prescribed = prescribed_run(problem, run) if plan else None
     if plan is None or prescribed is None:
         return plan
+    assert solution.certificates is not None
     return with_prescribed(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
 

@@ -11,10 +11,10 @@ from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
-from epsilond.calibrators.mb_sgd.printed import inputs_of
+from epsilond.calibrators.mb_sgd.printed import theorem_inputs
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.calibration import Certificates
+    from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.calibrator import MbSgdSolution
     from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.search import Certified
@@ -38,7 +38,7 @@ def group_parameters(solution: MbSgdSolution) -> tuple[GroupParameters, ...]:
     """One entry a group, in the order of the request."""
     problem, run = solution.problem, solution.run
     record = problem.unit == "record"
-    printed = inputs_of(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
+    printed = theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
     return tuple(
         GroupParameters(
             clients=member.clients,

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation, loss_scales
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.calibrators.answer import Communication
-from epsilond.calibrators.calibration import Certificates, Family, Solution
-from epsilond.calibrators.guesses import likely_noise
+from epsilond.calibrators.calibration import Solution
+from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of
+from epsilond.calibrators.search import likely_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec

@@ -23,15 +23,14 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE,
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.calibrators.answer import PrintedReading, TrueFigures
-from epsilond.calibrators.envelope import claims, condition_answers
+from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.members import Member
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
-from epsilond.calibrators.printed import POISSON_BATCHES, REASONS, Asked
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
     from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
-    from epsilond.calibrators.calibration import Truth
+    from epsilond.calibrators.certificates import Truth
 
 EXPERIMENTAL = APPENDIX_H.id
 READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
@@ -73,7 +72,7 @@ def printed_readings(
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    equal = len(inputs_of(problem, run, None).federation_in("corrected").groups) == 1
+    equal = len(theorem_inputs(problem, run, None).federation_in("corrected").groups) == 1
     return tuple(
         _experimental(problem, members, truth)
         if reading == "experimental"
@@ -89,40 +88,21 @@ def _draws(problem: MbSgdProblem) -> bool:
 
 
 # What the theorems prescribe ----------------------------------------------------------------------------------------
-def inputs_of(
+def theorem_inputs(
     problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
 ) -> SmoothInputs | NonsmoothInputs:
     """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
     sampling: Literal["with-replacement", "without-replacement"]
     sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
-    shared: dict[str, Any] = {
-        "variant": variant,
-        "epsilon": problem.epsilon,
-        "delta": problem.delta,
-        "log10_delta": problem.log10_delta,
-        "samples_per_client": problem.samples_per_client,
-        "clients": problem.clients,
-        "participants": problem.participants,
-        "client_groups": problem.client_groups,
-        "participation": problem.participation,
-        "batch_size": run.batch_size,
-        "rounds": rounds,
-        "sampling": sampling,
-        "dimension": problem.dimension,
-        "lipschitz": problem.lipschitz,
-        "diameter": problem.diameter,
-        "strong_convexity": problem.strong_convexity,
-    }
-    if problem.smoothness is None:
-        return NonsmoothInputs(**shared)
-    return SmoothInputs(smoothness=problem.smoothness, **shared)
+    kind: type[SmoothInputs | NonsmoothInputs] = NonsmoothInputs if problem.smoothness is None else SmoothInputs
+    return inputs_of(kind, problem, variant=variant, batch_size=run.batch_size, rounds=rounds, sampling=sampling)
 
 
 def prescription_of(
     problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
 ) -> Prescription:
     """The complete statement's rounds, step and risk, at the rounds given or as prescribed."""
-    return inputs_of(problem, run, rounds).prescription(reading)
+    return theorem_inputs(problem, run, rounds).prescription(reading)
 
 
 def printed_noise_std(member: Member) -> float:
@@ -178,7 +158,7 @@ def _reading(
 ) -> PrintedReading:
     variant, formula = READ_AS[reading]
     theorem = registered(problem)
-    asked = Asked(theorem, inputs_of(problem, run, problem.rounds, variant), formula)
+    asked = Asked(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
     outputs = asked.outputs
     rounds = outputs["rounds"]
     members = tuple(replace(member, rounds=rounds) for member in members)

@@ -21,11 +21,9 @@ from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
     COMMUNICATION_BUDGET,
-    DELTA,
     HETEROGENEITY,
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
-    LOG10_DELTA,
     MAX_GRADIENTS,
     OBSERVER,
     PARTICIPANTS,
@@ -34,6 +32,7 @@ from epsilond.accountants.quantities import (
     ROUNDS,
     SAMPLING,
     SMOOTHNESS,
+    SQUARES,
     UNIT,
     Clients,
     Diameter,
@@ -50,8 +49,7 @@ from epsilond.accountants.quantities import (
     Within,
     request,
 )
-from epsilond.accountants.scales import check_scales
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
@@ -79,7 +77,7 @@ class Traffic:
 
 
 @request
-class PacedProblem:
+class PacedProblem(TargetedProblem):
     """The target, and the shape of the federation and of the learning problem: what all mini-batch algorithms ask.
 
     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
@@ -87,9 +85,7 @@ class PacedProblem:
     `max_gradients` and `communication_budget`.
     """
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
@@ -124,8 +120,6 @@ class PacedProblem:
 
     def check(self) -> None:
         """Pairs of fields that no run can have."""
-        Target.of(self.epsilon, self.delta, self.log10_delta)
-        self._check_scales()
         faults = self._member_faults() or [fault for fault, broken in self._crossings() if broken]
         if faults:
             raise InvalidInput(*faults)
@@ -133,16 +127,6 @@ class PacedProblem:
     def _member_faults(self) -> list[Fault]:
         """What is wrong with client groups or with the law of participation, where there are any."""
         return []
-
-    def _check_scales(self) -> None:
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_distance=self.initial_distance,
-        )
 
     def _crossings(self) -> list[tuple[Fault, bool]]:
         n, batch = self.samples_per_client, self.batch_size or 1
@@ -190,11 +174,6 @@ class PacedProblem:
     @property
     def _lipschitz_constants(self) -> tuple[float, ...]:
         return tuple(group.lipschitz or self.lipschitz for group in self.client_groups or ()) or (self.lipschitz,)
-
-    @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
@@ -266,9 +245,6 @@ class MbSgdProblem(MiniBatchProblem):
             if getattr(self, name) is not None:
                 read_members(self, name, member)
         super().check()
-
-    def _check_scales(self) -> None:
-        super()._check_scales()
 
     def _member_faults(self) -> list[Fault]:
         return [*self._group_faults(), *self._participation_faults()]

@@ -23,7 +23,7 @@ from epsilond.calibrators.mb_sgd.members import (
     scales_of,
     start_of_run,
 )
-from epsilond.calibrators.mb_sgd.printed import inputs_of, printed_noise_std, registered, theorem_of
+from epsilond.calibrators.mb_sgd.printed import printed_noise_std, registered, theorem_inputs, theorem_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
 from epsilond.calibrators.risk.answer import AggregatesAnswer, UpperBound
@@ -105,7 +105,7 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
     """
     if asked.problem != "population" or asked.unit != "record":
         return
-    inputs, theorem = inputs_of(asked, run, run.rounds), registered(asked)
+    inputs, theorem = theorem_inputs(asked, run, run.rounds), registered(asked)
     readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
     readings = (("printed", "complete"), ("corrected", "corrected"))
     for formula, reading in readings:

@@ -41,7 +41,7 @@ from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Theorem
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
-    from epsilond.calibrators.calibration import Certificates
+    from epsilond.calibrators.certificates import Certificates
 
 GRADIENTS_PER_RECORD = 1000
 """Default of max_gradients, times n."""

@@ -8,10 +8,9 @@ from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu, lemma_mu
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import TRUSTED_RUN
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED
-from epsilond.calibrators.envelope import claims, true_figures
+from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
 from epsilond.calibrators.mu2_sgd.family import Noise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import READINGS, Mu2SgdProblem, Reading
-from epsilond.calibrators.printed import Asked, shown
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import PrintedReading

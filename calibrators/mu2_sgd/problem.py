@@ -40,7 +40,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences impor
 )
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import OPTIMUM_GRADIENT_NORM, CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
-from epsilond.calibrators.printed import inputs_of
+from epsilond.calibrators.envelope import inputs_of
 from epsilond.calibrators.problem import Target
 
 ParticipationKind = Literal["uniform", "counts", "pattern"]

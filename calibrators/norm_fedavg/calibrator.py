@@ -21,10 +21,10 @@ from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START,
 from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Caution, Objective, Served
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.cautions import noise_cautions
+from epsilond.calibrators.envelope import Asked
 from epsilond.calibrators.norm_fedavg.plan import PLANS
 from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readings
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
-from epsilond.calibrators.printed import Asked
 from epsilond.calibrators.qtdl.calibrator import (
     CONDITIONS,
     GridSolution,

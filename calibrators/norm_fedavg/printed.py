@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.theorems.papers.das.composed_rounds import EQUATION_22, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
 from epsilond.calibrators.answer import Caution, PrintedReading
-from epsilond.calibrators.envelope import claims
-from epsilond.calibrators.printed import Asked, shown
+from epsilond.calibrators.envelope import Asked, claims, shown
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.qtdl.printed import figures_at, noise_of_theorem_1
 

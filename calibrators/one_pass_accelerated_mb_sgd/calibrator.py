@@ -18,8 +18,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
     THEOREM_2_3,
 )
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of
-from epsilond.calibrators.calibration import Calibrator, CostClass, Family, Solution
-from epsilond.calibrators.guesses import likely_noise
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.certificates import Family
 from epsilond.calibrators.mb_sgd.members import communication, contribution_norm, only_member, start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.plan import PLANS
@@ -27,6 +27,7 @@ from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_rea
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
+from epsilond.calibrators.search import likely_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs, informal_rounds
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.printed import Asked
+from epsilond.calibrators.envelope import Asked, inputs_of
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.calibration import Truth
+    from epsilond.calibrators.certificates import Truth
     from epsilond.calibrators.mb_sgd.problem import Reading
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
@@ -49,20 +49,10 @@ def _reading(problem: OnePassProblem, reading: Reading, truth: Truth) -> Printed
 
 
 def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
-    inputs = OnePassInputs(
-        epsilon=problem.epsilon,
-        delta=problem.delta,
-        log10_delta=problem.log10_delta,
-        samples_per_client=problem.samples_per_client,
-        clients=problem.clients,
+    inputs = inputs_of(
+        OnePassInputs,
+        problem,
         participants=problem.reporting,
-        batch_size=problem.batch_size,
-        dimension=problem.dimension,
-        lipschitz=problem.lipschitz,
-        diameter=problem.diameter,
-        smoothness=problem.smoothness,
-        strong_convexity=problem.strong_convexity,
-        gradient_std=problem.gradient_std,
         heterogeneity=problem.spread,
         initial_gap=problem.gap,
     )

@@ -13,7 +13,7 @@ from epsilond.calibrators.mb_sgd.problem import Run
 
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
-    from epsilond.calibrators.calibration import Certificates
+    from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
 

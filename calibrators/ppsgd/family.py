@@ -20,8 +20,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.calibrators.guesses import likely_noise
-from epsilond.calibrators.search import LEAST, MOST, Certified, confirmed, smallest_noise
+from epsilond.calibrators.search import LEAST, MOST, Certified, confirmed, likely_noise, smallest_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

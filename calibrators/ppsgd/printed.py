@@ -13,10 +13,9 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import THEOREM
 from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import THEOREM_5_2, THEOREM_B_4
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import claims, true_figures
+from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
 from epsilond.calibrators.ppsgd.family import certify, guarantee_at, noise_std_of
 from epsilond.calibrators.ppsgd.problem import READINGS
-from epsilond.calibrators.printed import Asked, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

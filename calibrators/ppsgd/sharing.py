@@ -13,7 +13,7 @@ from epsilond.accountants.theorems.risk.bietti.personalization import AtPersonal
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
 from epsilond.calibrators.answer import Number, Risk, RiskBound, Served
-from epsilond.calibrators.printed import inputs_of
+from epsilond.calibrators.envelope import inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of
 
 if TYPE_CHECKING:

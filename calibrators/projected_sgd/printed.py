@@ -34,8 +34,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
 from epsilond.calibrators.answer import Claims, PrintedReading
-from epsilond.calibrators.envelope import condition_answers
-from epsilond.calibrators.printed import Asked
+from epsilond.calibrators.envelope import Asked, condition_answers
 from epsilond.calibrators.projected_sgd.problem import AnySchedule, Plan, ProjectedSgdProblem, Reading, scaled
 from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_curvature
 from epsilond.calibrators.search import LOG_10

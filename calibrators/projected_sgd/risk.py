@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 )
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Risk, RiskBound
-from epsilond.calibrators.printed import Asked, inputs_of
+from epsilond.calibrators.envelope import Asked, inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of
 
 if TYPE_CHECKING:

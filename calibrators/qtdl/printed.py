@@ -21,8 +21,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, true_delta
 from epsilond.calibrators.answer import Caution, Communication, CommunicationBeside, Ends, PrintedReading, TrueFigures
 from epsilond.calibrators.cautions import failing_conditions, noise_below
-from epsilond.calibrators.envelope import claims, true_figures
-from epsilond.calibrators.printed import Asked, shown
+from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
 from epsilond.calibrators.problem import Target
 
 if TYPE_CHECKING:

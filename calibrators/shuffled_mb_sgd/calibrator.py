@@ -19,15 +19,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.calibrators.answer import Caution, Served
-from epsilond.calibrators.calibration import (
-    Calibrator,
-    CostClass,
-    Family,
-    Solution,
-    declared_by_all,
-    guarantee_of,
-)
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
+from epsilond.calibrators.certificates import Family, guarantee_of
 from epsilond.calibrators.envelope import true_figures
 from epsilond.calibrators.mb_sgd.members import communication, start_of_run
 from epsilond.calibrators.mb_sgd.schedule import Averaging, Plan, plan_of

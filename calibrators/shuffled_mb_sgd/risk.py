@@ -9,7 +9,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.cautions import assumed
-from epsilond.calibrators.envelope import condition_answers
+from epsilond.calibrators.envelope import condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import setting_of
@@ -53,20 +53,7 @@ def _printed(asked: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
     """(46), or (47) if strongly convex: an order, for smooth losses and the expected loss. No figure if RM² ≤ Nδ."""
     if asked.smoothness is None or asked.problem != "population" or asked.unit != "record":
         return
-    inputs = ShuffledInputs(
-        epsilon=asked.epsilon,
-        delta=asked.delta,
-        log10_delta=asked.log10_delta,
-        samples_per_client=asked.samples_per_client,
-        clients=asked.clients,
-        participants=asked.reporting,
-        dimension=asked.dimension,
-        lipschitz=asked.lipschitz,
-        diameter=asked.diameter,
-        smoothness=asked.smoothness,
-        strong_convexity=asked.strong_convexity,
-        rounds=run.rounds,
-    )
+    inputs = inputs_of(ShuffledInputs, asked, participants=asked.reporting, rounds=run.rounds, noise_constant=None)
     found = THEOREM_4_1.evaluate(inputs)
     terms = ("statistical_term", "privacy_term")
     yield UpperBound(

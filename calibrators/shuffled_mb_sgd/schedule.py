@@ -11,7 +11,7 @@ from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.calibration import Certificates
+    from epsilond.calibrators.certificates import Certificates
 
 BISECTIONS = 60
 USUAL_EXCESS = 0.8

@@ -39,7 +39,7 @@ HEAD = '''"""The service's operations, each as a question for a client to ask. G
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from . import models
 from .question import Question
@@ -106,7 +106,8 @@ def written(method: str, path: str, operation: Schema) -> Iterator[str]:
         asked = [*before, *([f"body: {' | '.join(body)}"] if body else []), *(["*", *after] if after else [])]
         return f"def {operation['operationId']}({', '.join(asked)}) -> Question[{' | '.join(answer)}]:"
 
-    if len(bodies) > 1 and len(bodies) == len(answers):  # each form of the body has its own answer
+    overloaded = len(bodies) > 1 and len(bodies) == len(answers)  # each form of the body has its own answer
+    if overloaded:
         for body, answer in zip(bodies, answers, strict=True):
             yield f"@overload\n{head([body], [answer])} ...\n"
     address = f"{'f' if given['path'] else ''}{path!r}"
@@ -115,7 +116,7 @@ def written(method: str, path: str, operation: Schema) -> Iterator[str]:
     arguments += ["body=body"] if bodies else []
     arguments += [f"query={{{values['query']}}}"] if given["query"] else []
     arguments += [f"headers={{{values['header']}}}"] if given["header"] else []
-    yield f"{head(bodies, answers)}\n"
+    yield f"{head(bodies, ['Any'] if overloaded else answers)}\n"
     yield f'    """{operation.get("summary", "").rstrip(".")}."""\n'
     yield f"    return Question({', '.join(arguments)})\n"
 

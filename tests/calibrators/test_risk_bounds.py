@@ -16,13 +16,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
-from epsilond.calibrators.mb_sgd.risk import RISK_BOUND as MB_SGD
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.calibrators.shuffled_mb_sgd.risk import RISK_BOUND as SHUFFLED
 from epsilond.reading import read
 
+MB_SGD, _, _, SHUFFLED = RISK_BOUNDS
 each_bounder = pytest.mark.parametrize("bounder", RISK_BOUNDS, ids=lambda one: one.name)
 
 
