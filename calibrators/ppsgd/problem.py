@@ -84,7 +84,7 @@ class PpsgdProblem(TargetedProblem):
         float | None,
         LOCAL_GRADIENT_STD.assumed(
             "shared_gradient_std, as both gradients are one for losses of w + θ_i",
-            lambda p: value_of(p, "shared_gradient_std"),
+            lambda p: p.gradient_bound if p.shared_gradient_std is None else p.shared_gradient_std,
         ),
     ] = None
     shared_gradient_norm: Annotated[
