@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from epsilond.accountants.theorem import Condition, Erratum, Reading, Source, Status, Theorem
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.calibrators.answer import Served
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 
 LONGEST_COMPARED = 64
 

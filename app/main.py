@@ -26,9 +26,9 @@ from epsilond.app.openapi import document
 from epsilond.app.routes import simulations
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.adapter import Planner
 from epsilond.calibrators.planning.planners import PLANNERS
-from epsilond.calibrators.problem import Calibrator
 from epsilond.witness import KINDS
 from epsilond.witness.simulation import Kind
 
@@ -60,7 +60,7 @@ def create_app(
     """
     chosen = settings or Settings.from_environment()
     metrics = Metrics()
-    modules = tuple(sorted({theorem_home, *(calibrator.solve.__module__ for calibrator in calibrators)}))
+    modules = tuple(sorted({theorem_home, *(calibrator.home for calibrator in calibrators)}))
     compute = Compute(chosen, metrics, modules)
     jobs = Jobs(chosen, metrics, kinds)
 

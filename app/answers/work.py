@@ -22,10 +22,10 @@ from typing import Any
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.theorem import Reading
 from epsilond.app.answers.render import render
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.adapter import Way
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.reach import reach as search
-from epsilond.calibrators.problem import Calibrator
 
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"

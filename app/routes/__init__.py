@@ -17,8 +17,8 @@ from epsilond.app.routes import (
     risk_bounds,
     theorems,
 )
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.adapter import Planner
-from epsilond.calibrators.problem import Calibrator
 
 
 def add(

@@ -21,7 +21,7 @@ from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug
 from epsilond.app.http.handlers import NOTHING
 from epsilond.app.routes.by_algorithm import Endpoint, nothing_but
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:

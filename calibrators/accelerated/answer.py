@@ -15,12 +15,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.calibrators.answer import (
     Calibration,
+    Caution,
     Communication,
     PrintedReading,
     Risk,
     RiskBound,
     Served,
-    Warning_,
     derivation_of,
 )
 from epsilond.calibrators.envelope import (
@@ -191,9 +191,9 @@ _NOT_HERE = ("no-risk-without-smoothness",)
 """Warnings of mb-sgd that are untrue here: the envelope stands in for a loss that is not smooth."""
 
 
-def _assumptions(problem: AcceleratedMbSgdProblem, unused: Iterable[str]) -> Iterator[Warning_]:
+def _assumptions(problem: AcceleratedMbSgdProblem, unused: Iterable[str]) -> Iterator[Caution]:
     if problem.initial_gap is None:
-        yield Warning_(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
+        yield Caution(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
     for name in unused:
         if getattr(problem, name) is not None:
-            yield Warning_(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")
+            yield Caution(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")

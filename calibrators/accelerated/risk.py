@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
-from epsilond.calibrators.answer import PrintedReading, Warning_
+from epsilond.calibrators.answer import Caution, PrintedReading
 from epsilond.calibrators.envelope import declared_answers
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.risk import setting_of
@@ -89,19 +89,19 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
         )
 
 
-def _warnings(asked: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Warning_]:
-    yield Warning_(
+def _warnings(asked: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
+    yield Caution(
         code="hidden-constants",
         message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
     )
     if fields.problem != objective:
-        yield Warning_(
+        yield Caution(
             code="no-upper-bound-for-this-objective",
             message=f"the upper bounds of this algorithm are of the {objective} excess risk",
         )
     if asked.initial_distance is None:
-        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
     if asked.initial_gap is None:
-        yield Warning_(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
+        yield Caution(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
     if objective == "population" and asked.gradient_std is None:
-        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")
+        yield Caution(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")

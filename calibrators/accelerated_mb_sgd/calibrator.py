@@ -18,12 +18,12 @@ from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.accelerated_mb_sgd.schedule import choose_run, plan_of
 from epsilond.calibrators.answer import Calibration, TrueFigures
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import true_figures
 from epsilond.calibrators.mb_sgd.calibrator import certify, run_spec
 from epsilond.calibrators.mb_sgd.calibrator import cost as cost_of_noise
 from epsilond.calibrators.mb_sgd.members import contribution_norm, only_member
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.search import Certified
 
 NAME = "accelerated-mb-sgd"
@@ -85,7 +85,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=AcceleratedMbSgdProblem,
     parameters=AcceleratedParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=("lowy.e.1", "lowy.2.4", "lowy.algorithm-2", ACCELERATED_RISK_BOUND.id),
     example={

@@ -12,8 +12,8 @@ from epsilond.calibrators.accelerated.risk import risk_bounds
 from epsilond.calibrators.accelerated_mb_sgd import calibrator as accelerated_mb_sgd
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.accelerated_mb_sgd.schedule import plan_of
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.problem import CostClass
 from epsilond.calibrators.risk.answer import OBJECTIVE, Objective, RiskBounder, RiskBoundsAnswer
 from epsilond.calibrators.risk.parts import BOUNDS, RiskFields, check_run
 

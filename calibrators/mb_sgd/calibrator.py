@@ -30,6 +30,7 @@ from epsilond.calibrators.answer import (
     TrueFigures,
     derivation_of,
 )
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mb_sgd.groups import (
     GroupParameters,
@@ -50,7 +51,6 @@ from epsilond.calibrators.mb_sgd.printed import printed_readings
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, MbSgdProblem, MiniBatchProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import Averaging, choose_run, likely_noise_multiplier, plan_of
 from epsilond.calibrators.mb_sgd.warnings import warnings_of
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.risk.baseline import measured
 from epsilond.calibrators.search import TRIALS_KEPT, Certified, smallest_noise
 
@@ -248,7 +248,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=MbSgdProblem,
     parameters=MbSgdParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=("lowy.2.1", "lowy.2.2", "lowy.appendix-h", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
     example={

@@ -14,7 +14,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOI
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import Prescription, informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
-from epsilond.calibrators.answer import Warning_
+from epsilond.calibrators.answer import Caution
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.envelope import condition_answers, declared_answers
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.calibrators.mb_sgd.members import (
@@ -27,7 +28,6 @@ from epsilond.calibrators.mb_sgd.members import (
 from epsilond.calibrators.mb_sgd.printed import inputs_of, printed_noise_std, registered, theorem_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem
-from epsilond.calibrators.problem import CostClass
 from epsilond.calibrators.risk.answer import (
     AggregatesAnswer,
     RiskBounder,
@@ -212,25 +212,25 @@ def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     )
 
 
-def _warnings(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Warning_]:
-    yield Warning_(
+def _warnings(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Caution]:
+    yield Caution(
         code="hidden-constants",
         message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
     )
     if found is None:
-        yield Warning_(
+        yield Caution(
             code="no-risk-for-this-sampling",
             message="the excess-risk bound is proved for batches drawn without replacement",
         )
     if asked.client_groups:
-        yield Warning_(
+        yield Caution(
             code="lower-bound-for-equal-clients",
             message="the lower bound is for equal clients; it is taken at the largest samples_per_client and epsilon",
         )
     if asked.initial_distance is None:
-        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
     if asked.gradient_std is None:
-        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")
+        yield Caution(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")
 
 
 def cost(asked: MbSgdRiskProblem) -> CostClass:

@@ -43,6 +43,7 @@ from epsilond.calibrators.answer import (
     TrueFigures,
     derivation_of,
 )
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mu2_sgd.clients import (
     ClientReport,
@@ -55,7 +56,7 @@ from epsilond.calibrators.mu2_sgd.clients import (
 from epsilond.calibrators.mu2_sgd.printed import printed_readings
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA, BITS_PER_COORDINATE, Mu2SgdProblem
 from epsilond.calibrators.mu2_sgd.warnings import warnings_of
-from epsilond.calibrators.problem import Calibrator, CostClass, Target
+from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, measured, start_of
 from epsilond.calibrators.search import SLACKS, Certified, smallest_noise
 
@@ -328,7 +329,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=Mu2SgdProblem,
     parameters=Mu2SgdParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=("reshef.5.1", "reshef.5.2", "reshef.f.1", "reshef.f.2", "reshef.lemma-2.6", SCHEDULE.id, CERTIFIED.id),
     example={

@@ -30,15 +30,15 @@ from epsilond.calibrators.answer import (
     VACUOUS,
     Baseline,
     Calibration,
+    Caution,
     Objective,
     Served,
-    Warning_,
     derivation_of,
 )
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.norm_fedavg.printed import own_warnings, printed_readings
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.qtdl.calibrator import (
     CONDITIONS,
     QtdlParameters,
@@ -80,12 +80,12 @@ class ConvergenceAnswer:
     fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
 
     @property
-    def warnings(self) -> tuple[Warning_, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         """That the bound says nothing, where it does."""
         if not self.vacuous:
             return ()
         message = f"the bound on the gradient norm, {self.mean_gradient_norm:.6g} by {EQUATION_39.id}, is "
-        return (Warning_(code=VACUOUS_GRADIENT_NORM, message=message + no_better(self.baseline)),)
+        return (Caution(code=VACUOUS_GRADIENT_NORM, message=message + no_better(self.baseline)),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +269,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=NormFedavgProblem,
     parameters=NormFedavgParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=(
         THEOREM_2.id,

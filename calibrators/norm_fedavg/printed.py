@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.papers.das.composed_rounds import (
 )
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3, GrowthInputs
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, printed_levels
-from epsilond.calibrators.answer import PrintedReading, Warning_
+from epsilond.calibrators.answer import Caution, PrintedReading
 from epsilond.calibrators.envelope import claims, condition_answers
 from epsilond.calibrators.printed import Asked
 from epsilond.calibrators.problem import Target
@@ -97,21 +97,21 @@ def _theorem_3(problem: NormFedavgProblem, growth_ratio: float, samples_per_clie
     )
 
 
-def own_warnings(problem: NormFedavgProblem) -> Iterator[Warning_]:
+def own_warnings(problem: NormFedavgProblem) -> Iterator[Caution]:
     """What is wrong with Theorems 2 and 3 here, and what was assumed."""
-    yield Warning_(
+    yield Caution(
         code="printed-theorem-refuted",
         message="das.2 is false: it rests on das.1, and its factor 2r/n protects no record. Do not run with its noise",
     )
     if problem.growth_ratio is not None:
-        yield Warning_(
+        yield Caution(
             code="not-dp-distributional",
             message="das.3 holds with a probability over the data, which is no δ: its sensitivities are not used",
         )
     if problem.l1_sensitivity is None and problem.sensitivity_rule is None:
-        yield Warning_(code="assumed-sensitivities", message="updates were taken to be any two unit vectors")
+        yield Caution(code="assumed-sensitivities", message="updates were taken to be any two unit vectors")
     if problem.observer == "released-models" and problem.protected == "record":
-        yield Warning_(
+        yield Caution(
             code="draw-thins-only-delta",
             message="drawing clients multiplies a record's δ by M/N in every round and leaves its ε",
         )

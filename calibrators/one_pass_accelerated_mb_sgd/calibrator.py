@@ -23,6 +23,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_prescription im
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters, answer, printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
 from epsilond.calibrators.answer import Calibration, PrintedReading, TrueFigures
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import true_figures
 from epsilond.calibrators.mb_sgd.members import contribution_norm, only_member
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
@@ -30,7 +31,6 @@ from epsilond.calibrators.mb_sgd.schedule import likely_noise_multiplier
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
 from epsilond.calibrators.printed import Asked
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.search import Certified, smallest_noise
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=OnePassProblem,
     parameters=AcceleratedParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=(THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id),
     example={

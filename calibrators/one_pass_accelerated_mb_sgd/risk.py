@@ -7,11 +7,11 @@ from dataclasses import replace
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.calibrators.accelerated.risk import risk_bounds
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.one_pass_accelerated_mb_sgd import calibrator as one_pass
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import plan_of
-from epsilond.calibrators.problem import CostClass
 from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
 from epsilond.calibrators.risk.parts import BOUNDS, RiskFields, check_run
 

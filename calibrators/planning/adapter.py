@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Observer, Unit, quantity_of
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem, Trust
-from epsilond.calibrators.problem import Calibrator
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Objective

@@ -14,11 +14,11 @@ from typing import Any
 from epsilond.accountants.errors import BeyondBudget, ConditionViolated, EpsilondError, Infeasible
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.adapter import Way, draft
 from epsilond.calibrators.planning.answer import Reached, Tried
 from epsilond.calibrators.planning.grid import Grid
 from epsilond.calibrators.planning.problem import PlanProblem, Unknown
-from epsilond.calibrators.problem import Calibrator
 
 MOST_TRIALS = 60
 STRIDE = 16.0

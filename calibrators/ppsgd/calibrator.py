@@ -30,14 +30,14 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_B_4,
 )
 from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6
-from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
+from epsilond.calibrators.answer import Calibration, Caution, Communication, Served, derivation_of
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from epsilond.calibrators.mb_sgd.warnings import of_a_reading
 from epsilond.calibrators.ppsgd.certificate import ParticipationFigures, certify, participation_figures
 from epsilond.calibrators.ppsgd.printed import noise_std_of, printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.risk.baseline import measured
 from epsilond.calibrators.search import LEAST
 
@@ -158,27 +158,27 @@ def _warnings(
     plan: SharingPlan | None,
     figures: ParticipationFigures | None,
     printed: tuple[PrintedReading, ...],
-) -> Iterator[Warning_]:
+) -> Iterator[Caution]:
     if certified.noise == LEAST:
-        yield Warning_(
+        yield Caution(
             code="sampling-alone-suffices",
             message=f"a client is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; a "
             "client that is drawn is hardly protected",
         )
     elif certified.slack is None:
-        yield Warning_(
+        yield Caution(
             code="minimality-not-proved",
             message="the noise is certified, but the bound is too coarse here to prove that 0.1 % less would not do",
         )
     if figures is not None:
-        yield Warning_(
+        yield Caution(
             code="no-amplification",
             message="the number of participants is fixed, so all other clients together know who was drawn and nothing "
             f"is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where independent "
             f"draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
         )
     if problem.noise_constant is not None and problem.sampling == "without-replacement":
-        yield Warning_(
+        yield Caution(
             code="field-not-used", message="noise_constant is for (4) and (12), which a fixed number of clients has not"
         )
     noise_std = noise_std_of(problem, certified.noise)
@@ -187,15 +187,15 @@ def _warnings(
     yield from _of_the_risk(problem, plan)
 
 
-def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Warning_]:
+def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
-        yield Warning_(
+        yield Caution(
             code="no-risk-without-the-problem",
             message=f"without {' and '.join(missing)} there is no bound on the excess risk, and no α is chosen",
         )
     elif problem.clipping_may_bind:
-        yield Warning_(
+        yield Caution(
             code="clipping-may-bind",
             message=f"messages may reach norm {problem.gradient_bound:.6g} times the gradients added up in one, above "
             "clipping_norm: the risk bounds are for messages that are not clipped; the guarantee stands",
@@ -203,27 +203,27 @@ def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Wa
     if plan is None:
         return
     if plan.chosen.personalization == 0.0:
-        yield Warning_(
+        yield Caution(
             code="nothing-is-shared",
             message="at α = 0 the shared part never moves and no noise is needed; noise_std is for whoever shares",
         )
     if problem.lipschitz is None:
-        yield Warning_(
+        yield Caution(
             code="assumed-lipschitz", message="lipschitz was taken to be what clipping_norm allows: nothing is clipped"
         )
     if problem.shared_gradient_std is None:
-        yield Warning_(
+        yield Caution(
             code="assumed-shared-gradient-std",
             message="shared_gradient_std was taken to be lipschitz, its largest value",
         )
     if problem.local_gradient_std is None:
-        yield Warning_(
+        yield Caution(
             code="assumed-local-gradient-std",
             message="local_gradient_std was taken to be shared_gradient_std, as both gradients are one for losses of "
             "w + θ_i",
         )
     if problem.shared_gradient_norm is None and problem.rate < 1.0:
-        yield Warning_(
+        yield Caution(
             code="assumed-shared-gradient-norm",
             message="shared_gradient_norm was taken to be as large as clipping allows; it is 0 for losses of w + θ_i "
             "where every client's own part is at its optimum",
@@ -244,7 +244,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=PpsgdProblem,
     parameters=PpsgdParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=(
         THEOREM_4_1.id,

@@ -26,10 +26,10 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import CORO
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import ANY_LOSSES, THEOREM_2, steps_small
 from epsilond.accountants.theorems.papers.asoodeh.random_stopping import COROLLARY_3
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
-from epsilond.calibrators.answer import Calibration, ConsideredBound, Served, Warning_, derivation_of
+from epsilond.calibrators.answer import Calibration, Caution, ConsideredBound, Served, derivation_of
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mb_sgd.warnings import of_a_reading
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest, least_noise
 from epsilond.calibrators.projected_sgd.risk import Utility, start_of_run, utility_of
@@ -234,19 +234,19 @@ def _warnings(
     printed: tuple[PrintedReading, ...],
     utility: Utility,
     batches: Batches | None,
-) -> Iterator[Warning_]:
+) -> Iterator[Caution]:
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
-        yield Warning_(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
+        yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
     elif problem.solve_for == "step_size" and certified.slack is None:
-        yield Warning_(
+        yield Caution(
             code="any-step-size",
             message="the least step size offered meets the target, or it is not proved that no smaller one does: "
             "the noise alone hides a record, and contraction adds nothing",
         )
     elif certified.slack is None:
-        yield Warning_(code="minimality-not-proved", message="the answer is certified; that less would fail is not")
+        yield Caution(code="minimality-not-proved", message="the answer is certified; that less would fail is not")
     if batches and not batches.exhaustive:
-        yield Warning_(
+        yield Caution(
             code="participants-not-all-tried",
             message="the fixed budget ended before every batch size was decided; those listed all meet the target",
         )
@@ -258,36 +258,36 @@ def _warnings(
     run = run_of(problem, plan)
     sides = steps_small(run)
     if problem.smoothness is not None and problem.convex and sides.holds is not True:
-        yield Warning_(
+        yield Caution(
             code="step-size-beyond-two-over-smoothness",
             message=f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}: the image of the ball is wider "
             f"than the ball; {ANY_LOSSES.id} takes it as it is",
         )
     if problem.clients % plan.participants:
         left = problem.clients % plan.participants
-        yield Warning_(code="clients-left-over", message=f"{left} clients are in no whole batch and never take part")
+        yield Caution(code="clients-left-over", message=f"{left} clients are in no whole batch and never take part")
     if problem.relation != "replace-one":
-        yield Warning_(
+        yield Caution(
             code="printed-truth-is-for-replace-one",
             message="the printed bounds and the true figures beside them are for replace-one, not for this relation",
         )
     if utility.reason:
-        yield Warning_(code="no-risk-for-this-run", message=utility.reason)
+        yield Caution(code="no-risk-for-this-run", message=utility.reason)
     elif utility.risk:
         yield from _assumptions(problem, plan)
 
 
-def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Warning_]:
+def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Caution]:
     if problem.release == "last" and problem.gradient_bound is None:
-        yield Warning_(code="assumed-gradient-bound", message="gradient_bound was taken to be lipschitz")
+        yield Caution(code="assumed-gradient-bound", message="gradient_bound was taken to be lipschitz")
     if problem.gradient_std is None:
-        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz")
+        yield Caution(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz")
     if problem.release != "random-stop":
         return
     if problem.shamir_constant is None:
-        yield Warning_(code="hidden-constant", message="no paper gives the constant of Corollary 2: the risk is a rate")
+        yield Caution(code="hidden-constant", message="no paper gives the constant of Corollary 2: the risk is a rate")
     if plan.participants > 1:
-        yield Warning_(
+        yield Caution(
             code="risk-unproved-for-batches",
             message="Corollary 2 speaks of single records; its extension to batches is not proved (erratum A-7)",
         )
@@ -308,7 +308,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=ProjectedSgdProblem,
     parameters=ProjectedSgdParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=(THEOREM_2.id, COROLLARY_1.id, COROLLARY_2.id, COROLLARY_3.id, ANY_LOSSES.id, INTERPOLATION.id),
     example={

@@ -18,9 +18,10 @@ from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import 
 from epsilond.accountants.theorems.papers.das.noise_law import EQUATION_7, LEMMA_1, update_error
 from epsilond.accountants.theorems.papers.das.sensitivity import COUPLED, HOEFFDING
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1
-from epsilond.calibrators.answer import Calibration, Ends, GuaranteeAnswer, Served, Warning_, derivation_of
+from epsilond.calibrators.answer import Calibration, Caution, Ends, GuaranteeAnswer, Served, derivation_of
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.problem import Calibrator, CostClass, Target
+from epsilond.calibrators.problem import Target
 from epsilond.calibrators.qtdl.printed import (
     binomial_trials,
     binomial_warnings,
@@ -175,16 +176,16 @@ def solve(problem: QtdlProblem) -> Calibration:
     )
 
 
-def found_warnings(found: Found) -> Iterator[Warning_]:
+def found_warnings(found: Found) -> Iterator[Caution]:
     """What to know of the noise that was found."""
     if found.minimal == "searched":
-        yield Warning_(
+        yield Caution(
             code="minimality-not-proved",
             message="the answer is certified, but the bound is too coarse here to prove that it is the best",
         )
 
 
-ONE_ROUND = Warning_(
+ONE_ROUND = Caution(
     code="printed-speaks-of-one-round", message="das.1 is shown at ε for one message; the answer is for all of them"
 )
 
@@ -203,7 +204,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=QtdlProblem,
     parameters=QtdlParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=(
         THEOREM_1.id,

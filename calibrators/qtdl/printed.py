@@ -24,12 +24,12 @@ from epsilond.accountants.theorems.papers.das.truncated_noise import (
     true_delta,
 )
 from epsilond.calibrators.answer import (
+    Caution,
     Communication,
     CommunicationBeside,
     Ends,
     PrintedReading,
     TrueFigures,
-    Warning_,
 )
 from epsilond.calibrators.envelope import claims, condition_answers, true_figures
 from epsilond.calibrators.printed import Asked
@@ -160,32 +160,32 @@ def printed_noise_levels(readings: tuple[PrintedReading, ...]) -> int | None:
     return next((int(one.parameters["noise_levels"]) for one in readings if "noise_levels" in one.parameters), None)
 
 
-def printed_warnings(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Warning_]:
+def printed_warnings(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Caution]:
     """What is wrong with the printed noise here."""
     for reading in readings:
         if reading.theorem == THEOREM_1.id:
-            yield Warning_(
+            yield Caution(
                 code="printed-theorem-refuted",
                 message="das.1 is false: at its noise δ is next to 1, as as_printed shows. Do not run with it",
             )
         if reading.parameters.get("noise_std", math.inf) < noise_std:
-            yield Warning_(
+            yield Caution(
                 code="printed-noise-below-certified",
                 message=f"{reading.theorem} prescribes less noise than the target needs",
             )
         failing = [condition.id for condition in reading.conditions if condition.holds is False]
         if failing:
-            yield Warning_(
+            yield Caution(
                 code="printed-condition-fails", message=f"{reading.theorem}: {', '.join(failing)} does not hold here"
             )
 
 
-def binomial_warnings(target: Target, rounds: int) -> Iterator[Warning_]:
+def binomial_warnings(target: Target, rounds: int) -> Iterator[Caution]:
     """Why the Binomial mechanism is not compared."""
     if rounds > 1:
-        yield Warning_(code="binomial-one-round", message=f"{BINOMIAL.id} speaks of one round: it is not compared")
+        yield Caution(code="binomial-one-round", message=f"{BINOMIAL.id} speaks of one round: it is not compared")
     elif target.epsilon > 1.0:
-        yield Warning_(
+        yield Caution(
             code="binomial-beyond-its-proof",
             message=f"{BINOMIAL.id} is proved for ε ≤ 1 only: nothing is claimed of the Binomial mechanism here",
         )

@@ -15,14 +15,14 @@ from epsilond.calibrators.answer import (
     BASELINE,
     VACUOUS,
     Baseline,
+    Caution,
     ConditionAnswer,
     DeclaredCondition,
     Number,
     Served,
-    Warning_,
 )
 from epsilond.calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
-from epsilond.calibrators.problem import CostClass
+from epsilond.calibrators.calibration import CostClass
 
 Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
@@ -122,7 +122,7 @@ class RiskBoundsAnswer:
     reference: ReferenceAnswer
     ratios: tuple[RatioAnswer, ...]
     declared_conditions: tuple[DeclaredCondition, ...]
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Caution, ...]
     engine_version: str
 
 

@@ -22,11 +22,11 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
 from epsilond.accountants.trust import POSSIBLE, draws_of
-from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
+from epsilond.calibrators.answer import Calibration, Caution, Communication, Served, derivation_of
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.schedule import Averaging
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.risk.baseline import measured
 from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
@@ -173,9 +173,9 @@ def solve(problem: ShuffledMbSgdProblem) -> Calibration:
 
 def _warnings(
     problem: ShuffledMbSgdProblem, certified: Certified, noise_std: float, printed: Sequence[PrintedReading]
-) -> Iterator[Warning_]:
+) -> Iterator[Caution]:
     if certified.slack is None:
-        yield Warning_(
+        yield Caution(
             code="minimality-not-proved",
             message="the noise is certified, but it is not proved that 0.1 % less would not do",
         )
@@ -183,28 +183,28 @@ def _warnings(
         name = f"{reading.theorem} ({reading.reading})"
         for condition in reading.conditions:
             if condition.holds is False:
-                yield Warning_(
+                yield Caution(
                     code="printed-condition-fails",
                     message=f"{name} does not apply, {condition.statement} fails: {condition.left:.6g} against "
                     f"{condition.right:.6g}; the certified parameters stand",
                 )
         if "noise_std" not in reading.parameters:
-            yield Warning_(
+            yield Caution(
                 code="printed-constant-unspecified",
                 message=f"{name} leaves the constant C of its noise open; give noise_constant to have it compared",
             )
         elif reading.parameters["noise_std"] < noise_std:
-            yield Warning_(
+            yield Caution(
                 code="printed-noise-below-certified",
                 message=f"the noise printed in {name} is below the smallest that is certified here",
             )
     if problem.observer not in POSSIBLE["shuffle"]:
-        yield Warning_(
+        yield Caution(
             code="observer-not-the-shuffled-server",
             message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
         )
     if problem.initial_distance is None:
-        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
 
 
 def cost(problem: ShuffledMbSgdProblem) -> CostClass:
@@ -222,7 +222,7 @@ CALIBRATOR = Calibrator(
     ),
     problem=ShuffledMbSgdProblem,
     parameters=ShuffledMbSgdParameters,
-    solve=solve,
+    by_hand=solve,
     cost=cost,
     theorems=(THEOREM_4_1.id, EXPLICIT_NOISE.id, EXCESS_RISK_BOUND.id),
     example={

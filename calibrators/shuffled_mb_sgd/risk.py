@@ -11,13 +11,13 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOI
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1, ShuffledInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND
-from epsilond.calibrators.answer import Warning_
+from epsilond.calibrators.answer import Caution
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.envelope import condition_answers, declared_answers
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import setting_of
 from epsilond.calibrators.mb_sgd.schedule import risk_problem
-from epsilond.calibrators.problem import CostClass
 from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer, RunAnswer, UpperBound
 from epsilond.calibrators.risk.baseline import measured_bounds
 from epsilond.calibrators.risk.parts import (
@@ -119,15 +119,15 @@ def _printed(asked: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
     )
 
 
-def _warnings(asked: ShuffledMbSgdRiskProblem) -> Iterator[Warning_]:
-    yield Warning_(
+def _warnings(asked: ShuffledMbSgdRiskProblem) -> Iterator[Caution]:
+    yield Caution(
         code="hidden-constants",
         message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
     )
     if asked.initial_distance is None:
-        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
     if asked.gradient_std is None:
-        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")
+        yield Caution(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")
 
 
 def cost(asked: ShuffledMbSgdRiskProblem) -> CostClass:

@@ -21,11 +21,11 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators import accounts as accounting
 from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion, Claim
 from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rankings import answer_of, drafts, settle
-from epsilond.calibrators.problem import Calibrator
 from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.parallel import Progress, in_silence, run_blocks

@@ -8,7 +8,7 @@ from typing import Any
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import near, read
 
 MOST_VALUES = 200

@@ -27,7 +27,7 @@ from epsilond.calibrators.answer import (
     Risk,
     as_json,
 )
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.baseline import no_better
 

@@ -33,7 +33,7 @@ from epsilond.accountants.theorem import (
     Theorem,
 )
 from epsilond.calibrators.answer import Calibration, Ends, GuaranteeAnswer, NumericalAnswer, TargetAnswer
-from epsilond.calibrators.problem import Calibrator, CostClass
+from epsilond.calibrators.calibration import Calibrator, CostClass
 
 SPEC = Quantity(description="what was run")
 SECONDS = Annotated[float, Quantity(description="how long to work", unit="s", ge=0, le=100)]
@@ -170,7 +170,8 @@ TOY = Calibrator(
     summary="It has no meaning.",
     problem=ToyProblem,
     parameters=ToyParameters,
-    solve=solve,
+    by_hand=solve,
+    home=__name__,
     cost=closed_form,
     theorems=("toy.1",),
     example={"epsilon": 1.0, "delta": 1e-6, "clients": 10},
@@ -181,7 +182,8 @@ SLOW_TOY = Calibrator(
     summary="It has no meaning.",
     problem=ToyProblem,
     parameters=ToyParameters,
-    solve=solve,
+    by_hand=solve,
+    home=__name__,
     cost=search,
     theorems=("toy.1",),
     example={"epsilon": 2.0, "delta": 1e-6, "clients": 10, "participants": 5},
@@ -192,7 +194,8 @@ BUSY = Calibrator(
     summary="It works as long as it is told.",
     problem=BusyProblem,
     parameters=ToyParameters,
-    solve=work,
+    by_hand=work,
+    home=__name__,
     cost=search,
     theorems=(),
     example={"seconds": 0.01},

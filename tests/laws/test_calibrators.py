@@ -14,7 +14,7 @@ from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration, as_json
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read
 
 each_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda one: one.name)

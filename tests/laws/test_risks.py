@@ -14,11 +14,11 @@ import epsilond
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Baseline, Calibration, as_json
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.norm_fedavg.calibrator import VACUOUS_GRADIENT_NORM
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.rankings import name_of
-from epsilond.calibrators.problem import Calibrator
 from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
 from epsilond.calibrators.risk.baseline import (
     VACUOUS_PRESCRIBED_RISK,
