@@ -3,6 +3,7 @@
 A test says by `@pytest.mark.compares("lowy.2.1")` which theorems it evaluates and compares with an oracle or a golden
 value. Under this plugin it runs once more with every figure of that theorem raised, and once with it lowered, by one
 part in a million, and has to fail both times, in one of its cases at least. What no test noticed is printed at the end.
+An enclosure that is wider by nature says so: `compares("…", within=1e-4)`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from epsilond.accountants.theorem import Evaluation, Theorem
 
-SHIFTS = (1e-6, -1e-6)
+MILLIONTH = 1e-6
 HEADING = "not noticed:"
 ORIGINAL = Theorem.evaluate
 
@@ -79,14 +80,16 @@ def pytest_configure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Run a test as it is, then with each theorem changed that it compares and that nothing has noticed yet."""
-    named = {theorem for mark in item.iter_markers("compares") for theorem in mark.args}
+    named = {
+        theorem: mark.kwargs.get("within", MILLIONTH) for mark in item.iter_markers("compares") for theorem in mark.args
+    }
     wanted.update(named)
-    if named <= noticed:
+    if named.keys() <= noticed:
         pytest.skip("its formulas are known to be compared")
     evaluated.clear()
     result = yield
-    for theorem in sorted((named & evaluated) - noticed):
-        if all(notices(item, theorem, shift) for shift in SHIFTS):
+    for theorem in sorted((named.keys() & evaluated) - noticed):
+        if all(notices(item, theorem, sign * named[theorem]) for sign in (1.0, -1.0)):
             noticed.add(theorem)
     return result
 

@@ -154,7 +154,8 @@ def test_lists_are_those_of_the_service_without_links_and_schemas():
         wanted = json.loads(render(Algorithm.of(calibrator)))
         del wanted["links"]
         assert shown == wanted
-    assert json.loads(run("algorithms", "gaussian", "--json").stdout) == listed[-1]
+    by_name = {each["name"]: each for each in listed}
+    assert json.loads(run("algorithms", "gaussian", "--json").stdout) == by_name["gaussian"]
     assert [each["id"] for each in json.loads(run("theorems", "--json").stdout)["theorems"]] == [t.id for t in THEOREMS]
     for theorem in THEOREMS[::20]:
         wanted = json.loads(render(TheoremDetail.of(theorem)))

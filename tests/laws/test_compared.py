@@ -23,13 +23,29 @@ ROOT = Path(__file__).parents[2]
 def comparisons() -> Iterator[tuple[str, str]]:
     """Id of a theorem, and the test that says it compares it."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            for mark in node.decorator_list:
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        tables = {
+            node.target.id: [ast.literal_eval(key) for key in node.value.keys if key]
+            for node in body
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and isinstance(node.value, ast.Dict)
+            if all(isinstance(key, ast.Constant) for key in node.value.keys)
+        }
+        for node in body:
+            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.compares":
-                    for argument in mark.args:
-                        yield ast.literal_eval(argument), f"{path.relative_to(ROOT)}::{node.name}"
+                    for theorem in named(mark, tables):
+                        yield theorem, f"{path.relative_to(ROOT)}::{node.name}"  # type: ignore[union-attr]
+
+
+def named(mark: ast.Call, tables: dict[str, list[str]]) -> Iterator[str]:
+    """Ids in a mark: written out, or the keys of a table of the module."""
+    for argument in mark.args:
+        if isinstance(argument, ast.Starred):
+            yield from tables[ast.unparse(argument.value)]
+        else:
+            yield ast.literal_eval(argument)
 
 
 COMPARED = dict(comparisons())
@@ -61,4 +77,4 @@ def test_a_formula_that_is_off_by_a_millionth_is_noticed() -> None:
     ]
     ran = subprocess.run([*command, *nodes], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
-    assert f"{HEADING} \n" in ran.stdout, ran.stdout
+    assert f"{HEADING} \n" in ran.stdout, ran.stdout.rpartition(HEADING)[2]

@@ -65,6 +65,7 @@ def test_ten_reports_are_ten_times_epsilon() -> None:
     assert repeated.log_delta(8.0) == listed.log_delta(8.0)
 
 
+@pytest.mark.compares("epsilond.randomized-response")
 @pytest.mark.parametrize("number", [28, 29])
 def test_a_peer_compares_a_report_with_a_uniform_one(number: int) -> None:
     """Its figures are Rényi divergences to and from the uniform law; ours, between two categories, is larger."""

@@ -126,6 +126,7 @@ def test_levels_that_are_not_defined() -> None:
         THEOREM_1.evaluate(one)
 
 
+@pytest.mark.compares("das.remark-2")
 def test_continuous_noise_cut_off_at_the_sensitivity() -> None:
     assert continuous_escape(0.02, 8.0, 8.0) == pytest.approx(0.5, rel=1e-15)
     with mp.workdps(30):
