@@ -8,9 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter
-
-from epsilond.accountants.theorem import Condition, Erratum, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator
@@ -41,48 +39,6 @@ class TheoremSummary:
             status=theorem.status,
             constants=theorem.constants,
             links=_links(theorem),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListedCondition:
-    """A premise: checked by us, declared by the caller, or undecidable by finite inputs."""
-
-    id: str
-    statement: str
-    kind: Literal["checked", "declared", "undecidable"]
-
-    @classmethod
-    def of(cls, condition: Condition) -> ListedCondition:
-        """From the condition itself."""
-        kind: Literal["checked", "declared", "undecidable"] = (
-            "checked" if condition.checked else "undecidable" if condition.undecidable else "declared"
-        )
-        return cls(id=condition.id, statement=condition.statement, kind=kind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TheoremDetail(TheoremSummary):
-    """A theorem with its conditions, its errata, and how its formula is asked."""
-
-    conditions: tuple[ListedCondition, ...]
-    errata: tuple[Erratum, ...]
-    readings: Annotated[tuple[Reading, ...] | None, Served("of its formula; absent where there is none")] = None
-    inputs: Annotated[Mapping[str, Any] | None, Served("JSON schema of the formula's inputs")] = None
-    examples: Annotated[tuple[Mapping[str, Any], ...] | None, Served("inputs to try")] = None
-
-    @classmethod
-    def of(cls, theorem: Theorem) -> TheoremDetail:
-        """From the theorem itself."""
-        inputs: Any = theorem.inputs
-        callable_ = theorem.formula is not None and inputs is not None
-        return cls(
-            **TheoremSummary.of(theorem).__dict__,
-            conditions=tuple(map(ListedCondition.of, theorem.conditions)),
-            errata=theorem.errata,
-            readings=theorem.readings if callable_ else None,
-            inputs=TypeAdapter(inputs).json_schema() if callable_ else None,
-            examples=theorem.examples if callable_ else None,
         )
 
 

@@ -37,7 +37,15 @@ def examples(app: FastAPI) -> Iterator[tuple[str, dict[str, Any]]]:
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             for place, example in enumerate(content.get("examples", {}).values(), start=1):
                 name = operation["operationId"] if place == 1 else f"{operation['operationId']}_{place}"
-                yield name, {"method": method.upper(), "path": path, "body": example["value"]}
+                yield name, {"method": method.upper(), "path": filled(path, operation), "body": example["value"]}
+
+
+def filled(path: str, operation: Mapping[str, Any]) -> str:
+    """The path with the examples of its parameters in their places."""
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", parameter["schema"]["examples"][0])
+    return path
 
 
 def texts(app: FastAPI) -> Mapping[Path, str]:

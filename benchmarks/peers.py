@@ -1,9 +1,9 @@
-"""This project beside its peers: python -m benchmarks.peers [--short | --ours] [--minutes M] [--fresh].
+"""This project beside its peers: python -m benchmarks.peers [--short | --ours | --again] [--minutes M] [--fresh].
 
 Every question goes to each accountant in turn, in a process with that peer alone; answers are kept in a cache folder,
 so that a run which is out of minutes is carried on by the next. With everything measured it writes docs/benchmarks.md
 and benchmarks/rows.csv. --ours measures this project only, beside the peers' answers that are kept. --short asks it a
-few questions and writes nothing.
+few questions and writes nothing. --again writes the document from benchmarks/rows.csv and measures nothing.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import cases, report
+from benchmarks import cases, document, report
 from benchmarks.cases import Case
 from benchmarks.driver import Runner
 from benchmarks.environments import OURS, PEERS, Accountant, Peer, Unavailable
-from benchmarks.rows import Row, Store
+from benchmarks.rows import Row, Store, read_csv
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "epsilond-benchmarks"
 
@@ -113,9 +113,20 @@ def short(cache: Path) -> list[Row]:
     return list(session.rows(cases.short(), ()))
 
 
+def questions() -> int:
+    """How many rows there are once everything is measured."""
+    accountants = [each for peer in (OURS, *PEERS) for each in peer.accountants]
+    return sum(not each.only or case.id in each.only for case in cases.everything() for each in accountants)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the document."""
     chosen = _parser().parse_args(arguments)
+    if chosen.again:
+        kept = read_csv(report.CSV)
+        limits = Limits(seconds=chosen.seconds, megabytes=chosen.megabytes)
+        document.write("peers", report.markdown(kept, pending=questions() - len(kept), limits=limits.stated))
+        return 0
     console = Console(width=max(Console().width, 170))
     cache: Path = chosen.cache
     cache.mkdir(parents=True, exist_ok=True)
@@ -144,6 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--short", action="store_true", help="a few questions, this project only, nothing written")
     parser.add_argument("--ours", action="store_true", help="measure this project only; the peers' rows are those kept")
+    parser.add_argument("--again", action="store_true", help="write the document from the rows of the last run")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop asking after so many; 0 only writes")
     parser.add_argument("--seconds", type=int, default=Limits.seconds, help="most CPU of one question")
     parser.add_argument("--megabytes", type=int, default=Limits.megabytes, help="most address space of one question")

@@ -1,4 +1,4 @@
-"""What is printed and written of the rows: summaries, tables, and docs/benchmarks.md."""
+"""What is printed and written of the rows: summaries and tables, docs/benchmarks.md, and the rows themselves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ TITLES = {
     "different": "ε(1e-6) of n different mechanisms, a thousand steps in all",
     "calibration": "Calibration: the least noise multiplier for (ε, δ), rate and steps",
 }
-IN_FULL = ("short", "calibration", "small", "different")
 INTRODUCTION = """## Beside peers
 
 `{command}`, {dates}: {machine}.
@@ -57,12 +56,17 @@ BELOW = """
 ### Values below our certified interval
 
 A value under our lower end promises more than is so: less ε or δ than is spent, or noise that does not suffice. One
-line for each accountant and table, with the worst of it.
+line for each accountant and group of questions, with the worst of it.
 """
 APART = """
 ### Intervals that do not meet ours
 
 Two intervals that both hold the truth overlap, so one of each pair is wrong.
+"""
+WORST = """
+### The worst for each side
+
+Where a peer is quickest beside us, and where its value is furthest from our interval.
 """
 TWINS = """
 ### One release, written down in two ways
@@ -117,15 +121,9 @@ def markdown(rows: Sequence[Row], *, pending: int, limits: str) -> str:
         tables.as_markdown(*tables.overview(rows)),
         *_findings(rows),
     ]
-    for group, of in _grouped(rows).items():
-        parts += [f"\n### {TITLES[group]}\n", tables.as_markdown(tables.SUMMARY_HEAD, tables.summary(of))]
-        if group in IN_FULL:
-            parts += ["", tables.as_markdown(tables.ROW_HEAD, tables.rows_in_full(of))]
-        else:
-            parts += ["\nCPU over ours, and error:\n", tables.as_markdown(*tables.matrix(of))]
-            full = tables.as_markdown(tables.ROW_HEAD, tables.rows_in_full(of))
-            parts += [f"\n<details><summary>Every row</summary>\n\n{full}\n\n</details>"]
-    parts.append("\nEvery row stands with all its digits in `benchmarks/rows.csv`.")
+    parts.append(WORST)
+    parts.append(tables.as_markdown(tables.WORST_HEAD, tables.worst(rows)))
+    parts.append(f"\nThe {len(rows)} rows stand with all their digits in `{CSV.relative_to(ROOT)}`.")
     return "\n".join(parts)
 
 

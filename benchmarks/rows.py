@@ -130,6 +130,20 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
             writer.writerow([_cell(name, value) for name, value in named.items()])
 
 
+def read_csv(path: Path) -> list[Row]:
+    """The rows that `write_csv` wrote."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_row(cells) for cells in csv.DictReader(file)]
+
+
+def _row(cells: dict[str, str]) -> Row:
+    words = {"case", "group", "accountant", "outcome", "reason", "version", "date"}
+    told: dict[str, Any] = {field.name: cells[field.name] for field in fields(Row) if field.name in words}
+    measured = {field.name: cells[field.name] for field in fields(Row) if field.name not in words}
+    told |= {name: float(cell) if cell else None for name, cell in measured.items()}
+    return Row(**(told | {"calls": int(measured["calls"])}))
+
+
 def _cell(name: str, value: Any) -> Any:
     """The values in full, all else to four digits."""
     whole = not isinstance(value, float) or name in ("value", "lower", "upper")

@@ -104,33 +104,24 @@ def overview(rows: Sequence[Row]) -> tuple[Sequence[str], Cells]:
     return ("accountant", *groups, "all"), lines
 
 
-def matrix(rows: Sequence[Row]) -> tuple[Sequence[str], Cells]:
-    """Head and lines: one line for each case, one column for each accountant with CPU over ours and error."""
-    accountants = [name for name in dict.fromkeys(row.accountant for row in rows) if name != OURS]
-    at = {(row.case, row.accountant): row for row in rows}
+WORST_HEAD = ("accountant", "CPU over ours, least", "in", "error, worst", "in", "peak memory")
+
+
+def worst(rows: Sequence[Row]) -> Cells:
+    """One line for each peer: where it is quickest beside us, and where its value is furthest from our interval."""
     lines = []
-    for case in dict.fromkeys(row.case for row in rows):
-        ours = at.get((case, OURS))
-        cells = [case, *_our_cells(ours)]
-        for accountant in accountants:
-            row = at.get((case, accountant))
-            cells.append("" if row is None else _beside(row, ours))
-        lines.append(cells)
-    return ("case", "certified interval", "our CPU", *accountants), lines
-
-
-def _our_cells(ours: Row | None) -> tuple[str, str]:
-    if ours is None or ours.outcome != "answered":
-        return (said(ours) if ours else "", "")
-    return (f"[{number(ours.lower)}, {number(ours.upper)}]", seconds(ours.cpu))
-
-
-def _beside(row: Row, ours: Row | None) -> str:
-    if row.outcome != "answered":
-        return row.outcome if row.outcome != "over" else "over the limit"
-    if ours is None or ours.outcome != "answered":
-        return number(row.value)
-    return f"{times(ratio(row, ours))}, {error(relative_error(row, ours))}"
+    for accountant in dict.fromkeys(row.accountant for row in rows if row.accountant != OURS):
+        pairs = paired(rows, accountant)
+        ratios = [(found, row.case) for row, ours in pairs if (found := ratio(row, ours)) is not None]
+        errors = [(found, row.case) for row, ours in pairs if (found := relative_error(row, ours)) is not None]
+        if ratios and errors:
+            quickest = min(ratios)
+            furthest = max(errors, key=lambda one: (math.isnan(one[0]), abs(one[0])))
+            peak = max(row.peak_megabytes or 0 for row, _ in pairs)
+            lines.append(
+                (accountant, times(quickest[0]), quickest[1], error(furthest[0]), furthest[1], f"{peak:.0f} MB")
+            )
+    return lines
 
 
 def said(row: Row) -> str:

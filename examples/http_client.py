@@ -1,5 +1,6 @@
 """Ask a running service, one question after another and all at once.
 
+./scripts/generate-clients
 pip install ./clients/python
 python examples/http_client.py http://127.0.0.1:8000
 """
@@ -9,9 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from epsilond_client import Refused, answered, connect
-from epsilond_client.api.accounts import account
-from epsilond_client.api.calibrations import calibrate_gaussian
+from epsilond_client import AsyncClient, Client, Refused, operations
 from epsilond_client.models import (
     AccountProblem,
     Gaussian,
@@ -36,9 +35,8 @@ def problem(epsilon: float) -> GaussianProblem:
     )
 
 
-def noise_multiplier(answer: object) -> float:
-    """The one that was solved for. What was asked has no `sweep`, so that the answer is one calibration."""
-    assert isinstance(answer, GaussianCalibration)
+def noise_multiplier(answer: GaussianCalibration) -> float:
+    """The one that was solved for."""
     found = answer.parameters.noise_multiplier
     assert isinstance(found, float)
     return found
@@ -46,24 +44,19 @@ def noise_multiplier(answer: object) -> float:
 
 def one_after_another(url: str) -> None:
     """What noise to run with; then what ε that noise has had after half of the run."""
-    with connect(url) as client:
-        noise = noise_multiplier(answered(calibrate_gaussian.sync(client=client, body=problem(1.0))))
+    with Client(url) as client:
+        noise = noise_multiplier(client.ask(operations.calibrate_gaussian(problem(1.0))))
         print(f"for ε = 1 run with noise multiplier {noise:.4f}")
 
-        step = Subsampled(
-            kind="subsampled",
-            sampling="poisson",
-            rate=0.01,
-            mechanism=Gaussian(kind="gaussian", noise_multiplier=noise),
-        )
-        half = Repeated(kind="repeated", times=500, mechanism=step)
+        step = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=noise))
+        half = Repeated(times=500, mechanism=step)
         body = AccountProblem(spec=half, relation="add-or-remove-one", query=Query(delta=1e-6))
-        spent = answered(account.sync(client=client, body=body)).guarantee.epsilon
+        spent = client.ask(operations.account(body)).guarantee.epsilon
         assert spent
         print(f"after half of it, ε is within [{spent.lower:.6f}, {spent.upper:.6f}]")
 
         try:
-            answered(calibrate_gaussian.sync(client=client, body=problem(-1.0)))
+            client.ask(operations.calibrate_gaussian(problem(-1.0)))
         except Refused as refused:
             print(f"refused: {refused}")
 
@@ -71,11 +64,11 @@ def one_after_another(url: str) -> None:
 async def all_at_once(url: str) -> None:
     """The same calibration at several ε."""
     targets = [0.5, 1.0, 2.0, 4.0]
-    async with connect(url) as client:
-        asked = (calibrate_gaussian.asyncio(client=client, body=problem(epsilon)) for epsilon in targets)
+    async with AsyncClient(url) as client:
+        asked = (client.ask(operations.calibrate_gaussian(problem(epsilon))) for epsilon in targets)
         answers = await asyncio.gather(*asked)
     for epsilon, answer in zip(targets, answers, strict=True):
-        print(f"ε = {epsilon}: noise multiplier {noise_multiplier(answered(answer)):.4f}")
+        print(f"ε = {epsilon}: noise multiplier {noise_multiplier(answer):.4f}")
 
 
 if __name__ == "__main__":

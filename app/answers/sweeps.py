@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from operator import getitem
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
@@ -24,7 +24,7 @@ from epsilond.app.answers.work import Answered
 from epsilond.app.catalogue import pascal
 from epsilond.app.http.faults import faults_of
 from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
-from epsilond.calibrators.answer import Served
+from epsilond.calibrators.answer import Calibration, Served
 from epsilond.calibrators.calibration import Calibrator
 
 MOST_VALUES = 200
@@ -33,16 +33,43 @@ VALUES = Quantity(description=f"its values, 1 to {MOST_VALUES}; each is answered
 SWEEP = Quantity(description="the same question at each of these values of one field")
 
 
-@dataclass(frozen=True)
-class SweepTypes:
-    """Body and answer of one calibrator's sweeps."""
+@request
+class Sweep:
+    """One field of a calibration and the values it takes."""
 
-    body: type
-    answer: type
+    field: Annotated[str, FIELD]
+    values: Annotated[tuple[Any, ...], VALUES]
 
 
-def types_of(calibrator: Calibrator, answer: type) -> SweepTypes:
-    """The calibrator's problem with every field optional and a `sweep`; and its answers by value."""
+@dataclass(frozen=True, kw_only=True)
+class SweepProblem:
+    """A calibration's own fields, but for the one that is swept, and `sweep`."""
+
+    __pydantic_config__: ClassVar = {"extra": "allow"}
+
+    sweep: Annotated[Sweep, SWEEP]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtValue:
+    """The answer at one value, or the problem with it."""
+
+    value: Any
+    answer: Annotated[Calibration | None, Served("what a single call answers")] = None
+    problem: Annotated[ProblemDocument | None, Served("what it refuses with")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepAnswer:
+    """What a calibration answers at many values, in their order."""
+
+    algorithm: str
+    sweep: Sweep
+    answers: tuple[AtValue, ...]
+
+
+def body_type(calibrator: Calibrator) -> type:
+    """What a calibrator's sweep is read as: its problem with every field optional, and a `sweep` of one of them."""
     name = pascal(calibrator.name)
     hints = get_type_hints(calibrator.problem, include_extras=True)
     words: Any = getitem(Literal, tuple(hints))
@@ -57,7 +84,7 @@ def types_of(calibrator: Calibrator, answer: type) -> SweepTypes:
             },
         )
     )
-    body = make_dataclass(
+    return make_dataclass(
         f"{name}SweepProblem",
         [("sweep", Annotated[sweep, SWEEP]), *((one, hint, field(default=None)) for one, hint in hints.items())],
         namespace={
@@ -67,25 +94,6 @@ def types_of(calibrator: Calibrator, answer: type) -> SweepTypes:
         frozen=True,
         kw_only=True,
     )
-    at_value = make_dataclass(
-        f"{name}AtValue",
-        [
-            ("value", Any),
-            ("answer", Annotated[answer | None, Served("what a single call answers")], field(default=None)),
-            ("problem", Annotated[ProblemDocument | None, Served("what it refuses with")], field(default=None)),
-        ],
-        namespace={"__doc__": "The answer at one value, or the problem with it."},
-        frozen=True,
-        kw_only=True,
-    )
-    whole = make_dataclass(
-        f"{name}Sweep",
-        [("algorithm", str), ("sweep", sweep), ("answers", tuple[at_value, ...])],  # type: ignore[valid-type]
-        namespace={"__doc__": f"What {calibrator.name} answers at many values, in their order."},
-        frozen=True,
-        kw_only=True,
-    )
-    return SweepTypes(body, whole)
 
 
 def _check_count(self: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
 import anyio
 from anyio import to_thread
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import TypeAdapter, ValidationError, WrapValidator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -54,6 +56,36 @@ class StrictRoute(APIRoute):
                 raise InvalidInput(*faults_of(inner, body_type)) from None
 
         return strictly
+
+
+def unread(declared: Any) -> Any:
+    """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as it was parsed."""
+    return Annotated[declared, WrapValidator(lambda parsed, _: parsed)]
+
+
+class Reader:
+    """Reads a parsed body as a type which is known only once the path or the body itself is looked at.
+
+    Such a route declares its body `unread`, and reads it with this.
+    """
+
+    def __init__(self, declared: Any) -> None:
+        self._declared = declared
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self._declared)
+
+    def __call__(self, body: Any) -> Any:
+        """The body as a value of the type.
+
+        Raises:
+            InvalidInput: it is none; pointers lead into the body.
+        """
+        try:
+            return self._adapter.validate_python(body)
+        except ValidationError as error:
+            raise InvalidInput(*faults_of([dict(item) for item in error.errors()], self._declared)) from None
 
 
 async def read(request: Request) -> bytes:

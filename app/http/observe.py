@@ -20,7 +20,7 @@ from epsilond.app.http.problems import problem_of, response_of
 from epsilond.app.metrics import Metrics
 
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds|theorems)/)([^/{]+)(.*)")
+NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds)/)([^/{]+)(.*)")
 """Routes generated from the lists carry their name in the path; it is a label of its own."""
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Probes come every second; they are logged at debug level only."""
@@ -46,13 +46,14 @@ SEEN = "epsilond.seen"
 
 @dataclass
 class Seen:
-    """What is known of a request by the time it is answered; 499 if it never is. Endpoints add `cache`."""
+    """What is known of a request by the time it is answered; 499 if it never is. Endpoints add the rest."""
 
     id: str
     began: float = field(default_factory=time.perf_counter)
     status: int = 499
     started: bool = False
     cache: str | None = None
+    theorem: str | None = None
 
 
 def seen(request: Request) -> Seen:
@@ -121,12 +122,11 @@ class Observe:
         route, name = template(scope)
         seconds = time.perf_counter() - record.began
         method = method if method in METHODS else "OTHER"
-        subject = "theorem" if route.startswith("/v1/theorems") else "algorithm"
         self.metrics.requests.labels(method, route, record.status).observe(seconds)
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
         line: dict[str, Any] = {"id": record.id, "method": method, "path": route, "status": record.status}
-        extra = {subject: name, "cache": record.cache}
+        extra = {"algorithm": name, "theorem": record.theorem, "cache": record.cache}
         line |= {key: value for key, value in extra.items() if value is not None}
         log = self.log.debug if route in QUIET else self.log.info
         log("request", **line, milliseconds=round(1000 * seconds, 3))

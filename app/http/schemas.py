@@ -105,7 +105,8 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
     """The problems an operation may answer with."""
     asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
     got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
-    statuses = POSTED if method == "post" else tuple(status for status, may_be in got.items() if may_be)
+    posted = (*POSTED, *((404,) if got[404] else ()))
+    statuses = posted if method == "post" else tuple(status for status, may_be in got.items() if may_be)
     more = (*operation.pop("x-problems", ()), *(KEYED if _keyed(path) else ()))
     return {str(status): _problem(status) for status in sorted({*statuses, *more})}
 

@@ -15,9 +15,10 @@ from starlette.responses import Response
 
 from epsilond.app.answers.answering import answered, json_response
 from epsilond.app.answers.compute import Job
-from epsilond.app.answers.sweeps import SweepTypes, swept, types_of
+from epsilond.app.answers.sweeps import SweepAnswer, SweepProblem, body_type, swept
 from epsilond.app.answers.work import calibrate
 from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug
+from epsilond.app.http.body import Reader, unread
 from epsilond.app.http.handlers import NOTHING
 from epsilond.app.routes.by_algorithm import Endpoint, nothing_but
 from epsilond.calibrators.answer import Calibration
@@ -27,16 +28,14 @@ from epsilond.calibrators.calibration import Calibrator
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     """Add one typed route for each calibrator, the list of them, and a 404 that knows their names."""
     for calibrator in calibrators:
-        answer = _answer_type(calibrator)
-        kinds = types_of(calibrator, answer)
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
-            _calibrating(calibrator, kinds),
+            _calibrating(calibrator),
             methods=["POST"],
             operation_id=f"calibrate_{slug(calibrator.name)}",
             summary=calibrator.title,
             description=calibrator.summary,
-            response_model=answer | kinds.answer,
+            response_model=_answer_type(calibrator) | SweepAnswer,
             response_description="What to run with, and what is certified of it",
             tags=["calibrations"],
         )
@@ -57,25 +56,30 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     )
 
 
-def _calibrating(calibrator: Calibrator, kinds: SweepTypes) -> Endpoint:
+def _calibrating(calibrator: Calibrator) -> Endpoint:
     """One question, or the same at many values of one field: told apart by whether the body has a `sweep`."""
 
     def job_of(problem: Any) -> Job:
         closed_form = calibrator.cost(problem) == "closed-form"
         return Job("calibration", calibrator.name, problem, partial(calibrate, calibrator.solve, problem), closed_form)
 
-    async def endpoint(request: Request, problem: Any) -> Response:
-        if isinstance(problem, kinds.body):
+    many: Any = body_type(calibrator)
+    reader = Reader(
+        Annotated[Annotated[calibrator.problem, Tag("single")] | Annotated[many, Tag("sweep")], Discriminator(_which)]
+    )
+
+    async def endpoint(request: Request, body: Any) -> Response:
+        problem = reader(body)
+        if isinstance(problem, many):
             return await swept(calibrator, problem, job_of, request)
         return await answered(job_of(problem), request)
 
-    single: Any = Annotated[calibrator.problem, Tag("single")]
-    many: Any = Annotated[kinds.body, Tag("sweep")]
     examples: dict[str, Example] = {
         calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)},
     }
-    body = Body(openapi_examples=examples)
-    endpoint.__annotations__["problem"] = Annotated[single | many, Discriminator(_which), body]
+    endpoint.__annotations__["body"] = Annotated[
+        unread(calibrator.problem | SweepProblem), Body(openapi_examples=examples)
+    ]
     return endpoint
 
 

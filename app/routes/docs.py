@@ -6,8 +6,9 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources import files
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -47,9 +48,15 @@ def add(app: FastAPI) -> None:
 
 
 async def openapi(request: Request) -> Response:
-    """The OpenAPI document, as it is committed."""
-    content = json.dumps(request.app.openapi(), ensure_ascii=False)
-    return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+    """The OpenAPI document, as it is committed but for the indentation."""
+    return Response(
+        compact(request.app.openapi()), media_type="application/json", headers={"cache-control": "no-cache"}
+    )
+
+
+def compact(document: Mapping[str, Any]) -> bytes:
+    """The document as it is served."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _hash(script: bytes) -> str:

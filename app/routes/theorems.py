@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, Query
+from anyio import to_thread
+from fastapi import Body, FastAPI, Path, Query
 from fastapi.openapi.models import Example
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,18 +17,22 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.theorem import Status, Theorem
 from epsilond.app.answers.answering import answered, json_response
 from epsilond.app.answers.compute import Job
-from epsilond.app.answers.evaluation import EvaluationAnswer, body_type
+from epsilond.app.answers.evaluation import EvaluationAnswer, EvaluationRequest, body_type
 from epsilond.app.answers.work import evaluate
-from epsilond.app.catalogue import TheoremDetail, TheoremList, TheoremSummary, paper, slug, unknown
+from epsilond.app.catalogue import TheoremList, TheoremSummary, paper, unknown
+from epsilond.app.http.body import Handler, Reader, StrictRoute, unread
 from epsilond.app.http.handlers import NOTHING
+from epsilond.app.http.observe import seen
 from epsilond.app.http.problems import FieldError, Problem
+from epsilond.app.theorem_detail import TheoremDetail
 
-EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+EVALUATIONS = "/v1/theorems/{id}/evaluations"
+OTHERS = ["GET", "PUT", "PATCH", "DELETE"]
 Endpoint = Callable[..., Awaitable[Response]]
 
 
 def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
-    """Add the list, each theorem's page, and one typed route for each formula."""
+    """Add the list, each theorem by itself, and the evaluation of their formulas."""
     known = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
         "/v1/theorems",
@@ -45,22 +50,18 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         response_model=TheoremDetail,
         tags=["theorems"],
     )
-    for theorem in theorems:
-        if theorem.formula is not None and theorem.inputs is not None:
-            app.add_api_route(
-                f"/v1/theorems/{theorem.id}/evaluations",
-                _endpoint(theorem, home),
-                methods=["POST"],
-                operation_id=f"evaluate_{slug(theorem.id)}",
-                summary=theorem.title,
-                description=theorem.statement,
-                response_model=EvaluationAnswer,
-                response_description="The formula's outputs, beside the theorem's conditions at these inputs",
-                tags=["evaluations"],
-            )
-    app.add_api_route(
-        "/v1/theorems/{id}/evaluations", _nothing(known), methods=EVERY, name=NOTHING, include_in_schema=False
+    app.router.add_api_route(
+        EVALUATIONS,
+        _evaluating(known, home),
+        methods=["POST"],
+        operation_id="evaluate_theorem",
+        summary="A theorem's formula, and its conditions, at given inputs",
+        response_model=EvaluationAnswer,
+        response_description="The formula's outputs, beside the theorem's conditions at these inputs",
+        tags=["theorems"],
+        route_class_override=_of_formulas(known),
     )
+    app.add_api_route(EVALUATIONS, _nothing(known), methods=OTHERS, name=NOTHING, include_in_schema=False)
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
@@ -87,39 +88,69 @@ def _detail(known: Mapping[str, Theorem]) -> Endpoint:
     detail = cache(TheoremDetail.of)
 
     async def get_theorem(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-        """Its statement, source, conditions, errata, readings, and the schema of its formula's inputs."""
+        """Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and outputs."""
         if id not in known:
             raise unknown("theorem", id, known)
-        return json_response(detail(known[id]))
+        return json_response(await to_thread.run_sync(detail, known[id]))
 
     return get_theorem
 
 
-def _endpoint(theorem: Theorem, home: str) -> Endpoint:
-    async def endpoint(request: Request, body: Any) -> Response:
-        computation = partial(evaluate, home, theorem.id, body.reading, body.inputs)
+def _of_formulas(known: Mapping[str, Theorem]) -> type[StrictRoute]:
+    """A route that looks for the theorem before it reads what is asked of it."""
+
+    class Known(StrictRoute):
+        def get_route_handler(self) -> Handler:
+            handle = super().get_route_handler()
+
+            async def known_first(request: Request) -> Response:
+                _require_formula(known, request.path_params["id"])
+                return await handle(request)
+
+            return known_first
+
+    return Known
+
+
+def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
+    readers = {name: Reader(body_type(theorem)) for name, theorem in known.items() if _has_formula(theorem)}
+
+    async def evaluate_theorem(request: Request, id: Any, body: Any) -> Response:  # noqa: A002 (the path parameter)
+        """The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}."""
+        seen(request).theorem = id
+        asked = readers[id](body)
+        computation = partial(evaluate, home, id, asked.reading, asked.inputs)
         try:
-            return await answered(Job("evaluation", theorem.id, body, computation), request)
+            return await answered(Job("evaluation", id, asked, computation), request)
         except InvalidInput as error:
             # The formula speaks of its own inputs; in the body they stand one level down.
             raise InvalidInput(
                 *(Fault(f"/inputs{fault.pointer}", fault.message, fault.allowed) for fault in error.faults)
             ) from None
 
-    examples: dict[str, Example] = {
-        f"{slug(theorem.id)}_{place}": {"value": {"inputs": dict(inputs)}}
-        for place, inputs in enumerate(theorem.examples, start=1)
-    }
-    endpoint.__annotations__["body"] = Annotated[body_type(theorem), Body(openapi_examples=examples or None)]
-    return endpoint
+    shown = next((theorem for theorem in known.values() if theorem.examples and _has_formula(theorem)), None)
+    examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}
+    told = Path(description="the theorem", examples=[shown.id] if shown else None)
+    evaluate_theorem.__annotations__["id"] = Annotated[str, told]
+    body = Body(openapi_examples=examples or None)
+    evaluate_theorem.__annotations__["body"] = Annotated[unread(EvaluationRequest), body]
+    return evaluate_theorem
 
 
 def _nothing(known: Mapping[str, Theorem]) -> Endpoint:
     async def nothing(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-        if id not in known:
-            raise unknown("theorem", id, known)
-        if known[id].formula is not None:
-            raise HTTPException(405)
-        raise Problem("no-formula", f"{id} is a rule between guarantees and has no formula to evaluate.")
+        _require_formula(known, id)
+        raise HTTPException(405)
 
     return nothing
+
+
+def _has_formula(theorem: Theorem) -> bool:
+    return theorem.formula is not None and theorem.inputs is not None
+
+
+def _require_formula(known: Mapping[str, Theorem], name: str) -> None:
+    if name not in known:
+        raise unknown("theorem", name, known)
+    if not _has_formula(known[name]):
+        raise Problem("no-formula", f"{name} is a rule between guarantees and has no formula to evaluate.")

@@ -16,7 +16,6 @@ from epsilond.app.http.problem_kinds import KINDS
 from scripts.pages import schemas
 from scripts.pages.markdown import code, plain, table
 
-EVALUATIONS = "evaluations"
 OF_THIS_MACHINE = "depends on the machine"
 
 
@@ -29,24 +28,16 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def http() -> str:
-    """Every operation but the evaluations of theorems, which are alike and stand on the pages of these."""
+    """Every operation; the inputs of each theorem stand on its own page."""
     info = schemas.document()["info"]
     parts = [f"# HTTP reference\n\n{plain(info['description'])} [openapi.json](openapi.json) is the whole contract.\n"]
     groups: dict[str, list[str]] = {}
-    evaluations = 0
     for method, path, operation in schemas.operations():
         (tag, *_) = operation.get("tags") or ["service"]
-        if tag == EVALUATIONS:
-            evaluations += 1
-        else:
-            groups.setdefault(tag, []).append(_operation(method, path, operation))
+        groups.setdefault(tag, []).append(_operation(method, path, operation))
     for tag, texts in groups.items():
         parts.append(f"## {tag.replace('-', ' ').capitalize()}\n\n" + "\n".join(texts))
-    parts.append(
-        f"## Evaluations\n\n`POST /v1/theorems/{{id}}/evaluations` evaluates the formula of a theorem, and its"
-        f" conditions, at `inputs`: {evaluations} operations with schemas of their own. Each stands on the page of its"
-        " [theorem](theorems/index.md).\n"
-    )
+    parts.append("The inputs of a theorem's formula stand on the page of the [theorem](theorems/index.md).\n")
     return "\n".join(parts)
 
 

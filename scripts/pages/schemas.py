@@ -43,10 +43,27 @@ def resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**named, **{name: value for name, value in schema.items() if name != "$ref"}}
 
 
+def inlined(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A schema that stands by itself, with its `$defs` put where they are referred to."""
+    named = schema.get("$defs", {})
+
+    def put(node: Any) -> Any:
+        if isinstance(node, dict):
+            there = named[node["$ref"].rpartition("/")[2]] if "$ref" in node else {}
+            return {key: put(item) for key, item in {**there, **node}.items() if key not in ("$ref", "$defs")}
+        return [put(item) for item in node] if isinstance(node, list) else node
+
+    found: Mapping[str, Any] = put(schema)
+    return found
+
+
 def body(of: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of an operation's JSON body, None if it takes none."""
+    """The schema of an operation's JSON body, the first of them where it may be a sweep too; None if it takes none."""
     content = of.get("requestBody", {}).get("content", {}).get("application/json")
-    return resolved(content["schema"]) if content else None
+    if not content:
+        return None
+    first, *_ = content["schema"].get("anyOf", [content["schema"]])
+    return resolved(first)
 
 
 def examples(of: Mapping[str, Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from epsilond.accountants.bibliography import WORKS
 from epsilond.accountants.theorem import Condition, Status, Theorem
 from epsilond.accountants.theorems import THEOREMS
+from epsilond.app.theorem_detail import inputs_schema
 from epsilond.calibrators import CALIBRATORS
 from scripts.pages import schemas
 from scripts.pages.markdown import cited, code, of_text, paper, plain, table
@@ -124,16 +125,12 @@ def _errata(each: Theorem) -> list[str]:
 
 
 def _formula(each: Theorem) -> list[str]:
-    path = f"/v1/theorems/{each.id}/evaluations"
-    operation = schemas.operation(path)
-    asked = schemas.body(operation) if operation else None
-    if operation is None or asked is None:
+    if each.formula is None or each.inputs is None:
         return ["\n## Formula\n", "A rule between guarantees: there are no numbers to put into it."]
-    inputs = schemas.resolved(asked["properties"]["inputs"])
     readings = f", as {' or '.join(each.readings)} (`reading`)" if len(each.readings) > 1 else ""
-    parts = [f"\n## Formula\n\n`POST {path}` evaluates it{readings}.\n", schemas.fields(inputs)]
-    shown = (json.dumps(example, ensure_ascii=False, indent=2) for example in schemas.examples(operation)[:1])
-    return [*parts, *(f"\n```json\n{text}\n```" for text in shown)]
+    asked = f"\n## Formula\n\n`POST /v1/theorems/{each.id}/evaluations` evaluates it{readings}.\n"
+    shown = (json.dumps({"inputs": dict(example)}, ensure_ascii=False, indent=2) for example in each.examples[:1])
+    return [asked, schemas.fields(schemas.inlined(inputs_schema(each))), *(f"\n```json\n{text}\n```" for text in shown)]
 
 
 def _users(each: Theorem) -> list[str]:

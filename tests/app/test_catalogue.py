@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from epsilond.app.http.problem_kinds import KINDS
+from epsilond.app.theorem_detail import NUMBER
 from tests.app.conftest import problem
 from tests.app.toys import CALIBRATORS
 
@@ -72,14 +73,15 @@ def test_a_theorem(client: httpx.Client) -> None:
     ]
     assert theorem["errata"][0]["truth"] == "ε/√N"
     assert theorem["readings"] == ["printed", "corrected"]
-    assert theorem["inputs"]["properties"]["epsilon"]["x-symbol"] == "ε"
-    assert theorem["inputs"]["required"] == ["epsilon", "clients"]
+    assert theorem["inputs_schema"]["properties"]["epsilon"]["x-symbol"] == "ε"
+    assert theorem["inputs_schema"]["required"] == ["epsilon", "clients"]
+    assert theorem["outputs_schema"] == {"type": "object", "properties": {"noise": NUMBER}}
     assert theorem["examples"][0] == {"epsilon": 1.0, "clients": 4}
 
 
 def test_a_theorem_without_formula(client: httpx.Client) -> None:
     theorem = client.get("/v1/theorems/other.lemma-2").json()
-    assert not {"inputs", "readings", "examples"} & set(theorem)
+    assert not {"inputs_schema", "outputs_schema", "readings", "examples"} & set(theorem)
     body = problem(client.post("/v1/theorems/other.lemma-2/evaluations", json={"inputs": {}}), 404, "no-formula")
     assert body["detail"] == "other.lemma-2 is a rule between guarantees and has no formula to evaluate."
 
@@ -89,6 +91,20 @@ def test_an_unknown_theorem(client: httpx.Client, path: str) -> None:
     for method in ("GET", "POST")[: 1 if path.endswith("11") else 2]:
         body = problem(client.request(method, path), 404, "not-found")
         assert body["errors"] == [{"message": "is unknown", "parameter": "theorem", "allowed": "toy.1"}]
+
+
+@pytest.mark.parametrize(("name", "slug"), [("toy.11", "not-found"), ("other.lemma-2", "no-formula")])
+def test_the_theorem_is_looked_for_before_the_body_is_read(client: httpx.Client, name: str, slug: str) -> None:
+    path = f"/v1/theorems/{name}/evaluations"
+    problem(client.post(path, content=b"{", headers={"content-type": "application/json"}), 404, slug)
+    problem(client.get(path), 404, slug)
+
+
+def test_evaluations_take_no_other_method(client: httpx.Client) -> None:
+    for method in ("GET", "PUT"):
+        response = client.request(method, EVALUATE)
+        problem(response, 405, "method-not-allowed")
+        assert response.headers["allow"] == "OPTIONS, POST"
 
 
 def test_evaluation(client: httpx.Client) -> None:

@@ -1,5 +1,7 @@
 """The whole contract, asked by schemathesis what its document allows and what it forbids, on a live service.
 
+Of a theorem's evaluations the schemas are those that stand at the theorem.
+
 A deadline is an answer that the contract foresees, so 503 is no fault; 500 is. That a request which its schema allows
 may be refused is meant: pairs of fields that no run can have (422) and what no proof answers (409) are no schema's.
 """
@@ -20,11 +22,14 @@ from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi import checks
 
+from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from tests.app.conftest import serving
+from tests.app.documents import with_theorems
 
-DOCUMENT = Path(__file__).parents[2] / "openapi" / "openapi.json"
+COMMITTED = Path(__file__).parents[2] / "openapi" / "openapi.json"
+DOCUMENT = with_theorems(json.loads(COMMITTED.read_text(encoding="utf-8")), THEOREMS)
 load_all_checks()
 
 
@@ -47,7 +52,7 @@ CHECKS: list[Any] = [
 
 OPERATIONS = [
     pytest.param(method, path, id=f"{method.upper()} {path}")
-    for path, operations in json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"].items()
+    for path, operations in DOCUMENT["paths"].items()
     for method in operations
 ]
 ONCE = settings(
@@ -62,8 +67,8 @@ ONCE = settings(
 
 @pytest.fixture(scope="module")
 def contract() -> Any:
-    """The committed document. Requests are made up where a test runs: to collect the tests has to stay cheap."""
-    return schemathesis.openapi.from_path(DOCUMENT, config=SchemathesisConfig())
+    """The document. Requests are made up where a test runs: to collect the tests has to stay cheap."""
+    return schemathesis.openapi.from_dict(DOCUMENT, config=SchemathesisConfig())
 
 
 def hurried_service() -> AbstractContextManager[httpx.Client]:

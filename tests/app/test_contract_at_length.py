@@ -16,7 +16,7 @@ from schemathesis.config import SchemathesisConfig
 
 from tests.app.test_contract import CHECKS, DOCUMENT, hurried_service
 
-CONTRACT = schemathesis.openapi.from_path(DOCUMENT, config=SchemathesisConfig())
+CONTRACT = schemathesis.openapi.from_dict(DOCUMENT, config=SchemathesisConfig())
 CONTRACT.config.phases.update(phases=["examples", "coverage", "fuzzing"])
 CONTRACT.config.generation.update(max_examples=30)
 

@@ -14,7 +14,7 @@ from epsilond.app.routes.explorer import accepts_gzip, is_known
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "app" / "explorer"
 VENDORED = {
-    "uPlot.esm.js": "5dd9b3281aa64b461b42d9945f6adb2649d346502b12281a9ae0d46599a80eba",
+    "uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
     "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
     "LICENSE": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
 }
@@ -47,7 +47,7 @@ def test_a_file_is_served_as_it_is_with_its_type_and_a_strict_policy(client: htt
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("name", ["index.html", "vendor/uPlot/uPlot.esm.js"])
+@pytest.mark.parametrize("name", ["index.html", "vendor/uPlot/uPlot.iife.min.js"])
 def test_head_answers_like_get_without_a_body(client: httpx.Client, name):
     got, head = client.get(address(name), headers=WHOLE), client.head(address(name), headers=WHOLE)
     assert (head.status_code, head.content) == (200, b"")
@@ -105,7 +105,7 @@ def test_no_file_of_ours_names_another_host(name):
 
 
 def test_the_vendored_library_loads_nothing():
-    script, style = source("vendor/uPlot/uPlot.esm.js"), source("vendor/uPlot/uPlot.min.css")
+    script, style = source("vendor/uPlot/uPlot.iife.min.js"), source("vendor/uPlot/uPlot.min.css")
     assert not re.search(
         r"\b(fetch|XMLHttpRequest|WebSocket|importScripts|eval)\b|^import |import\(", script, re.MULTILINE
     )
@@ -155,6 +155,6 @@ def test_the_plotting_library_is_the_published_one(name):
 
 
 def test_the_decision_about_dependencies_names_the_vendored_version():
-    version = re.search(r"\(v([\d.]+)\)", source("vendor/uPlot/uPlot.esm.js"))
+    version = re.search(r"\(v([\d.]+)\)", source("vendor/uPlot/uPlot.iife.min.js"))
     assert version is not None
     assert f"| uPlot {version[1]} |" in (ROOT / "docs/decisions/0001-dependencies.md").read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ import pytest
 
 from epsilond.app import openapi
 from epsilond.app.main import create_app
+from epsilond.app.routes.docs import compact
 from epsilond.app.settings import Settings
 from tests.app import toys
 from tests.app.documents import conforms, content
@@ -42,11 +43,11 @@ def objects(node: Any) -> Iterator[dict[str, Any]]:
 def test_names_are_stable(document: dict[str, Any]) -> None:
     assert {operation["operationId"] for _, _, operation in operations(document)} == {
         "account", "report", "calibrate_toy", "calibrate_slow_toy", "calibrate_busy", "list_algorithms", "list_theorems", "get_theorem",
-        "evaluate_toy_1", "healthz", "readyz", "metrics", "list_problems", "get_problem",
+        "evaluate_theorem", "healthz", "readyz", "metrics", "list_problems", "get_problem",
         "start_simulation", "list_simulations", "get_simulation", "remove_simulation", "follow_simulation", "draw_simulation",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
-    assert {"ToyProblem", "ToyCalibration", "Evaluate_toy_1", "Problem", "Relation", "Caution", "Status"} <= names
+    assert {"ToyProblem", "ToyCalibration", "EvaluationRequest", "Problem", "Relation", "Caution", "Status"} <= names
     assert not {"HTTPValidationError", "ValidationError", "Warning", "Warning_"} & names
 
 
@@ -111,7 +112,7 @@ def test_examples_are_shown_conform_and_are_answered_as_declared(
         assert body["examples"]
         for example in body["examples"].values():
             conforms(document, body["schema"], example["value"])
-            response = client.post(path, json=example["value"])
+            response = client.post(openapi.filled(path, operation), json=example["value"])
             assert response.status_code == (202 if path == "/v1/simulations" else 200)
             if path != "/v1/reports":  # a page
                 conforms(document, content(operation, response.status_code), response.json())
@@ -154,8 +155,7 @@ def test_drift_is_found_told_and_mended(tmp_path: Path) -> None:
         "examples/account.json",
         "examples/account_2.json",
         "examples/calibrate_toy.json",
-        "examples/evaluate_toy_1.json",
-        "examples/evaluate_toy_1_2.json",
+        "examples/evaluate_theorem.json",
         "examples/report.json",
         "examples/report_2.json",
     }
@@ -182,6 +182,21 @@ def test_names_are_short_and_differ_by_more_than_their_spelling() -> None:
     names = json.loads((openapi.HERE / "openapi.json").read_text())["components"]["schemas"]
     assert not [name for name in names if "__" in name]
     assert len({name.replace("_", "").lower() for name in names}) == len(names)
+
+
+def test_the_whole_document_is_small() -> None:
+    """An editor, a generator of clients and a model's context are to take all of it."""
+    assert len(compact(openapi.document(create_app()))) < 500_000
+
+
+def test_sweeps_share_their_schemas(document: dict[str, Any]) -> None:
+    calibrations = [operation for path, _, operation in operations(document) if path.startswith("/v1/calibrations/")]
+    assert len(calibrations) == len(toys.CALIBRATORS)
+    for operation in calibrations:
+        asked = operation["requestBody"]["content"]["application/json"]["schema"]["anyOf"]
+        answered = content(operation, 200)["anyOf"]
+        assert asked[1:] == [{"$ref": "#/components/schemas/SweepProblem"}]
+        assert answered[1:] == [{"$ref": "#/components/schemas/SweepAnswer"}]
 
 
 def test_headers_of_requests_are_strings(document: dict[str, Any]) -> None:

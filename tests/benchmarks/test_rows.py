@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import cases, document, driver, peers, report, tables, targets
 from benchmarks.environments import PEERS, Accountant, Peer, Unavailable, shortened
-from benchmarks.rows import Row, Store, geometric_mean, paired, relative_error, write_csv
+from benchmarks.rows import Row, Store, geometric_mean, paired, read_csv, relative_error, write_csv
 
 
 def row(accountant="epsilond", **known):
@@ -107,11 +107,21 @@ def test_the_document_says_what_is_missing(tmp_path):
     rows = [OURS, row("dp-accounting PLD", value=3.0, cpu=5.0), row("riskcal CTD", outcome="over", reason="20 s")]
     text = report.markdown(rows, pending=3, limits="20 s")
     assert "3 questions are not measured yet" in text
-    assert "| a | [1, 2] | 500 ms | 10×, +50 % | over the limit |" in text
+    assert "| dp-accounting PLD | 10× | a | +50 % | a | 50 MB |" in text
+    assert "The 3 rows stand" in text
     assert next(line[0] for line in targets.lines(rows)).startswith("slowest")
     write_csv(rows, tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
         assert [line["relative_error"] for line in csv.DictReader(file)] == ["0", "0.5", ""]
+    assert read_csv(tmp_path / "rows.csv") == rows
+
+
+def test_the_document_is_short_and_its_rows_are_in_the_data_file():
+    rows = read_csv(report.CSV)
+    assert {each.accountant for each in rows} >= {"epsilond", "dp-accounting PLD"}
+    text = document.DOCUMENT.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 160
+    assert f"The {len(rows)} rows stand" in text
 
 
 def test_a_peer_that_cannot_be_had_is_a_row_that_says_so(tmp_path, monkeypatch):

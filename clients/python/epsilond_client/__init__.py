@@ -1,16 +1,16 @@
 """A typed client of the epsilond service.
 
-    client = connect("http://127.0.0.1:8000")
-    problem = GaussianProblem(solve_for="noise_multiplier", …)
-    answer = answered(calibrate_gaussian.sync(client=client, body=problem))
+    with Client("http://127.0.0.1:8000") as client:
+        problem = models.GaussianProblem(solve_for="noise_multiplier", …)
+        answer = client.ask(operations.calibrate_gaussian(problem))
 
-`api` has one module for each operation, with `sync`, `asyncio` and their `_detailed` forms; `models` has the requests
-and answers. Both are generated from the service's OpenAPI document.
+`operations` has a function for each operation of the service, which makes a question of a request; `models` has the
+requests and answers. Both are generated from the service's OpenAPI document.
 """
 
-from .client import AuthenticatedClient, Client
-from .connection import connect
-from .errors import UnexpectedStatus
-from .refusal import Refused, answered
+from . import models, operations
+from .connection import AsyncClient, Client
+from .question import Question
+from .refusal import Refused, Unexpected
 
-__all__ = ("AuthenticatedClient", "Client", "Refused", "UnexpectedStatus", "answered", "connect")
+__all__ = ("AsyncClient", "Client", "Question", "Refused", "Unexpected", "models", "operations")

@@ -1,12 +1,10 @@
-"""Answers, or an error for what the service refuses."""
+"""What is raised where the service does not answer."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import httpx
 
-from .models.problem import Problem
-
-T = TypeVar("T")
+from .models import FieldError, Problem
 
 
 class Refused(Exception):
@@ -16,20 +14,24 @@ class Refused(Exception):
     """
 
     def __init__(self, problem: Problem) -> None:
-        faults = [f"{error.pointer}: {error.message}" for error in problem.errors or ()]
+        faults = map(_said, problem.errors or ())
         super().__init__("; ".join([f"{problem.status} {problem.title}: {problem.detail}", *faults]))
         self.problem = problem
 
+    @classmethod
+    def of(cls, content: bytes) -> Refused:
+        """From the body of a response."""
+        return cls(Problem.model_validate_json(content))
 
-def answered(answer: T | Problem | None) -> T:
-    """The answer itself.
 
-    Raises:
-        Refused: it is a problem.
-        ValueError: there is none.
-    """
-    if isinstance(answer, Problem):
-        raise Refused(answer)
-    if answer is None:
-        raise ValueError("the service answered with nothing")
-    return answer
+class Unexpected(Exception):
+    """The response is none of what the service's document foresees: something else may have answered."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        super().__init__(f"unexpected answer with status {response.status_code}")
+        self.response = response
+
+
+def _said(fault: FieldError) -> str:
+    allowed = f" (allowed: {fault.allowed})" if fault.allowed else ""
+    return f"{fault.pointer or fault.parameter}: {fault.message}{allowed}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from epsilond_client import AuthenticatedClient, Client, connect
+from epsilond_client import Client
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def url() -> str:
 
 
 @pytest.fixture
-def client(url: str) -> Iterator[AuthenticatedClient | Client]:
+def client(url: str) -> Iterator[Client]:
     """A client of it."""
-    with connect(url) as connected:
+    with Client(url) as connected:
         yield connected

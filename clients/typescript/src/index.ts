@@ -19,9 +19,12 @@ export interface EpsilondOptions extends Omit<ClientOptions, "baseUrl" | "header
 export class Refused extends Error {
   override readonly name = "Refused";
   constructor(readonly problem: Schemas["Problem"]) {
-    const faults = (problem.errors ?? []).map((fault) => `${fault.pointer}: ${fault.message}`);
-    super([`${problem.status} ${problem.title}: ${problem.detail}`, ...faults].join("; "));
+    super([`${problem.status} ${problem.title}: ${problem.detail}`, ...(problem.errors ?? []).map(said)].join("; "));
   }
+}
+
+function said({ pointer, parameter, message, allowed }: Schemas["FieldError"]): string {
+  return `${pointer ?? parameter}: ${message}${allowed === undefined ? "" : ` (allowed: ${allowed})`}`;
 }
 
 /** A client of the service at `baseUrl`, such as `http://127.0.0.1:8000`. */

@@ -1,0 +1,104 @@
+"""A theorem as it is served by itself: with its conditions, its errata, and the schemas of its formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import TypeAdapter
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.theorem import Condition, Erratum, Reading, Theorem
+from epsilond.app.catalogue import TheoremSummary
+from epsilond.app.http.schemas import Schema, rewritten, without_null
+from epsilond.calibrators.answer import UNBOUNDED, Served, as_json
+
+NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"]}]}
+"""An output that is a number at one input may be infinite at another."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedCondition:
+    """A premise: checked by us, declared by the caller, or undecidable by finite inputs."""
+
+    id: str
+    statement: str
+    kind: Literal["checked", "declared", "undecidable"]
+
+    @classmethod
+    def of(cls, condition: Condition) -> ListedCondition:
+        """From the condition itself."""
+        kind: Literal["checked", "declared", "undecidable"] = (
+            "checked" if condition.checked else "undecidable" if condition.undecidable else "declared"
+        )
+        return cls(id=condition.id, statement=condition.statement, kind=kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TheoremDetail(TheoremSummary):
+    """A theorem with its conditions, its errata, and how its formula is asked."""
+
+    conditions: tuple[ListedCondition, ...]
+    errata: tuple[Erratum, ...]
+    readings: Annotated[tuple[Reading, ...] | None, Served("of its formula; absent where there is none")] = None
+    inputs_schema: Annotated[Mapping[str, Any] | None, Served("JSON schema of the formula's inputs")] = None
+    outputs_schema: Annotated[
+        Mapping[str, Any] | None,
+        Served("JSON schema of the formula's outputs at its examples; other inputs may leave some out, or have more"),
+    ] = None
+    examples: Annotated[tuple[Mapping[str, Any], ...] | None, Served("inputs to try")] = None
+
+    @classmethod
+    def of(cls, theorem: Theorem) -> TheoremDetail:
+        """From the theorem itself."""
+        callable_ = theorem.formula is not None and theorem.inputs is not None
+        return cls(
+            **TheoremSummary.of(theorem).__dict__,
+            conditions=tuple(map(ListedCondition.of, theorem.conditions)),
+            errata=theorem.errata,
+            readings=theorem.readings if callable_ else None,
+            inputs_schema=inputs_schema(theorem) if callable_ else None,
+            outputs_schema=outputs_schema(theorem) if callable_ else None,
+            examples=theorem.examples if callable_ else None,
+        )
+
+
+def inputs_schema(theorem: Theorem) -> Schema:
+    """JSON schema of the inputs of a theorem's formula."""
+    declared: Any = theorem.inputs
+    schema: Schema = rewritten(TypeAdapter(declared).json_schema(), without_null)
+    return schema
+
+
+def outputs_schema(theorem: Theorem) -> Schema:
+    """JSON schema of the outputs of a theorem's formula: their names, and what kind of value each is.
+
+    A formula declares its inputs and no outputs, so that they are read off what it answers at the theorem's examples.
+    """
+    declared: Any = theorem.inputs
+    reader = TypeAdapter(declared)
+    found = []
+    for inputs in theorem.examples:
+        for reading in theorem.readings:
+            try:
+                found.append(as_json(theorem.evaluate(reader.validate_python(inputs), reading).outputs))
+            except EpsilondError:  # the example is for the other reading
+                continue
+    return _common(found) if found else {"type": "object"}
+
+
+def _common(values: Sequence[Any]) -> Schema:
+    """What all of these values are."""
+    if all(isinstance(value, Mapping) for value in values):
+        names = dict.fromkeys(name for value in values for name in value)
+        members = {name: _common([value[name] for value in values if name in value]) for name in names}
+        return {"type": "object", "properties": members}
+    if all(isinstance(value, list) for value in values):
+        items = [item for value in values for item in value]
+        return {"type": "array", **({"items": _common(items)} if items else {})}
+    if all(isinstance(value, bool) for value in values):
+        return {"type": "boolean"}
+    if all(isinstance(value, int | float) or value in NUMBER["anyOf"][1]["enum"] for value in values):
+        return NUMBER
+    return {"type": "string"} if all(isinstance(value, str) for value in values) else {}
