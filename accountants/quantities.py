@@ -8,21 +8,46 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.asked import LogDelta
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import ReadFrom
 from epsilond.accountants.quantity import (
+    ANY_SCALE,
     LARGEST_COUNT,
+    RATIOS,
+    SQUARES,
+    AtMost,
+    Checks,
     Quantity,
     Tagged,
+    assumptions,
     check_quantities,
+    check_scales,
     quantity_of,
     request,
+    value_of,
     whole_number,
 )
 
-__all__ = ["LARGEST_COUNT", "Quantity", "Tagged", "check_quantities", "quantity_of", "request", "whole_number"]
+__all__ = [
+    "ANY_SCALE",
+    "LARGEST_COUNT",
+    "RATIOS",
+    "SQUARES",
+    "AtMost",
+    "Checks",
+    "Quantity",
+    "Tagged",
+    "assumptions",
+    "check_quantities",
+    "check_scales",
+    "quantity_of",
+    "request",
+    "value_of",
+    "whole_number",
+]
 
 
 def _count(symbol: str, description: str, *, ge: int = 1, unit: str = "") -> Quantity:
@@ -33,11 +58,20 @@ def _positive(symbol: str, description: str, unit: str = "") -> Quantity:
     return Quantity(symbol=symbol, description=description, unit=unit, gt=0)
 
 
+def _squared(symbol: str, description: str, unit: str = "") -> Quantity:
+    """A positive number whose square enters formulas."""
+    return Quantity(symbol=symbol, description=description, unit=unit, gt=0, scale=SQUARES)
+
+
+def _squared_or_zero(symbol: str, description: str, unit: str) -> Quantity:
+    return Quantity(symbol=symbol, description=description, unit=unit, ge=0, scale=SQUARES)
+
+
 # Privacy ------------------------------------------------------------------------------------------------------------
 EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
 DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
 LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
-NOISE_STD = _positive("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
+NOISE_STD = _squared("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
     symbol="z",
@@ -118,6 +152,32 @@ ZcdpRho = Annotated[float, ZCDP_RHO]
 RenyiOrder = Annotated[float, RENYI_ORDER]
 
 
+@request
+class DeltaFields:
+    """A δ, as exactly one of delta and log10_delta."""
+
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    checks: ClassVar[Checks] = (lambda record: record.log_delta,)
+
+    @property
+    def log_delta(self) -> float:
+        """The natural logarithm of δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+@request
+class BudgetFields(DeltaFields):
+    """A guarantee (ε, δ), the δ as exactly one of delta and log10_delta."""
+
+    epsilon: Epsilon
+
+
+GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
+"""A formula's parameter `log_delta`, which a request gives as delta or log10_delta."""
+
+
 def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
     """ln δ from a request that gives exactly one of delta and log10_delta, with what was given.
 
@@ -178,37 +238,46 @@ Within = Annotated[float, WITHIN]
 Dimension = Annotated[int, DIMENSION]
 GroupSize = Annotated[int, GROUP_SIZE]
 
+BATCH_WITHIN_CLIENT = AtMost("batch_size", "samples_per_client", "exceeds the client's records")
+PARTICIPANTS_AMONG_CLIENTS = AtMost("participants", "clients", "exceeds the number of clients")
+
+
+@request
+class ParticipantFields:
+    """How many clients there are, and how many of them report in one round."""
+
+    clients: Clients
+    participants: Participants
+
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
+
+
 # The optimisation problem -------------------------------------------------------------------------------------------
-LIPSCHITZ = _positive("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
-SMOOTHNESS = _positive("β", "Lipschitz constant of the gradient", "loss/length²")
-ENVELOPE_SMOOTHNESS = _positive("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
-STRONG_CONVEXITY = Quantity(symbol="μ", unit="loss/length²", ge=0, description="strong convexity, 0 if only convex")
-DIAMETER = _positive("D", "diameter of the domain", "length")
-INITIAL_DISTANCE = _positive("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
-HETEROGENEITY = Quantity(
-    symbol="v", unit="loss/length", ge=0, description="root mean square over clients of |∇F_i − ∇F|, at its largest"
+LIPSCHITZ = _squared("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
+SMOOTHNESS = _squared("β", "Lipschitz constant of the gradient", "loss/length²")
+ENVELOPE_SMOOTHNESS = _squared("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
+STRONG_CONVEXITY = _squared_or_zero("μ", "strong convexity, 0 if only convex", "loss/length²")
+DIAMETER = _squared("D", "diameter of the domain", "length")
+INITIAL_DISTANCE = _squared("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
+HETEROGENEITY = _squared_or_zero("v", "root mean square over clients of |∇F_i − ∇F|, at its largest", "loss/length")
+STEP_SIZE = _squared("η", "step size", "length²/loss")
+LEARNING_RADIUS = _squared("ρ", "radius of the domain", "length")
+GRADIENT_STD = _squared_or_zero(
+    "φ",
+    "root mean square distance of a record's gradient from its client's expected one, at its largest",
+    "loss/length",
 )
-STEP_SIZE = _positive("η", "step size", "length²/loss")
-LEARNING_RADIUS = _positive("ρ", "radius of the domain", "length")
-GRADIENT_STD = Quantity(
-    symbol="φ",
-    unit="loss/length",
-    ge=0,
-    description="root mean square distance of a record's gradient from its client's expected one, at its largest",
+EMPIRICAL_GRADIENT_STD = _squared_or_zero(
+    "Φ̂",
+    "root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain",
+    "loss/length",
 )
-EMPIRICAL_GRADIENT_STD = Quantity(
-    symbol="Φ̂",
-    unit="loss/length",
-    ge=0,
-    description="root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain",
+EMPIRICAL_HETEROGENEITY = _squared_or_zero(
+    "v̂",
+    "root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain",
+    "loss/length",
 )
-EMPIRICAL_HETEROGENEITY = Quantity(
-    symbol="v̂",
-    unit="loss/length",
-    ge=0,
-    description="root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain",
-)
-INITIAL_GAP = _positive("Δ", "bound on the excess risk of the start", "loss")
+INITIAL_GAP = _squared("Δ", "bound on the excess risk of the start", "loss")
 EXCESS_RISK = Quantity(symbol="α", unit="loss", ge=0, description="expected loss above the least one")
 STABILITY = Quantity(
     symbol="α", unit="loss", ge=0, description="most that replacing one record changes the expected loss of the output"
@@ -228,54 +297,40 @@ EmpiricalHeterogeneity = Annotated[float, EMPIRICAL_HETEROGENEITY]
 InitialGap = Annotated[float, INITIAL_GAP]
 Sensitivity = Annotated[float, SENSITIVITY]
 
+CONVEXITY_WITHIN_SMOOTHNESS = AtMost("strong_convexity", "smoothness", "exceeds the smoothness")
+
 # Personalised learning: a shared part w of every model, and a part θ_i of each client's own ---------------------------
 Weighting = Literal["clients", "samples"]
 
-CLIPPING_NORM = _positive("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
+CLIPPING_NORM = _squared("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
 SHARED_DIMENSION = _count("d_w", "coordinates of the shared part of the model")
-NOISE_CONSTANT = _positive("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
-SHARED_NOISE_STD = Quantity(
-    symbol="σ_ζ",
-    unit="loss/length",
-    ge=0,
-    description="standard deviation per coordinate of the server's noise on the averaged shared gradient",
+NOISE_CONSTANT = _squared("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
+SHARED_NOISE_STD = _squared_or_zero(
+    "σ_ζ", "standard deviation per coordinate of the server's noise on the averaged shared gradient", "loss/length"
 )
-SHARED_GRADIENT_STD = Quantity(
-    symbol="σ_w",
-    unit="loss/length",
-    ge=0,
-    description="root mean square distance, at the optimum, of a record's shared gradient from its expected one",
+SHARED_GRADIENT_STD = _squared_or_zero(
+    "σ_w",
+    "root mean square distance, at the optimum, of a record's shared gradient from its expected one",
+    "loss/length",
 )
-LOCAL_GRADIENT_STD = Quantity(
-    symbol="σ_θ",
-    unit="loss/length",
-    ge=0,
-    description="root mean square norm, at the optimum, of a record's gradient in its client's own part",
+LOCAL_GRADIENT_STD = _squared_or_zero(
+    "σ_θ", "root mean square norm, at the optimum, of a record's gradient in its client's own part", "loss/length"
 )
-SHARED_GRADIENT_NORM = Quantity(
-    symbol="‖∇_w f_i‖",
-    unit="loss/length",
-    ge=0,
-    description="bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i",
+SHARED_GRADIENT_NORM = _squared_or_zero(
+    "‖∇_w f_i‖",
+    "bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i",
+    "loss/length",
 )
-OPTIMUM_NORM = Quantity(
-    symbol="‖v̄‖", unit="length", ge=0, description="norm of the mean of the clients' own optima, from the start"
+OPTIMUM_NORM = _squared_or_zero("‖v̄‖", "norm of the mean of the clients' own optima, from the start", "length")
+OPTIMUM_SPREAD = _squared_or_zero(
+    "√(S_v/N)", "root mean square distance of the clients' own optima from their mean, 0 if all are equal", "length"
 )
-OPTIMUM_SPREAD = Quantity(
-    symbol="√(S_v/N)",
-    unit="length",
-    ge=0,
-    description="root mean square distance of the clients' own optima from their mean, 0 if all are equal",
-)
-WEIGHTED_NORM = Quantity(
-    symbol="‖z*‖_α", unit="length", ge=0, description="√(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for"
-)
-WEIGHTED_NORM_OLDER_NAME = Quantity(
-    symbol="‖z*‖_α",
-    unit="length",
-    ge=0,
-    description="older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. Elsewhere "
-    "optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima",
+WEIGHTED_NORM = _squared_or_zero("‖z*‖_α", "√(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for", "length")
+WEIGHTED_NORM_OLDER_NAME = _squared_or_zero(
+    "‖z*‖_α",
+    "older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. "
+    "Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima",
+    "length",
 )
 WEIGHTING = Quantity(
     description="what a client counts for in the average: the same as any other, or by the records of its batch"

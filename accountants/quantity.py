@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
@@ -18,8 +18,48 @@ from epsilond.accountants.errors import Fault, InvalidInput
 
 T = TypeVar("T")
 
+Checks = tuple[Callable[[Any], None], ...]
+"""What a request class demands of its fields together: `checks: ClassVar[Checks]`."""
+
 LARGEST_COUNT = 10**15
 """Counts up to this are exact in every double and far beyond any run."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The range that a number keeps, unless it is 0, so that what is computed from it neither vanishes nor overflows.
+
+    It belongs to a quantity (`Quantity(scale=SQUARES)`). A request class may give all its quantities that have one
+    another (`scale: ClassVar = RATIOS`), and a field its own: `Annotated[Epsilon, SQUARES]`.
+    """
+
+    least: float
+    most: float
+
+    def fault(self, pointer: str, value: float | None) -> Fault | None:
+        """The fault of a value outside the range, at `pointer`."""
+        if not value or self.least <= value <= self.most:
+            return None
+        message = "is outside the range that squares survive; choose other units"
+        return Fault(pointer, message, f"≥ {self.least:g} and ≤ {self.most:g}")
+
+
+SQUARES = Scale(1e-100, 1e100)
+"""For what is squared: a bound whose square underflowed would be 0, which is no bound."""
+RATIOS = Scale(1e-60, 1e60)
+"""For what stands in ratios of two scales, or of a scale and a noise, that are squared."""
+
+ANY_SCALE = Scale(0.0, math.inf)
+"""For a field whose formula survives any scale, whatever the scale of its quantity elsewhere."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What an absent field is taken to be: the value, in words, and when the assumption is used at all."""
+
+    words: str
+    value: Callable[[Any], float]
+    when: Callable[[Any], bool] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +77,19 @@ class Quantity:
     ge: float | None = None
     lt: float | None = None
     le: float | None = None
+    scale: Scale | None = None
+    absent: Assumed | None = None
+
+    def assumed(
+        self, words: str, value: Callable[[Any], float], *, when: Callable[[Any], bool] | None = None
+    ) -> Quantity:
+        """The quantity of a field that may be absent, and is then taken to be `value(record)`, in `words`.
+
+        The description says so, `value_of` reads the field so, and `assumptions` lists it for the warning
+        `assumed-<field>`, where `when` holds if it is given.
+        """
+        description = f"{self.description}; absent: taken to be {words}"
+        return replace(self, description=description, absent=Assumed(words, value, when))
 
     @property
     def allowed(self) -> str:
@@ -141,6 +194,8 @@ def _check_value(pointer: str, value: Any, bare: Any, quantity: Quantity) -> Fau
             return Fault(pointer, "is out of range", quantity.allowed)
         if 0.0 < abs(value) < sys.float_info.min:
             return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
+        if quantity.scale is not None:
+            return quantity.scale.fault(pointer, value)
     if get_origin(bare) is Literal and value not in get_args(bare):
         return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
     return None
@@ -150,8 +205,37 @@ def _check_value(pointer: str, value: Any, bare: Any, quantity: Quantity) -> Fau
 def _declared(cls: type) -> tuple[tuple[str, Any, Any, Quantity], ...]:
     """Name, default, bare type and quantity of each field that has one; resolving annotations is slow."""
     hints = get_type_hints(cls, include_extras=True)
-    found = ((field, *quantity_of(hints[field.name])) for field in fields(cls))
-    return tuple((field.name, field.default, bare, each) for field, bare, each in found if each is not None)
+    found = ((each, *quantity_of(hints[each.name])) for each in fields(cls))
+    return tuple(
+        (each.name, each.default, bare, replace(quantity, scale=_scale_of(hints[each.name], quantity, cls)))
+        for each, bare, quantity in found
+        if quantity is not None
+    )
+
+
+def _scale_of(annotation: Any, quantity: Quantity, cls: type) -> Scale | None:
+    """The scale of a field: its own, else that of its class for quantities that have one, else its quantity's."""
+    of_class = quantity.scale and getattr(cls, "scale", quantity.scale)
+    return next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), of_class)
+
+
+def value_of(record: Any, name: str) -> Any:
+    """The value of a field, or what it is taken to be where it is absent."""
+    value = getattr(record, name)
+    if value is not None:
+        return value
+    cls: Any = type(record)
+    absent = next((quantity.absent for each, _, _, quantity in _declared(cls) if each == name), None)
+    return None if absent is None else absent.value(record)
+
+
+def assumptions(record: Any) -> Iterator[tuple[str, str]]:
+    """Each absent field that is taken to be something, as the code and the message of a warning."""
+    cls: Any = type(record)
+    for name, _, _, quantity in _declared(cls):
+        absent = quantity.absent
+        if absent is not None and getattr(record, name) is None and (absent.when is None or absent.when(record)):
+            yield f"assumed-{name.replace('_', '-')}", f"{name} was taken to be {absent.words}"
 
 
 def check_quantities(record: Any) -> None:
@@ -176,16 +260,48 @@ def check_quantities(record: Any) -> None:
         raise InvalidInput(*faults)
 
 
+def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
+    """Refuse values outside `scale` by their names, where no field can say so: derived ones, and those of groups.
+
+    Raises:
+        InvalidInput: with a fault for each such value.
+    """
+    faults = [fault for name, value in values.items() if (fault := scale.fault(f"/{name}", value)) is not None]
+    if faults:
+        raise InvalidInput(*faults)
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """The check that one field does not exceed another, where the record has both and both are given."""
+
+    name: str
+    bound: str
+    message: str
+
+    def __call__(self, record: Any) -> None:
+        """Refuse the record where the field is larger than its bound."""
+        value, bound = getattr(record, self.name, None), getattr(record, self.bound, None)
+        if value is not None and bound is not None and value > bound:
+            allowed = f"≤ {bound}" if isinstance(bound, int) else f"≤ {bound:g}"
+            raise InvalidInput.at(f"/{self.name}", self.message, allowed=allowed)
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def request(cls: type[T]) -> type[T]:
-    """Make `cls` a frozen keyword-only dataclass that checks its quantities, then its own `check()`, when built.
+    """Make `cls` a frozen keyword-only dataclass that checks itself when it is built.
 
-    The same class is the HTTP body: unknown fields are refused there too. `check` raises `InvalidInput` for pairs of
-    fields that no run can have.
+    First its quantities; then the `checks` of every class it inherits from and its own, each a function of the record;
+    then its `check()`. The same class is the HTTP body: unknown fields are refused there too. Checks raise
+    `InvalidInput` for combinations of fields that no run can have. `checks: ClassVar[Checks] = (…)` is declared by a
+    group of fields for every class that has the group.
     """
 
     def __post_init__(self: Any) -> None:
         check_quantities(self)
+        for base in reversed(type(self).__mro__):
+            for check in vars(base).get("checks", ()):
+                check(self)
         if hasattr(self, "check"):
             self.check()
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from typing_extensions import TypeAliasType
 
@@ -33,6 +33,7 @@ from epsilond.accountants.quantities import (
     NOISE_SCHEDULE,
     POPULATION,
     RATE,
+    RATIOS,
     RELEASE,
     REPORT_DIMENSION,
     ROUNDS,
@@ -63,7 +64,6 @@ from epsilond.accountants.quantities import (
     Times,
     request,
 )
-from epsilond.accountants.scales import RATIOS, check_scales
 from epsilond.accountants.schedules import Schedule as Schedule  # noqa: PLC0414  simulators read it from here
 from epsilond.accountants.schedules import demand_length
 
@@ -349,6 +349,8 @@ class ProjectedSgd:
     place may be anyone's, so that drawing the n clients from a larger population only thins.
     """
 
+    scale: ClassVar = RATIOS
+
     kind: Annotated[Literal["projected_sgd"], KIND] = "projected_sgd"
     clients: Clients
     participants: Participants
@@ -365,17 +367,7 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, lists are as long as the run.
-
-        Lengths and losses whose squares, or whose ratios' squares, are no doubles are refused.
-        """
-        check_scales(
-            within=RATIOS,
-            lipschitz=self.lipschitz,
-            radius=self.radius,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-        )
+        """m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, lists are as long as the run."""
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:

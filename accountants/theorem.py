@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import applied, request_of
 
 Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]
@@ -112,7 +113,7 @@ class Condition:
         """Evaluate at `inputs` in a reading; what cannot be computed is answered `undecidable`, never true."""
         if self.test is None:
             return ConditionResult(self.id, self.statement, "undecidable")
-        sides = self.test(inputs, reading) if self.by_reading else self.test(inputs)
+        sides = applied(self.test, inputs, **({"reading": reading} if self.by_reading else {}))
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
@@ -155,7 +156,8 @@ class Theorem:
 
     `id` never changes its meaning; a correction gets a new id. `constants` says whether the statement's numbers are
     explicit or hidden inside an O(·). `inputs` is the request dataclass of `formula`, from which schema and documents
-    follow; a theorem about guarantees only has neither.
+    follow; where it is not given it is made from the formula's signature (`accountants/formula.py`). A theorem about
+    guarantees only has neither.
     """
 
     id: str
@@ -170,8 +172,22 @@ class Theorem:
     formula: Callable[..., Outputs] | None = field(default=None, compare=False)
     examples: tuple[Mapping[str, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.inputs is None and self.formula is not None:
+            object.__setattr__(self, "inputs", request_of(self.formula))
+
     def __hash__(self) -> int:
         return hash(self.id)
+
+    def request(self, **fields: Any) -> Any:
+        """A request of the formula: what `evaluate` takes.
+
+        Raises:
+            InvalidInput: the theorem has no formula, or no run can have these fields.
+        """
+        if self.inputs is None:
+            raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
+        return self.inputs(**fields)
 
     def because(self, *premises: Step, **inputs: object) -> Step:
         """The derivation step that applies this theorem to `inputs`, resting on `premises`."""
@@ -194,7 +210,7 @@ class Theorem:
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
         try:  # a square of 1e200, a quotient by one of 1e-200
             with np.errstate(over="raise", divide="raise", invalid="raise"):
-                outputs = self.formula(inputs, **arguments)
+                outputs = applied(self.formula, inputs, **arguments)
                 conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None

@@ -174,7 +174,7 @@ def experiment(run: Run) -> Iterator[str]:
 def one_pass(row: tuple[float, float]) -> Iterator[str]:
     """A row of the third table. 32L² ln(1.25/δ)/(εK)² is the BS16 form at sensitivity 2L/K; the proof also has 8L²."""
     delta, epsilon = row
-    inputs = classical.GaussianTarget(epsilon=epsilon, delta=delta, sensitivity=1.0)
+    inputs = classical.BUN_STEINKE_GAUSSIAN.request(epsilon=epsilon, delta=delta, sensitivity=1.0)
     found = classical.BUN_STEINKE_GAUSSIAN.evaluate(inputs).outputs
     printed, exact = found["noise_std"], found["upper_exact_noise_std"]
     yield from (f"{delta:g}", f"{epsilon:.4g}", f"{printed:.4g}", f"{exact:.4g}", f"{printed / exact:.3g}")

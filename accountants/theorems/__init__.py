@@ -1,281 +1,132 @@
-"""THE list of theorems. A new family is one file here and one line in `FAMILIES`."""
+"""The list of theorems. A new family of theorems is one file here and one line in `FAMILIES`.
+
+Families are imported when they are first asked for: `RULES` needs those with rules only, `THEOREMS` all of them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from epsilond.accountants.theorems.composition import (
-    classical as classical_composition,
-)
-from epsilond.accountants.theorems.composition import (
-    minimum,
-    one_large_step,
-)
-from epsilond.accountants.theorems.composition import (
-    optimal as optimal_composition,
-)
-from epsilond.accountants.theorems.composition import (
-    rounds as composition,
-)
-from epsilond.accountants.theorems.conversions import escape, renyi
-from epsilond.accountants.theorems.conversions import groups as conversions
-from epsilond.accountants.theorems.hidden_states import (
-    contraction,
-    projected_sgd,
-    shifted_interpolation,
-    shifted_interpolation_printed,
-    shifted_interpolation_sampled,
-)
-from epsilond.accountants.theorems.mechanisms import (
-    approximate,
-    binomial,
-    discrete_laplace,
-    gaussian,
-    laplace,
-    randomized_response,
-    truncated_discrete_laplace,
-)
-from epsilond.accountants.theorems.mechanisms import (
-    gaussian_calibration as classical,
-)
-from epsilond.accountants.theorems.papers.asoodeh import (
-    inverse_time_steps as contraction_inverse_time,
-)
-from epsilond.accountants.theorems.papers.asoodeh import (
-    one_pass as contraction_asoodeh,
-)
-from epsilond.accountants.theorems.papers.asoodeh import (
-    random_stopping as contraction_stopping,
-)
-from epsilond.accountants.theorems.papers.bietti import (
-    billboard as bietti_billboard,
-)
-from epsilond.accountants.theorems.papers.bietti import (
-    noise as bietti_noise,
-)
-from epsilond.accountants.theorems.papers.bietti import (
-    sampled_noise as bietti_sampling,
-)
-from epsilond.accountants.theorems.papers.das import (
-    composed_rounds as das_2,
-)
-from epsilond.accountants.theorems.papers.das import (
-    noise_law as das_law,
-)
-from epsilond.accountants.theorems.papers.das import (
-    sensitivity as das_sensitivity,
-)
-from epsilond.accountants.theorems.papers.das import (
-    small_movement as das_3,
-)
-from epsilond.accountants.theorems.papers.das import (
-    truncated_noise as das_1,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    experiment_noise as lowy_appendix_h,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    experiment_settings as lowy_experiments,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    noise as lowy_noise,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_lemmas as lowy_shuffling_lemmas,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_mb_sgd as lowy_4_1,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_noise as lowy_4_1_noise,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    shuffled_rounds as lowy_shuffling,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import (
-    transformations as lowy_transformations,
-)
-from epsilond.accountants.theorems.papers.reshef_levy import (
-    conversions as reshef_conversions,
-)
-from epsilond.accountants.theorems.papers.reshef_levy import (
-    noise_cancellation as reshef_privacy,
-)
-from epsilond.accountants.theorems.risk import start
-from epsilond.accountants.theorems.risk.asoodeh import one_pass as contraction_utility
-from epsilond.accountants.theorems.risk.bietti import (
-    full_participation as bietti_bound,
-)
-from epsilond.accountants.theorems.risk.bietti import (
-    limits as bietti_limits,
-)
-from epsilond.accountants.theorems.risk.bietti import (
-    personalization as bietti_personalization,
-)
-from epsilond.accountants.theorems.risk.bietti import (
-    sampled_participation as bietti_sampled_bound,
-)
-from epsilond.accountants.theorems.risk.bietti import (
-    sharing_nothing as bietti_lemma_4_6,
-)
-from epsilond.accountants.theorems.risk.das import convergence as das_convergence
-from epsilond.accountants.theorems.risk.das import lemmas as das_lemmas
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_bound as lowy_accelerated_bound,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_nonsmooth as lowy_2_4,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_smooth as lowy_e_1,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    accelerated_stages as lowy_algorithm_2,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    acceleration_lemmas as lowy_acceleration,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    convergence as lowy_convergence,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    descent_lemmas as lowy_descent_lemmas,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    envelope as lowy_envelope,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    federated_risk as lowy_federated_risk,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    lower_bounds as lowy_lower_bounds,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    nonsmooth_losses as lowy_2_2,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    one_pass as lowy_2_3,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    rates as lowy_rates,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    smooth_losses as lowy_2_1,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    stability as lowy_stability,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    step_size as lowy_step_size,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    variance_lemmas as lowy_variance_lemmas,
-)
-from epsilond.accountants.theorems.risk.reshef_levy import (
-    trusted_server as reshef_f_2,
-)
-from epsilond.accountants.theorems.risk.reshef_levy import (
-    untrusted_server as reshef_5_2,
-)
-from epsilond.accountants.theorems.risk.reshef_levy import (
-    variance as reshef_variance,
-)
-from epsilond.accountants.theorems.sampling import (
-    poisson_comonotone,
-    poisson_replacement,
-    subsampling,
-    thinning,
-    two_level,
-    with_replacement,
-)
-from epsilond.accountants.theorems.shuffling import batches as shuffling_batches
-from epsilond.accountants.theorems.shuffling import reports as shuffling
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from epsilond.accountants.rule import Rule
     from epsilond.accountants.theorem import Theorem
 
-FAMILIES = (
-    gaussian,
-    laplace,
-    discrete_laplace,
-    escape,
-    truncated_discrete_laplace,
-    randomized_response,
-    approximate,
-    subsampling,
-    with_replacement,
-    poisson_comonotone,
-    poisson_replacement,
-    shuffling_batches,
-    two_level,
-    thinning,
-    shuffling,
-    composition,
-    one_large_step,
-    optimal_composition,
-    renyi,
-    classical,
-    classical_composition,
-    conversions,
-    lowy_2_1,
-    lowy_2_2,
-    lowy_appendix_h,
-    lowy_2_3,
-    lowy_2_4,
-    lowy_e_1,
-    lowy_algorithm_2,
-    lowy_acceleration,
-    lowy_accelerated_bound,
-    lowy_noise,
-    lowy_convergence,
-    lowy_stability,
-    lowy_variance_lemmas,
-    lowy_step_size,
-    lowy_envelope,
-    lowy_federated_risk,
-    lowy_descent_lemmas,
-    lowy_shuffling,
-    lowy_shuffling_lemmas,
-    lowy_4_1,
-    lowy_4_1_noise,
-    lowy_lower_bounds,
-    lowy_rates,
-    lowy_transformations,
-    lowy_experiments,
-    minimum,
-    contraction,
-    contraction_asoodeh,
-    contraction_inverse_time,
-    contraction_stopping,
-    contraction_utility,
-    shifted_interpolation,
-    shifted_interpolation_printed,
-    shifted_interpolation_sampled,
-    projected_sgd,
-    bietti_noise,
-    bietti_billboard,
-    bietti_bound,
-    bietti_limits,
-    bietti_lemma_4_6,
-    bietti_personalization,
-    bietti_sampling,
-    bietti_sampled_bound,
-    reshef_conversions,
-    reshef_privacy,
-    reshef_variance,
-    reshef_5_2,
-    reshef_f_2,
-    das_1,
-    das_2,
-    das_3,
-    das_law,
-    das_lemmas,
-    das_sensitivity,
-    das_convergence,
-    binomial,
-    start,
-)
+    THEOREMS: tuple[Theorem, ...]
+    RULES: tuple[Rule, ...]
 
-THEOREMS: tuple[Theorem, ...] = tuple(theorem for family in FAMILIES for theorem in family.THEOREMS)
-RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES for rule in getattr(family, "RULES", ()))
+
+class Family(NamedTuple):
+    """A file of this folder that holds `THEOREMS`, and `RULES` if some of them are rules for specs."""
+
+    name: str
+    rules: bool = False
+
+    @property
+    def module(self) -> Any:
+        """The file, imported."""
+        return import_module(f"{__name__}.{self.name}")
+
+
+FAMILIES = (
+    Family("mechanisms.gaussian", rules=True),
+    Family("mechanisms.laplace", rules=True),
+    Family("mechanisms.discrete_laplace", rules=True),
+    Family("conversions.escape"),
+    Family("mechanisms.truncated_discrete_laplace", rules=True),
+    Family("mechanisms.randomized_response", rules=True),
+    Family("mechanisms.approximate", rules=True),
+    Family("sampling.subsampling", rules=True),
+    Family("sampling.with_replacement", rules=True),
+    Family("sampling.poisson_comonotone", rules=True),
+    Family("sampling.poisson_replacement", rules=True),
+    Family("shuffling.batches", rules=True),
+    Family("sampling.two_level", rules=True),
+    Family("sampling.thinning", rules=True),
+    Family("shuffling.reports", rules=True),
+    Family("composition.rounds", rules=True),
+    Family("composition.one_large_step"),
+    Family("composition.optimal"),
+    Family("conversions.renyi"),
+    Family("mechanisms.gaussian_calibration"),
+    Family("composition.classical"),
+    Family("conversions.groups"),
+    Family("risk.lowy_razaviyayn.smooth_losses"),
+    Family("risk.lowy_razaviyayn.nonsmooth_losses"),
+    Family("papers.lowy_razaviyayn.experiment_noise"),
+    Family("risk.lowy_razaviyayn.one_pass"),
+    Family("risk.lowy_razaviyayn.accelerated_nonsmooth"),
+    Family("risk.lowy_razaviyayn.accelerated_smooth"),
+    Family("risk.lowy_razaviyayn.accelerated_stages"),
+    Family("risk.lowy_razaviyayn.acceleration_lemmas"),
+    Family("risk.lowy_razaviyayn.accelerated_bound"),
+    Family("papers.lowy_razaviyayn.noise"),
+    Family("risk.lowy_razaviyayn.convergence"),
+    Family("risk.lowy_razaviyayn.stability"),
+    Family("risk.lowy_razaviyayn.variance_lemmas"),
+    Family("risk.lowy_razaviyayn.step_size"),
+    Family("risk.lowy_razaviyayn.envelope"),
+    Family("risk.lowy_razaviyayn.federated_risk"),
+    Family("risk.lowy_razaviyayn.descent_lemmas"),
+    Family("papers.lowy_razaviyayn.shuffled_rounds"),
+    Family("papers.lowy_razaviyayn.shuffled_lemmas"),
+    Family("papers.lowy_razaviyayn.shuffled_mb_sgd"),
+    Family("papers.lowy_razaviyayn.shuffled_noise"),
+    Family("risk.lowy_razaviyayn.lower_bounds"),
+    Family("risk.lowy_razaviyayn.rates"),
+    Family("papers.lowy_razaviyayn.transformations"),
+    Family("papers.lowy_razaviyayn.experiment_settings"),
+    Family("composition.minimum"),
+    Family("hidden_states.contraction"),
+    Family("papers.asoodeh.one_pass"),
+    Family("papers.asoodeh.inverse_time_steps"),
+    Family("papers.asoodeh.random_stopping"),
+    Family("risk.asoodeh.one_pass"),
+    Family("hidden_states.shifted_interpolation"),
+    Family("hidden_states.shifted_interpolation_printed"),
+    Family("hidden_states.shifted_interpolation_sampled"),
+    Family("hidden_states.projected_sgd", rules=True),
+    Family("papers.bietti.noise"),
+    Family("papers.bietti.billboard"),
+    Family("risk.bietti.full_participation"),
+    Family("risk.bietti.limits"),
+    Family("risk.bietti.sharing_nothing"),
+    Family("risk.bietti.personalization"),
+    Family("papers.bietti.sampled_noise"),
+    Family("risk.bietti.sampled_participation"),
+    Family("papers.reshef_levy.conversions"),
+    Family("papers.reshef_levy.noise_cancellation"),
+    Family("risk.reshef_levy.variance"),
+    Family("risk.reshef_levy.untrusted_server"),
+    Family("risk.reshef_levy.trusted_server"),
+    Family("papers.das.truncated_noise"),
+    Family("papers.das.composed_rounds"),
+    Family("papers.das.small_movement"),
+    Family("papers.das.noise_law"),
+    Family("risk.das.lemmas"),
+    Family("papers.das.sensitivity"),
+    Family("risk.das.convergence"),
+    Family("mechanisms.binomial"),
+    Family("risk.start"),
+)
+"""In the order in which theorems are listed, and rules for the same kind of spec are tried."""
+
+
+@cache
+def _theorems() -> tuple[Theorem, ...]:
+    return tuple(theorem for family in FAMILIES for theorem in family.module.THEOREMS)
+
+
+@cache
+def _rules() -> tuple[Rule, ...]:
+    return tuple(rule for family in FAMILIES if family.rules for rule in family.module.RULES)
+
+
+def __getattr__(name: str) -> Any:
+    """`THEOREMS` and `RULES`, gathered when they are first asked for."""
+    if name == "THEOREMS":
+        return _theorems()
+    if name == "RULES":
+        return _rules()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

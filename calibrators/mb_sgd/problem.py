@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     BATCH_SIZE,
     CLIENT_GROUPS,
     COMMUNICATION_BUDGET,
@@ -104,7 +105,7 @@ class MiniBatchProblem:
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
     identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
-    heterogeneity: Annotated[float | None, HETEROGENEITY] = None
+    heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
     within: Within = 0.1

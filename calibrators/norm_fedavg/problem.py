@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
     CLIENT_OPTIMUM_DISTANCE,
     GROWTH_RATIO,
     LOCAL_STEPS,
+    RATIOS,
     SAMPLES_PER_CLIENT,
     STEP_RATIO,
     UNIT,
@@ -22,7 +23,7 @@ from epsilond.accountants.quantities import (
     Unit,
     request,
 )
-from epsilond.accountants.scales import RATIOS, check_scales
+from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorems.risk.das.convergence import best_ratio
 from epsilond.calibrators.qtdl.problem import GridProblem
 
@@ -37,6 +38,8 @@ class NormFedavgProblem(GridProblem):
     sensitivities are those of replacing all of its data. Absent sensitivities: any two unit vectors. Absent: E = √K
     rounded, and β/η by the least bound.
     """
+
+    scale: ClassVar = RATIOS
 
     clients: Clients
     participants: Participants
@@ -54,7 +57,7 @@ class NormFedavgProblem(GridProblem):
     def check_own(self) -> None:
         """M ≤ N, an observer of messages or models, both numbers of Theorem 3 or neither, and scales to multiply."""
         check_scales(
-            within=RATIOS,
+            within=(RATIOS.least, RATIOS.most),
             smoothness=self.smoothness,
             quasar_convexity=self.quasar_convexity,
             initial_distance=self.initial_distance,

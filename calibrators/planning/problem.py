@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     BATCH_SIZE,
     CLIENTS,
     CLIPPING_NORM,
@@ -90,6 +91,8 @@ class PlanProblem:
     Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
     says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it.
     """
+
+    scale: ClassVar = ANY_SCALE
 
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     CONVEX,
     DELTA,
     GRADIENT_STD,
@@ -15,6 +16,7 @@ from epsilond.accountants.quantities import (
     NOISE_SCHEDULE,
     OBSERVER,
     PARTICIPANTS,
+    RATIOS,
     RELATION,
     RELEASE,
     SMOOTHNESS,
@@ -34,7 +36,7 @@ from epsilond.accountants.quantities import (
     Unit,
     request,
 )
-from epsilond.accountants.scales import RATIOS, check_scales
+from epsilond.accountants.scales import check_scales
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
@@ -77,6 +79,8 @@ class ProjectedSgdProblem:
     of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
     """
 
+    scale: ClassVar = RATIOS
+
     epsilon: Epsilon
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
@@ -94,7 +98,7 @@ class ProjectedSgdProblem:
     release: Annotated[Release, RELEASE] = "last"
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
     gradient_bound: Annotated[float | None, MEAN_GRADIENT_BOUND] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
@@ -107,7 +111,7 @@ class ProjectedSgdProblem:
         """The unknown is open and the rest is given; the run itself is one that can be."""
         Target.of(self.epsilon, self.delta, self.log10_delta)
         check_scales(
-            within=RATIOS,
+            within=(RATIOS.least, RATIOS.most),
             lipschitz=self.lipschitz,
             radius=self.radius,
             smoothness=self.smoothness,

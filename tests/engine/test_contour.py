@@ -9,8 +9,7 @@ import mpmath as mp
 import pytest
 
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.refusal import Reason, Refused
-from epsilond.accountants.engine.contour.transforms.transform import NodeBudget
+from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.profiles.law import GaussianLaw, SampledGaussianLaw
 from tests.oracles.contour import Step, one_step

@@ -12,12 +12,10 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp
 
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.alias import log_chernoff_factor
-from epsilond.accountants.engine.contour.attempts import _cut_at
-from epsilond.accountants.engine.contour.composition import _centred
-from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.composition import _centred, _cut_at
+from epsilond.accountants.engine.contour.nodes import log_chernoff_factor
+from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
-from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussian
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import (
     EXPONENTS,
     SampledGaussianLoss,
@@ -25,7 +23,7 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import
     clipped_response,
 )
 from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget
-from epsilond.accountants.engine.contour.transforms.trapezoid import exact_step
+from epsilond.accountants.engine.contour.transforms.whole_line import exact_step
 from epsilond.accountants.profiles.law import SampledGaussianLaw
 from tests.oracles.contour import Step, by_contour, moment
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.refusal import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.profiles.law import SampledGaussianLaw
 from tests.oracles.contour import Step, one_step
 

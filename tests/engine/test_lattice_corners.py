@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve import Enclosure, Pair, Tails
-from epsilond.accountants.engine.lattice.cells.discretise import read_side
-from epsilond.accountants.engine.lattice.cells.lines import Lines
 from epsilond.accountants.engine.lattice.composition import Budget, compose
-from epsilond.accountants.engine.lattice.spectra.spectrum import Kernel, Spectrum, scaled_steps
+from epsilond.accountants.engine.lattice.discretise import read_side
+from epsilond.accountants.engine.lattice.spectrum import Kernel, Spectrum, scaled_steps
 from epsilond.accountants.engine.lattice.survey import Part, Survey
+from epsilond.accountants.engine.lattice.tangents import Lines
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.piecewise import tabulated

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve import Pair
-from epsilond.accountants.engine.lattice.cells.bands import _lower_atom, _upper_cut
-from epsilond.accountants.engine.lattice.cells.discretise import LatticeLaw, read_side, upper_law
-from epsilond.accountants.engine.lattice.cells.laws import LatticeLaws, joined_atoms
-from epsilond.accountants.engine.lattice.cells.tangents import best_lower_law
-from epsilond.accountants.engine.lattice.chernoff import Chernoff
+from epsilond.accountants.engine.lattice.discretise import LatticeLaw, read_side, upper_law
+from epsilond.accountants.engine.lattice.laws import LatticeLaws, _lower_atom, _upper_cut, joined_atoms
 from epsilond.accountants.engine.lattice.plan import Limits, Plan, all_frequencies
-from epsilond.accountants.engine.lattice.spectra.spectrum import Spectrum
-from epsilond.accountants.engine.lattice.spectra.tilted_line import TiltedLine, finished
+from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
+from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place
+from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, finished
 from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
 from epsilond.accountants.numerics.special import log_difference
 from epsilond.accountants.profiles.gaussian import gaussian_pair

@@ -9,8 +9,8 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import saddle, shared_nodes
-from epsilond.accountants.engine.contour.attempts import GOOD_WIDTH
+from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
 from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
 from epsilond.accountants.engine.exact import ExactProfile
 from epsilond.accountants.profiles.law import SampledGaussianLaw
@@ -20,7 +20,7 @@ DIRECTIONS = ("remove", "add", "replace")
 
 
 def forget() -> None:
-    for kept in (saddle._of_few, saddle._of_many, saddle._rungs, shared_nodes._laid):
+    for kept in (saddle._of_few, saddle._of_many, saddle._rungs, profile._laid):
         kept.cache_clear()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.accountants.bibliography import WORKS
 from epsilond.accountants.theorem import Theorem
-from epsilond.accountants.theorems import RULES, THEOREMS
+from epsilond.accountants.theorems import FAMILIES, RULES, THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
 
@@ -24,6 +24,10 @@ def test_ids_are_unique_and_well_formed() -> None:
     ids = [theorem.id for theorem in THEOREMS]
     assert len(set(ids)) == len(ids)
     assert [one for one in ids if not ID.match(one)] == []
+
+
+def test_families_with_rules_say_so() -> None:
+    assert [one.name for one in FAMILIES if one.rules] == [one.name for one in FAMILIES if hasattr(one.module, "RULES")]
 
 
 @each_theorem

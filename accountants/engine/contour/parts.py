@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
-from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussian
+from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import (
     EXPONENTS,
+    LEAST_RATE,
     SampledGaussianLoss,
+    Tilts,
 )
+from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.whole_line import whole_line
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.law import GaussianLaw, SampledGaussianLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
     from epsilond.accountants.profiles.law import Law
 
 
@@ -53,3 +60,37 @@ def compiled(laws: Sequence[tuple[Law, int]]) -> tuple[Part, ...]:
     square = math.fsum(share for share, _ in read)
     parts = tuple(part for _, part in read if part is not None)
     return (GaussianTransform(square), *parts) if square > 0.0 else parts
+
+
+# T steps of the Poisson-subsampled Gaussian mechanism as a part of a composition, integrated over the whole line ----
+@dataclass(frozen=True)
+class SampledGaussian:
+    """T independent steps of one subsampled Gaussian loss."""
+
+    loss: SampledGaussianLoss
+    count: int
+
+    @property
+    def log_leak(self) -> float:
+        """Nothing is left out."""
+        return -math.inf
+
+    @property
+    def supremum(self) -> float:
+        """T times the loss's own, rounded up."""
+        return self.count * self.loss.supremum * (1.0 + 4 * UNIT_ROUNDOFF)
+
+    def cut_at(self, log_leak: float) -> Part:
+        """The same steps, those with noise outside an interval left out."""
+        return CutSampledGaussian.leaking(self.loss, self.count, log_leak)
+
+    def resolve(self, tilts: tuple[float, float], frequency: float, budget: NodeBudget) -> SampledGaussianGrid:
+        """The widest trapezoidal grid that keeps the quadrature error of one step below e^−31/T.
+
+        Raises:
+            Refused: the grid exceeds the budget, or the rate is below 1e−100.
+        """
+        if self.loss.rate < LEAST_RATE:
+            raise Refused(Reason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
+        rule = whole_line(self.loss, self.count, Tilts(*tilts), frequency, budget.noise_nodes)
+        return SampledGaussianGrid(self.loss, self.count, rule, frequency)

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Tails
-from epsilond.accountants.engine.lattice.budget import Budget
-from epsilond.accountants.engine.lattice.cells.bands import BAND, Discretised, GridKey, discretised
-from epsilond.accountants.engine.lattice.cells.laws import LatticeLaws
-from epsilond.accountants.engine.lattice.plan import Plan
-from epsilond.accountants.engine.lattice.spectra.spectrum import Ends, Spectrum
+from epsilond.accountants.engine.lattice.laws import BAND, Discretised, GridKey, LatticeLaws, discretised
+from epsilond.accountants.engine.lattice.plan import Budget, Plan
+from epsilond.accountants.engine.lattice.spectrum import Ends, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.errors import BeyondBudget

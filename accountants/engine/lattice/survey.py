@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.alignment import aligned
-from epsilond.accountants.engine.lattice.cells.laws import joined_atoms
-from epsilond.accountants.engine.lattice.outline import Outline, outline, weighted
+from epsilond.accountants.engine.lattice.laws import joined_atoms
+from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

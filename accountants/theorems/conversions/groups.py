@@ -7,18 +7,9 @@ bound it by k e^{(k−1)ε}. A δ of 1 or more says nothing, and the condition `
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
-from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
-    Epsilon,
-    GroupSize,
-    SamplesPerClient,
-    delta_outputs,
-    natural_log_delta,
-    request,
-)
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import Epsilon, GivenLogDelta, GroupSize, SamplesPerClient, delta_outputs
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 
 
@@ -59,90 +50,56 @@ def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
     return log_delta + math.log1p(math.exp(-epsilon)) + epsilon
 
 
-@request
-class _Pair:
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-
-    def check(self) -> None:
-        """Exactly one of delta and log10_delta."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-
-@request
-class GroupInputs(_Pair):
-    """A guarantee for one record, and how many records shall be protected at once."""
-
-    group_size: GroupSize
-
-
-@request
-class ClientInputs(_Pair):
-    """A guarantee for one record (or the target for a client), and how many records the client has."""
-
-    samples_per_client: SamplesPerClient
-
-
-@request
-class DeletionInputs(_Pair):
-    """A guarantee for adding or removing one record."""
-
-
-def group_privacy(inputs: GroupInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="A guarantee for one record, and how many records shall be protected at once.", bounded=False)
+def group(
+    *, epsilon: Epsilon, log_delta: GivenLogDelta, group_size: GroupSize, reading: Reading = "printed"
+) -> Outputs:
     """(kε, δ_k)."""
-    log_delta = group_log_delta(
-        epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=inputs.group_size, reading=reading
-    )
-    return {"epsilon": inputs.group_size * inputs.epsilon, **delta_outputs(log_delta)}
+    together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
+    return {"epsilon": group_size * epsilon, **delta_outputs(together)}
 
 
-def client_privacy(inputs: ClientInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="A guarantee for one record (or the target for a client), and how many records the client has.", bounded=False
+)
+def client(
+    *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
+) -> Outputs:
     """(nε, δ_n): replacing all n records of a client."""
-    n = inputs.samples_per_client
-    log_delta = group_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=n, reading=reading)
-    return {"epsilon": n * inputs.epsilon, **delta_outputs(log_delta)}
+    return group(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client, reading=reading)
 
 
-def record_target(inputs: ClientInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="A guarantee for one record (or the target for a client), and how many records the client has.", bounded=False
+)
+def record_target(
+    *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
+) -> Outputs:
     """The record-level target, and the δ its client then really has by the exact sum."""
-    n = inputs.samples_per_client
-    log_delta = record_log_delta(
-        epsilon=inputs.epsilon, log_delta=inputs.log_delta, samples_per_client=n, reading=reading
+    share = record_log_delta(
+        epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, reading=reading
     )
-    reached = group_log_delta(epsilon=inputs.epsilon / n, log_delta=log_delta, group_size=n)
+    each = epsilon / samples_per_client
+    reached = group_log_delta(epsilon=each, log_delta=share, group_size=samples_per_client)
+    return {"epsilon": each, **delta_outputs(share), **delta_outputs(reached, "client_delta")}
+
+
+@formula(given="A guarantee for adding or removing one record.", bounded=False)
+def deletion(*, epsilon: Epsilon, log_delta: GivenLogDelta) -> Outputs:
+    """(2ε, (1 + e^ε) δ)."""
     return {
-        "epsilon": inputs.epsilon / n,
-        **delta_outputs(log_delta),
-        **delta_outputs(reached, "client_delta"),
+        "epsilon": 2.0 * epsilon,
+        **delta_outputs(replacement_log_delta(epsilon=epsilon, log_delta=log_delta)),
     }
 
 
-def replacement(inputs: DeletionInputs) -> Outputs:
-    """(2ε, (1 + e^ε) δ)."""
-    log_delta = replacement_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta)
-    return {"epsilon": 2.0 * inputs.epsilon, **delta_outputs(log_delta)}
+def _group_says_something(*, epsilon: float, log_delta: float, group_size: int) -> Sides:
+    together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size)
+    return Sides(together < 0.0, together / math.log(10.0), 0.0)
 
 
-def _group_says_something(inputs: GroupInputs) -> Sides:
-    log_delta = group_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=inputs.group_size)
-    return _below_one(log_delta)
-
-
-def _client_says_something(inputs: ClientInputs) -> Sides:
-    log_delta = group_log_delta(
-        epsilon=inputs.epsilon, log_delta=inputs.log_delta, group_size=inputs.samples_per_client
-    )
-    return _below_one(log_delta)
-
-
-def _below_one(log_delta: float) -> Sides:
-    return Sides(log_delta < 0.0, log_delta / math.log(10.0), 0.0)
+def _client_says_something(*, epsilon: float, log_delta: float, samples_per_client: int) -> Sides:
+    return _group_says_something(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client)
 
 
 _STATEMENT = "log10 of the resulting δ (exact sum) is below 0"
@@ -167,8 +124,7 @@ GROUP_PRIVACY = Theorem(
     source=Source("lowy2023", "Lemma F.2"),
     status=Status.PROVED,
     conditions=(Condition("delta-below-one", _STATEMENT, _group_says_something),),
-    inputs=GroupInputs,
-    formula=group_privacy,
+    formula=group,
     examples=({"epsilon": 0.1, "delta": 1e-9, "group_size": 5},),
 )
 CLIENT_PRIVACY = Theorem(
@@ -179,8 +135,7 @@ CLIENT_PRIVACY = Theorem(
     status=Status.PROVED,
     conditions=(Condition("delta-below-one", _STATEMENT, _client_says_something),),
     errata=(MISPRINTED_PAIR,),
-    inputs=ClientInputs,
-    formula=client_privacy,
+    formula=client,
     examples=({"epsilon": 0.05, "delta": 1e-9, "samples_per_client": 20},),
 )
 HYBRID = Theorem(
@@ -190,7 +145,6 @@ HYBRID = Theorem(
     source=Source("lowy2023", "Appendix G.1"),
     status=Status.REFUTED,
     errata=(SHARE_OF_DELTA,),
-    inputs=ClientInputs,
     formula=record_target,
     examples=({"epsilon": 1.0, "delta": 1e-6, "samples_per_client": 100},),
 )
@@ -200,8 +154,7 @@ DELETION_TO_REPLACEMENT = Theorem(
     statement="(ε, δ) for adding or removing a record is (2ε, (1 + e^ε) δ) for replacing one",
     source=Source("lowy2023", "Lemma F.4"),
     status=Status.PROVED,
-    inputs=DeletionInputs,
-    formula=replacement,
+    formula=deletion,
     examples=({"epsilon": 0.5, "delta": 1e-6},),
 )
 

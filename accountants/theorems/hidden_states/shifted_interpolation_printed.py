@@ -7,11 +7,12 @@ the mean gradient. The numbers of the paper's theorems could not be compared: id
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     DIAMETER,
     NoiseStd,
     Population,
@@ -41,6 +42,8 @@ BATCH = Quantity(symbol="b", ge=1, le=10**15, description="records in one batch;
 class FullBatch:
     """X ← X − η(∇F(X) + Z), Z ~ N(0, σ²I), F the mean of n losses."""
 
+    scale: ClassVar = ANY_SCALE
+
     sensitivity: Sensitivity
     population: Population
     noise_std: NoiseStd
@@ -65,6 +68,8 @@ class FullBatchInBall(FullBatch):
 @request
 class Cyclic:
     """X ← X − η(mean gradient of batch k mod l + Z), `rounds` passes over l fixed disjoint batches of b records."""
+
+    scale: ClassVar = ANY_SCALE
 
     sensitivity: Sensitivity
     batch_size: Annotated[int, BATCH]

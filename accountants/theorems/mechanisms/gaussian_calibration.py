@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Literal
 
 from scipy.optimize import brentq
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
     UNIT_ROUNDOFF,
     log_theta,
     log_theta_complement,
 )
-from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
-    Epsilon,
-    Sensitivity,
-    natural_log_delta,
-    request,
-)
+from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 
 Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
@@ -100,39 +94,25 @@ def _root(excess: Callable[[float], float]) -> float:
 
 
 # The theorems -------------------------------------------------------------------------------------------------------
-@request
-class GaussianTarget:
-    """A target for one release of the Gaussian mechanism. Give one of delta and log10_delta."""
-
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    sensitivity: Sensitivity
-
-    def check(self) -> None:
-        """Exactly one of delta and log10_delta."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+_TARGET = "A target for one release of the Gaussian mechanism. Give one of delta and log10_delta."
 
 
-def dwork_roth_gaussian(inputs: GaussianTarget) -> Outputs:
+@formula(given=_TARGET, bounded=False)
+def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """The printed σ, beside the ends of the exact one."""
-    printed = dwork_roth_noise_std(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=inputs.sensitivity)
-    return {"noise_std": printed, **_exact(inputs)}
+    printed = dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
+    return {"noise_std": printed, **_exact(epsilon, log_delta, sensitivity)}
 
 
-def bun_steinke_gaussian(inputs: GaussianTarget) -> Outputs:
+@formula(given=_TARGET, bounded=False)
+def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """The printed σ, beside the ends of the exact one."""
-    printed = bun_steinke_noise_std(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=inputs.sensitivity)
-    return {"noise_std": printed, **_exact(inputs)}
+    printed = bun_steinke_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
+    return {"noise_std": printed, **_exact(epsilon, log_delta, sensitivity)}
 
 
-def _exact(inputs: GaussianTarget) -> dict[str, float]:
-    ends = gaussian_noise_std_ends(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=inputs.sensitivity)
+def _exact(epsilon: float, log_delta: float, sensitivity: float) -> dict[str, float]:
+    ends = gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"lower_exact_noise_std": ends.lower, "upper_exact_noise_std": ends.upper}
 
 
@@ -145,7 +125,6 @@ DWORK_ROTH_GAUSSIAN = Theorem(
     source=Source("dwork2014algorithmic", "Theorem A.1"),
     status=Status.PROVED,
     conditions=(EPSILON_AT_MOST_ONE,),
-    inputs=GaussianTarget,
     formula=dwork_roth_gaussian,
     examples=({"epsilon": 1.0, "delta": 1e-5, "sensitivity": 2.0},),
 )
@@ -163,7 +142,6 @@ BUN_STEINKE_GAUSSIAN = Theorem(
             "epsilon-range", "ε ≤ 8 ln(1/δ)", lambda inputs: Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
         ),
     ),
-    inputs=GaussianTarget,
     formula=bun_steinke_gaussian,
     examples=({"epsilon": 9.0, "delta": 1e-5, "sensitivity": 2.0},),
 )

@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     LIPSCHITZ,
     SMOOTHNESS,
     InitialDistance,
@@ -93,6 +94,8 @@ def gradient_norm_bounds(
 @request
 class StartInputs:
     """What is known of the loss, and how far the start is from a minimiser. `lipschitz`, or both of the others."""
+
+    scale: ClassVar = ANY_SCALE
 
     initial_distance: InitialDistance
     lipschitz: Annotated[float | None, LIPSCHITZ] = None

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.refusal import Reason, Refused
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import clipped_response
-from epsilond.accountants.engine.contour.transforms.trapezoid import upper_normal_tail
+from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.whole_line import upper_normal_tail
 
 if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.sampled_gaussian_loss import SampledGaussianLoss

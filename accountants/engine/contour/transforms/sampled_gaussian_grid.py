@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.refusal import Reason, Refused
-from epsilond.accountants.engine.contour.transforms.characteristic import (
+from epsilond.accountants.engine.contour.transforms.transform import (
+    Moments,
     OneStep,
+    Reason,
+    Refused,
+    Terms,
     characteristic_change,
     power,
 )
-from epsilond.accountants.engine.contour.transforms.transform import Moments, Terms
-from epsilond.accountants.engine.contour.transforms.trapezoid import summation_error
+from epsilond.accountants.engine.contour.transforms.whole_line import summation_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.factor_sums import log_scheduled_sum
 from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     GRADIENT_STD,
     Clients,
     Dimension,
@@ -49,6 +50,8 @@ MEAN_GRADIENT_BOUND = Quantity(symbol="D", unit="loss/length", gt=0, description
 @request
 class InverseTimeSteps:
     """One pass with η_t = 1/(λt) and one noise. Absent: bounds of the mean gradient and its spread are L."""
+
+    scale: ClassVar = ANY_SCALE
 
     epsilon: PrivacyLoss
     clients: Clients

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.factor_sums import theta_with_error
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     CONVEX,
     NOISE_STD,
     SMOOTHNESS,
@@ -62,6 +63,8 @@ def listed(values: tuple[float, ...], steps: int, *, at: str) -> None:
 class OnePass:
     """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L."""
 
+    scale: ClassVar = ANY_SCALE
+
     epsilon: PrivacyLoss
     clients: Clients
     participants: Participants
@@ -109,6 +112,8 @@ class AnyOnePass:
 
     `smoothness` absent: the gradient has no Lipschitz constant. `strong_convexity` needs smoothness to help.
     """
+
+    scale: ClassVar = ANY_SCALE
 
     epsilon: PrivacyLoss
     clients: Clients

@@ -26,6 +26,7 @@ from epsilond.accountants.numerics.special import (
 from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     DELTA,
     LOG10_DELTA,
     Distance,
@@ -175,7 +176,7 @@ class PairInputs:
 
     order: RenyiOrder
     distance: Distance
-    noise_std: NoiseStd
+    noise_std: Annotated[NoiseStd, ANY_SCALE]
 
 
 def gaussian_divergence(inputs: PairInputs) -> Outputs:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     GRADIENT_STD,
     NOISE_STD,
     STEP_SIZE,
@@ -32,6 +33,8 @@ SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir
 @request
 class AverageRisk:
     """One pass; the mean over steps of the excess risk. Absent: the spread of the gradient is L."""
+
+    scale: ClassVar = ANY_SCALE
 
     clients: Clients
     participants: Participants = 1

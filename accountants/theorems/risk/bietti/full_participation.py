@@ -13,6 +13,7 @@ from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     FINITE_PERSONALIZATION,
     LIPSCHITZ,
     LOCAL_GRADIENT_STD,
@@ -147,8 +148,8 @@ class BoundInputs(WeightedOptimum):
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
     shared_dimension: SharedDimension
     noise_std: Annotated[float, SHARED_NOISE_STD]
-    lipschitz: Annotated[float | None, LIPSCHITZ] = None
-    clipping_norm: Annotated[float | None, LIPSCHITZ] = None
+    lipschitz: Annotated[float | None, LIPSCHITZ, ANY_SCALE] = None
+    clipping_norm: Annotated[float | None, LIPSCHITZ, ANY_SCALE] = None
 
     def check(self) -> None:
         """Scales whose squares are doubles."""

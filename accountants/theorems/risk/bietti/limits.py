@@ -6,6 +6,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     DELTA,
     FINITE_PERSONALIZATION,
     LOCAL_GRADIENT_STD,
@@ -56,7 +57,7 @@ class PrivacyCostInputs(WeightedOptimum):
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
-    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+    noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None
 
     def check(self) -> None:
         """Exactly one δ; scales whose squares are doubles."""

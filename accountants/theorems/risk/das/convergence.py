@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     CLIENT_OPTIMUM_DISTANCE,
     COMPRESSION,
     STEP_RATIO,
@@ -85,6 +86,8 @@ def gradient_terms(
 @request
 class ConvergenceInputs:
     """A run of DP-NormFedAvg. Absent: β/η as printed. γ = 0 is NormFedAvg, without rounding and noise."""
+
+    scale: ClassVar = ANY_SCALE
 
     smoothness: Smoothness
     quasar_convexity: QuasarConvexity
@@ -209,6 +212,8 @@ THEOREM_2_UTILITY = Theorem(
 @request
 class FedAvgInputs:
     """A run of FedAvg, whose updates are sent as they are."""
+
+    scale: ClassVar = ANY_SCALE
 
     smoothness: Smoothness
     quasar_convexity: QuasarConvexity

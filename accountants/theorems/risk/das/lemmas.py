@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from epsilond.accountants.quantities import DISTANCE, LocalSteps, Smoothness, StepSize, request
+from epsilond.accountants.quantities import ANY_SCALE, DISTANCE, LocalSteps, Smoothness, StepSize, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/risk/das/test_convergence.py"
@@ -14,6 +14,8 @@ _TESTS = "tests/theorems/risk/das/test_convergence.py"
 @request
 class UpdateNormInputs:
     """E gradient steps of size η from a model where the gradient has this norm."""
+
+    scale: ClassVar = ANY_SCALE
 
     gradient_norm: Annotated[float, DISTANCE]
     local_steps: LocalSteps

@@ -15,6 +15,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     EPSILON,
     GRADIENT_STD,
     Clients,
@@ -114,7 +115,7 @@ class LocalInputs(_Federation):
     round_delta: Annotated[float, ROUND_DELTA]
     compositionality: Annotated[float, COMPOSITIONALITY] = 1.0
     diameter: Diameter
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
 
     def check(self) -> None:
         """Scales whose squares are doubles."""
@@ -132,7 +133,7 @@ class CentralInputs(_Federation):
 
     epsilon: Epsilon
     radius: Radius
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
 
     def check(self) -> None:
         """Scales whose squares are doubles."""

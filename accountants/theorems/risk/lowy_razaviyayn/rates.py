@@ -9,6 +9,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     GRADIENT_STD,
     Clients,
     Diameter,
@@ -51,7 +52,7 @@ class ReferenceInputs:
     lipschitz: Lipschitz
     diameter: Diameter
     strong_convexity: StrongConvexity = 0.0
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
 
     def check(self) -> None:
         """Scales whose squares are doubles."""

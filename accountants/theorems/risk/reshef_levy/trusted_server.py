@@ -6,6 +6,7 @@ import math
 from typing import Annotated, Literal
 
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     NOISE_STD,
     STEP_SIZE,
     Clients,
@@ -51,8 +52,8 @@ class TrustedRunInputs(FederationInputs):
     """ρ; absent `step_size` and `noise_std` are the printed ones."""
 
     gaussian_dp_mu: GaussianDpMu
-    noise_std: Annotated[float | None, NOISE_STD] = None
-    step_size: Annotated[float | None, STEP_SIZE] = None
+    noise_std: Annotated[float | None, NOISE_STD, ANY_SCALE] = None
+    step_size: Annotated[float | None, STEP_SIZE, ANY_SCALE] = None
 
     @property
     def std(self) -> float:
@@ -125,7 +126,7 @@ class IndependentInputs(FederationInputs):
     """ρ, and the step size of the run."""
 
     gaussian_dp_mu: GaussianDpMu
-    step_size: StepSize
+    step_size: Annotated[StepSize, ANY_SCALE]
 
 
 @in_doubles

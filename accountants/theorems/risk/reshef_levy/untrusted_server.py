@@ -7,6 +7,7 @@ from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     STEP_SIZE,
     Clients,
     Diameter,
@@ -107,7 +108,7 @@ class StatedInputs(FederationInputs):
     """ρ, and a step size; absent, it is the printed one."""
 
     gaussian_dp_mu: GaussianDpMu
-    step_size: Annotated[float | None, STEP_SIZE] = None
+    step_size: Annotated[float | None, STEP_SIZE, ANY_SCALE] = None
 
     @property
     def step(self) -> float:
@@ -125,7 +126,7 @@ class CertifiedInputs(FederationInputs):
     """The noise of a run and its step size."""
 
     base_std: Annotated[float, BASE_STD]
-    step_size: StepSize
+    step_size: Annotated[StepSize, ANY_SCALE]
 
 
 @in_doubles

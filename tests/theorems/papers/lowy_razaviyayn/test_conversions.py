@@ -6,9 +6,8 @@ import pytest
 
 from epsilond.accountants.theorems.conversions.groups import (
     CLIENT_PRIVACY,
+    GROUP_PRIVACY,
     HYBRID,
-    ClientInputs,
-    GroupInputs,
     group_log_delta,
     replacement_log_delta,
 )
@@ -35,7 +34,7 @@ def test_the_exact_sum_is_attained_by_leaking_with_probability_delta() -> None:
 
 def test_a_client_pays_for_each_of_its_records() -> None:
     """E-29: Lemma D.2's (nε, n e^{(n−1)ε} δ) is the client's guarantee; no record's, which is (ε₀, δ₀)."""
-    inputs = ClientInputs(epsilon=0.05, delta=1e-9, samples_per_client=20)
+    inputs = CLIENT_PRIVACY.request(epsilon=0.05, delta=1e-9, samples_per_client=20)
     found = CLIENT_PRIVACY.evaluate(inputs).outputs
     assert found["epsilon"] == pytest.approx(20 * 0.05)
     assert found["delta"] == pytest.approx(20 * math.exp(19 * 0.05) * 1e-9, rel=1e-12)
@@ -50,7 +49,7 @@ def test_a_client_pays_for_each_of_its_records() -> None:
 def test_an_equal_share_of_delta_is_too_much() -> None:
     """E-18: (ε/n, δ/n) leaves the client with 1.7 δ at ε = 1 and 29 δ at ε = 5, n = 100."""
     for epsilon, factor in ((1.0, 1.72), (5.0, 29.0)):
-        inputs = ClientInputs(epsilon=epsilon, delta=1e-6, samples_per_client=100)
+        inputs = CLIENT_PRIVACY.request(epsilon=epsilon, delta=1e-6, samples_per_client=100)
         printed = HYBRID.evaluate(inputs, "printed").outputs
         assert printed["client_delta"] / 1e-6 == pytest.approx(factor, rel=0.02)
         corrected = HYBRID.evaluate(inputs, "corrected").outputs
@@ -59,7 +58,7 @@ def test_an_equal_share_of_delta_is_too_much() -> None:
 
 
 def test_a_delta_below_every_double_survives() -> None:
-    inputs = GroupInputs(epsilon=2.0, log10_delta=-1000.0, group_size=50)
+    inputs = GROUP_PRIVACY.request(epsilon=2.0, log10_delta=-1000.0, group_size=50)
     log_delta = group_log_delta(epsilon=2.0, log_delta=inputs.log_delta, group_size=50)
     assert log_delta == pytest.approx(-1000 * math.log(10) + 98 + math.log((1 - math.exp(-100)) / (1 - math.exp(-2))))
 

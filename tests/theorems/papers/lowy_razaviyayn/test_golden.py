@@ -143,7 +143,7 @@ def subsampling(case: dict[str, Any]) -> dict[str, Any]:
 
 def gaussian(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
-    inputs = classical.GaussianTarget(
+    inputs = classical.DWORK_ROTH_GAUSSIAN.request(
         epsilon=number(given["eps"]), delta=number(given["delta"]), sensitivity=number(given["sensitivity"])
     )
     theorem = {
@@ -161,7 +161,7 @@ def gaussian(case: dict[str, Any]) -> dict[str, Any]:
 
 def groups(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
-    inputs = conversions.GroupInputs(
+    inputs = conversions.GROUP_PRIVACY.request(
         epsilon=number(given["eps"]), delta=number(given["delta"]), group_size=given["group_size"]
     )
     reading: Any = "corrected" if given.get("form") == "tight" else "printed"
@@ -172,7 +172,7 @@ def groups(case: dict[str, Any]) -> dict[str, Any]:
 
 def client(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
-    inputs = conversions.ClientInputs(
+    inputs = conversions.CLIENT_PRIVACY.request(
         epsilon=number(given["eps0"]), delta=number(given["delta0"]), samples_per_client=given["n"]
     )
     found = conversions.CLIENT_PRIVACY.evaluate(inputs).outputs
@@ -181,7 +181,7 @@ def client(case: dict[str, Any]) -> dict[str, Any]:
 
 def deletion(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
-    inputs = conversions.DeletionInputs(epsilon=number(given["eps"]), delta=number(given["delta"]))
+    inputs = conversions.DELETION_TO_REPLACEMENT.request(epsilon=number(given["eps"]), delta=number(given["delta"]))
     found = conversions.DELETION_TO_REPLACEMENT.evaluate(inputs).outputs
     return {"eps": found["epsilon"], "delta": found["delta"]}
 

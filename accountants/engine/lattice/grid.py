@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.alignment import common_span
-from epsilond.accountants.engine.lattice.outline import weighted
+from epsilond.accountants.engine.lattice.outline import common_span, weighted
 from epsilond.accountants.engine.lattice.tilted import IntArray, Place
 
 if TYPE_CHECKING:

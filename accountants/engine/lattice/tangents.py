@@ -14,21 +14,22 @@ have c_k near zero, with enough mass in the neighbouring cells to make up for it
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.cells.discretise import (
+from epsilond.accountants.engine.lattice.discretise import (
+    BoolArray,
     LatticeLaw,
     SideTails,
     Steps,
+    difference,
     log,
     ratio,
     rounding,
 )
-from epsilond.accountants.engine.lattice.cells.ends import joined
-from epsilond.accountants.engine.lattice.cells.lines import NOWHERE, Cells, Lines
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import log1m_exp
 
@@ -201,3 +202,145 @@ def _lattice_points(cells: Cells, unit: float, offset: float) -> _Points:
 def _over(point: FloatArray, own: FloatArray) -> FloatArray:
     """e^{point − own} − 1 where the point is above."""
     return np.asarray(np.expm1(np.clip(point - own, 0.0, 600.0)))
+
+
+# Lines below a profile, P(L > m) − α Q(L > m) at thresholds m, and the cells of loss between them -------------------
+NOWHERE = -(2**60)
+"""An index far below any loss."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells in increasing order of loss, from (−∞, −b_n) to (b_n, ∞), with the masses that the lowered lines give."""
+
+    low: IntArray
+    high: IntArray
+    log_p: FloatArray
+    log_q: FloatArray
+
+    @cached_property
+    def held(self) -> BoolArray:
+        """Cells with mass under both laws."""
+        return np.isfinite(self.log_p) & np.isfinite(self.log_q)
+
+    @cached_property
+    def own(self) -> FloatArray:
+        """log p/q, −∞ for cells without first-law mass."""
+        with np.errstate(invalid="ignore"):
+            own = self.log_p - self.log_q
+        return np.where(np.isnan(own), -np.inf, own)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Thresholds and lowered lines: P down and Q up on the right, and so, of the masses below, P up and Q down."""
+
+    right: IntArray
+    left: IntArray
+    p: FloatArray
+    q: FloatArray
+    below_p: FloatArray
+    below_q: FloatArray
+    log_atom: float
+
+    @classmethod
+    def of(cls, right: SideTails, left: SideTails, log_atom: float) -> Lines:
+        """Lines at the given thresholds, made monotone by lowering."""
+        p, q = right.bounds(p_up=False)
+        below_p, below_q = left.bounds(p_up=True)
+        # Raised by a large error, a mass may come out above one, which it cannot be.
+        q = np.minimum(np.maximum.accumulate(q[::-1])[::-1], 0.0)
+        below_p = np.minimum(np.maximum.accumulate(below_p[::-1])[::-1], 0.0)
+        # Neither law has more than one in all.
+        p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
+        below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
+        # Where one law has nothing left beyond a threshold, one line is the best of all from there on. The last line is
+        # that one in any case: what lies beyond it counts with the last cell.
+        p[-1] = -np.inf
+        q = np.where(p <= log_atom, -np.inf, q)
+        below_q = np.where(np.isneginf(below_p), np.max(below_q, where=np.isneginf(below_p), initial=-np.inf), below_q)
+        return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
+
+    def without(self, dropped: IntArray) -> Lines:
+        """Fewer thresholds; at least one stays on each side."""
+        if not dropped.size:
+            return self
+        right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)
+        right[-1] = left[-1] = True
+        return Lines(
+            self.right[right],
+            self.left[left],
+            self.p[right],
+            self.q[right],
+            self.below_p[left],
+            self.below_q[left],
+            self.log_atom,
+        )
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells between thresholds."""
+        middle_p, middle_q = (
+            log1m_exp(np.minimum(np.logaddexp(above[:1], below[:1]), 0.0))
+            for above, below in ((self.p, self.below_p), (self.q, self.below_q))
+        )
+        nothing = [-np.inf]
+        return Cells(
+            np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
+            np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
+            np.concatenate(
+                (
+                    difference(self.below_p, np.append(self.below_p[1:], nothing))[::-1],
+                    middle_p,
+                    difference(self.p, np.append(self.p[1:], self.log_atom)),
+                )
+            ),
+            np.concatenate(
+                (
+                    difference(self.below_q, np.append(self.below_q[1:], nothing))[::-1],
+                    middle_q,
+                    difference(self.q, np.append(self.q[1:], nothing)),
+                )
+            ),
+        )
+
+
+# What to do at the two ends of a loss, where a cell has nothing beyond it to exchange mass with ---------------------
+#
+# The first cell's log p/q lies off the lattice. Left alone, the difference is lost in every round. Joining cells until
+# their log p/q reaches a lattice point by what the next cell lends costs variance. Either is correct.
+_NEGLIGIBLE = -30.0
+
+
+def joined(cells: Cells, unit: float, tilt: float, offset: float) -> IntArray:
+    """Thresholds to drop at both ends, where joining loses less than leaving the first cell alone."""
+    weights = cells.log_p + tilt * np.where(np.isfinite(cells.own), cells.own, 0.0)
+    held = np.flatnonzero(cells.held & (weights > np.max(weights) + _NEGLIGIBLE))
+    if held.size < 3:
+        return np.zeros(0, dtype=np.int64)
+    shares = np.exp(weights - np.logaddexp.reduce(weights))
+    dropped = [
+        bound
+        for order, step in ((held, 1), (held[::-1], -1))
+        for bound in _joined_end(cells, order, shares, unit, offset, stiffness=0.5 * (1.0 + abs(tilt)), step=step)
+    ]
+    return np.asarray(dropped, dtype=np.int64)
+
+
+def _joined_end(
+    cells: Cells, held: IntArray, shares: FloatArray, unit: float, offset: float, *, stiffness: float, step: int
+) -> list[int]:
+    """The thresholds to drop at one end; `held` lists cells from that end inwards."""
+    own, log_p, share = cells.own[held] - offset, cells.log_p[held], shares[held]
+    exact = 0.5 * float(own[0]) / unit
+    outer, target = (2.0 * unit * each for each in (math.floor(exact), math.ceil(exact))[::step])
+    moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(target - own, 700.0)))
+    crossed = np.flatnonzero(step * moments > 0)
+    if not crossed.size or crossed[0] < 2:
+        return []
+    inside = slice(0, int(crossed[0]))
+    spread = stiffness * float(share[inside] @ (own[inside] - target) ** 2)
+    if spread >= float(share[0]) * abs(float(own[0]) - outer):
+        return []
+    inner = cells.high if step > 0 else cells.low
+    return [int(bound) for bound in inner[held[inside][:-1]]]

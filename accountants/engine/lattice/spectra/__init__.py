@@ -1,1 +1,0 @@
-"""Composed lattice laws by their Fourier transforms."""
