@@ -1,4 +1,4 @@
-"""How an algorithm reads a plan. Each algorithm's file in calibrators/plans/ has a `Planner`; here is what that is."""
+"""How an algorithm reads a plan. Each algorithm's folder has a `Planner` in its plan.py; here is what that is."""
 
 from __future__ import annotations
 
