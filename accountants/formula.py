@@ -6,8 +6,9 @@
 has a request of the fields delta, log10_delta, epsilon and group_size, and `Theorem(formula=group_privacy)` is
 evaluated at such a request. A parameter annotated by a request class (`loss: LossFields`) stands for the fields of that
 class and receives the record itself; one annotated `ReadFrom(DeltaFields)` stands for them too and receives the
-property of its name. `reading` is no field. A formula with one positional parameter takes the whole request, of a class
-written out. `GroupPrivacyInputs`, the name of the made class, is the formula's.
+property of its name. `reading` is no field, nor are the `outputs` that the test of a condition may take. A formula with
+one positional parameter takes the whole request, of a class written out. `GroupPrivacyInputs`, the name of the made
+class, is the formula's.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from epsilond.accountants.quantity import Checks, request
 P = ParamSpec("P")
 T = TypeVar("T")
 _Outputs = Mapping[str, Any]
+APART = ("reading", "outputs")
+"""Parameters of a formula, or of a condition's test, that are no fields of the request."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ def formula(
 
 @functools.cache
 def _parameters(function: Callable[..., Any]) -> Mapping[str, Any] | None:
-    """Annotations of the keyword-only parameters but `reading`; None for a function of the whole request."""
-    parameters = [each for each in inspect.signature(function).parameters.values() if each.name != "reading"]
+    """Annotations of the keyword-only parameters but those `APART`; None for a function of the whole request."""
+    parameters = [each for each in inspect.signature(function).parameters.values() if each.name not in APART]
     if not all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters):
         return None
     hints = get_type_hints(function, include_extras=True)

@@ -95,25 +95,28 @@ class Condition:
 
     With `test` it is *checked* by us. Without, it is *declared* by the caller (a property of the data or the loss)
     or, if `undecidable`, a statement such as δ = o(1/n) that no finite input can settle. A test of a condition that
-    differs between the readings of a formula takes the reading too: `by_reading`.
+    is of what the formula prescribes takes its outputs too, as `outputs`: `of_outputs`.
     """
 
     id: str
     statement: str
     test: Callable[..., Sides] | None = None
     undecidable: bool = False
-    by_reading: bool = False
+    of_outputs: bool = False
 
     @property
     def checked(self) -> bool:
         """Whether we check it ourselves."""
         return self.test is not None
 
-    def at(self, inputs: object, reading: Reading = "printed") -> ConditionResult:
-        """Evaluate at `inputs` in a reading; what cannot be computed is answered `undecidable`, never true."""
+    def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
+        """Evaluate at `inputs`, and at the formula's outputs there if it is of these.
+
+        What cannot be computed is answered `undecidable`, never true.
+        """
         if self.test is None:
             return ConditionResult(self.id, self.statement, "undecidable")
-        sides = applied(self.test, inputs, **({"reading": reading} if self.by_reading else {}))
+        sides = applied(self.test, inputs, **({"outputs": outputs} if self.of_outputs else {}))
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
@@ -211,7 +214,7 @@ class Theorem:
         try:  # a square of 1e200, a quotient by one of 1e-200
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 outputs = applied(self.formula, inputs, **arguments)
-                conditions = tuple(condition.at(inputs, reading) for condition in self.conditions)
+                conditions = tuple(condition.at(inputs, outputs) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
         sides = [side for each in conditions for side in (each.left, each.right)]

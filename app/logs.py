@@ -19,26 +19,26 @@ SHARED: list[Any] = [
 
 
 @dataclass(eq=False)
-class Forgiving:
-    """A stream whose full disk or closed pipe is nobody's trouble: a line is lost, and what it told of goes on."""
+class LossyStream:
+    """A stream that ignores OSError on writing, so that a full disk or a closed pipe never stops the service."""
 
     stream: TextIO
 
     def write(self, text: str) -> int:
-        """Written, if that can be."""
+        """Write the text, unless the stream refuses it."""
         with suppress(OSError):
             self.stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flushed, if that can be."""
+        """Flush, unless the stream refuses it."""
         with suppress(OSError):
             self.stream.flush()
 
 
 def configure(level: str) -> None:
     """Send everything from `level` up to standard output as JSON, from structlog and from the standard library."""
-    out: Any = Forgiving(sys.stdout)
+    out: Any = LossyStream(sys.stdout)
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[*SHARED, structlog.processors.JSONRenderer(ensure_ascii=False)],

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Theorem
@@ -19,7 +20,7 @@ from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.keys import Keys
 from epsilond.app.http.observe import Observe
 from epsilond.app.http.problems import TABLE
-from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.manager import SimulationManager
 from epsilond.app.jobs.streams import Streams
 from epsilond.app.metrics import Metrics
 from epsilond.app.openapi import document
@@ -27,8 +28,6 @@ from epsilond.app.routes import simulations
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.adapter import Planner
-from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.witness import KINDS
 from epsilond.witness.simulation import Kind
 
@@ -41,7 +40,6 @@ DESCRIPTION = (
 def create_app(
     *,
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
-    planners: tuple[Planner, ...] = PLANNERS,
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
     theorem_home: str = "epsilond.accountants.theorems",
@@ -49,8 +47,6 @@ def create_app(
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
     """The service over its lists, the project's own unless others are given.
-
-    Of `planners` those take part whose calibrator is served.
 
     A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS. The
     functions of kinds of simulation are sent by name. `figures` is the module whose `draw` draws their results.
@@ -62,7 +58,7 @@ def create_app(
     metrics = Metrics()
     modules = tuple(sorted({theorem_home, *(calibrator.home for calibrator in calibrators)}))
     compute = Compute(chosen, metrics, modules)
-    jobs = Jobs(chosen, metrics, kinds)
+    jobs = SimulationManager(chosen, metrics, kinds)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -88,10 +84,11 @@ def create_app(
     keys = Keys.of(chosen.api_keys_file)
     if keys is not None:
         app.add_middleware(Authenticate, keys=keys, metrics_open=chosen.metrics_open)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6)
     app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
-    routes.add(app, calibrators, planners, theorems, theorem_home)
+    routes.add(app, calibrators, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds, figures)
     app.openapi = partial(document, app)  # type: ignore[method-assign]

@@ -25,7 +25,7 @@ from epsilond.accountants.quantities import Sampling
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiment_noise import (
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     experimental_batch_size,
     experimental_noise_std,
 )

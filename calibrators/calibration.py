@@ -43,16 +43,25 @@ if TYPE_CHECKING:
         TrueFigures,
     )
     from epsilond.calibrators.frontier import Choice
+    from epsilond.calibrators.planning.adapter import PlanAdapter
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.risk.baseline import Start
+    from epsilond.calibrators.risk.bounder import RiskPart
     from epsilond.calibrators.search import Certified
 
 CostClass = Literal["closed-form", "search"]
+Truth = Callable[[Any, float], "TrueFigures | None"]
+"""(run, printed noise multiplier) ↦ what is true there, for a record under replace-one."""
 
 
 def _unit_norm(problem: Any, release: Any) -> float:
     del problem, release
     return 1.0
+
+
+def _itself(problem: Any, run: Any) -> Any:
+    del problem
+    return run
 
 
 def _target(problem: Any, release: Any) -> Target:
@@ -65,8 +74,7 @@ def _target(problem: Any, release: Any) -> Target:
 class Family:
     """σ ↦ Spec: what is released at a noise multiplier, and where to look for the smallest one.
 
-    A `release` is what decides the spec beside the problem: a run, a kind of client in it, or None where the problem
-    says all.
+    A release is what decides the spec beside the problem: by default the run, which is None where the problem says all.
     """
 
     spec: Callable[[Any, Any, float], Spec]
@@ -75,12 +83,14 @@ class Family:
     """(problem, release) ↦ the noise multiplier at which the search starts."""
     contribution: Callable[[Any, Any], float] = _unit_norm
     """(problem, release) ↦ the norm of one contribution at most: noise_std over noise_multiplier."""
+    release: Callable[[Any, Any], Any] = _itself
+    """(problem, run) ↦ release."""
     target: Callable[[Any, Any], Target] = _target
     search: Callable[..., Certified] = smallest_noise
 
 
 class Certificates:
-    """Certified noise of a problem's releases: searched once for all that are alike and have the same target."""
+    """Certified noise of a problem's runs: searched once for all that release the same under the same target."""
 
     def __init__(self, family: Family, problem: Any) -> None:
         self.family = family
@@ -88,42 +98,50 @@ class Certificates:
         self._certified: dict[tuple[Spec, Target], Certified] = {}
         self._truths: dict[tuple[Spec, Target], TrueFigures] = {}
 
-    def spec(self, release: Any, noise_multiplier: float = 1.0) -> Spec:
+    def spec(self, run: Any, noise_multiplier: float = 1.0) -> Spec:
         """What is released."""
-        return self.family.spec(self.problem, release, noise_multiplier)
+        return self.family.spec(self.problem, self.family.release(self.problem, run), noise_multiplier)
 
-    def of(self, release: Any = None) -> Certified:
+    def of(self, run: Any = None) -> Certified:
         """The smallest certified noise multiplier.
 
         Raises:
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        target = self.family.target(self.problem, release)
-        key = (self.spec(release), target)
+        family, release = self.family, self.family.release(self.problem, run)
+        target = family.target(self.problem, release)
+        key = (family.spec(self.problem, release, 1.0), target)
         if key not in self._certified:
 
             @functools.lru_cache(maxsize=TRIALS_KEPT)
             def guarantee(noise_multiplier: float, effort: Effort) -> Guarantee:
-                return guarantee_of(self.problem, self.spec(release, noise_multiplier), effort)
+                return guarantee_of(self.problem, family.spec(self.problem, release, noise_multiplier), effort)
 
-            guess = self.family.guess(self.problem, release)
-            self._certified[key] = self.family.search(guarantee, target, guess=guess)
+            self._certified[key] = family.search(guarantee, target, guess=family.guess(self.problem, release))
         return self._certified[key]
 
-    def noise_std(self, release: Any = None) -> float:
-        """The certified noise in the units of what it is added to."""
-        return self.of(release).noise * self.family.contribution(self.problem, release)
+    def norm(self, run: Any = None) -> float:
+        """Bound on the norm of one contribution."""
+        return self.family.contribution(self.problem, self.family.release(self.problem, run))
 
-    def truth(self, release: Any, noise_multiplier: float) -> TrueFigures | None:
+    def noise_std(self, run: Any = None) -> float:
+        """The certified noise in the units of what it is added to."""
+        return self.of(run).noise * self.norm(run)
+
+    def likely_noise_std(self, run: Any) -> float:
+        """A guess at it."""
+        return self.family.guess(self.problem, self.family.release(self.problem, run)) * self.norm(run)
+
+    def truth(self, run: Any, noise_multiplier: float) -> TrueFigures | None:
         """What is true at printed noise, for a record under replace-one, of which the theorems speak.
 
         None for more rounds, or another size of noise, than is ever accounted for.
         """
-        if getattr(release, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
+        if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
-        target = self.family.target(self.problem, release)
-        key = (self.spec(release, noise_multiplier), target)
+        target = self.family.target(self.problem, self.family.release(self.problem, run))
+        key = (self.spec(run, noise_multiplier), target)
         if key not in self._truths:
             relation: Relation = "replace-one"
             self._truths[key] = true_figures(account(key[0], relation=relation).guarantee, target)
@@ -169,6 +187,12 @@ class Solution:
     def noise_std(self) -> float:
         """In the units of what it is added to."""
         return self.certified.noise * self.norm
+
+    @property
+    def truth(self) -> Truth:
+        """What is true at printed noise."""
+        assert self.certificates is not None
+        return self.certificates.truth
 
 
 def _nothing(solution: Solution) -> None:
@@ -259,9 +283,15 @@ class Calibrator:
     start: Callable[[Any], Start | None] = _nothing
     """Of the problem: what is known of the risk before the run."""
 
+    risk: RiskPart | None = None
+    """Bounds on the risk of a run, with a route and a command of their own."""
+    plans: tuple[PlanAdapter, ...] = ()
+    """How it reads a plan, in each of its variants."""
+    plan_place: int = 0
+    """Its place among the algorithms of a plan: those that take longest stand last."""
+
     home: str = "epsilond.calibrators"
     """The module whose CALIBRATORS it stands in. It holds functions, so other processes get it by its name there."""
-    by_hand: Callable[[Any], Calibration] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str, str], Calibrator], tuple[str, str]]:
         """By name."""
@@ -277,8 +307,6 @@ class Calibrator:
             ConditionViolated: no theorem covers what is released under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        if self.by_hand is not None:
-            return self.by_hand(problem)
         solution = self.find(problem) if self.find else self._smallest_noise(problem)
         solution = replace(solution, utility=self.utility(solution))
         solution = replace(solution, printed=self.printed(solution))
@@ -307,9 +335,9 @@ class Calibrator:
         run = choice.run if choice else None
         return Solution(
             problem=problem,
-            target=self.family.target(problem, run),
+            target=problem.target,
             certified=certificates.of(run),
-            norm=self.family.contribution(problem, run),
+            norm=certificates.norm(run),
             run=run,
             choice=choice,
             certificates=certificates,

@@ -42,9 +42,14 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
     """What is wrong with printed statements; `noise_stds` are the certified ones, of each group of clients."""
     for reading in printed:
-        yield from failing_conditions(reading)
-        yield from _claim(reading)
-        yield from noise_below(reading, noise_stds[int(reading.parameters.get("group", 0))])
+        yield from of_a_reading(reading, noise_stds)
+
+
+def of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Caution]:
+    """Of one."""
+    yield from failing_conditions(reading)
+    yield from _claim(reading)
+    yield from noise_below(reading, noise_stds[int(reading.parameters.get("group", 0))])
 
 
 def failing_conditions(reading: PrintedReading) -> Iterator[Caution]:
@@ -66,6 +71,23 @@ def noise_below(reading: PrintedReading, noise_std: float) -> Iterator[Caution]:
             code="printed-noise-below-certified",
             message=f"the noise printed in {name_of(reading)} is below the smallest that is certified here",
         )
+
+
+ASSUMED = {
+    "initial_distance": "the diameter",
+    "initial_gap": "lipschitz · diameter",
+    "gradient_std": "lipschitz, its largest value",
+    "heterogeneity": "lipschitz, its largest value",
+}
+"""What an absent field of a mini-batch problem is taken to be."""
+
+
+def assumed(problem: object, *names: str) -> Iterator[Caution]:
+    """Those of the fields that were absent."""
+    for name in names:
+        if getattr(problem, name) is None:
+            code = f"assumed-{name.replace('_', '-')}"
+            yield Caution(code=code, message=f"{name} was taken to be {ASSUMED[name]}")
 
 
 def name_of(reading: PrintedReading) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from epsilond.accountants.quantities import natural_log_delta
+from epsilond.accountants.quantities import BudgetFields, natural_log_delta, request
 
 
 @dataclass(frozen=True)
@@ -36,3 +36,13 @@ class Target:
         if self.given_delta is not None:
             return self.given_delta
         return math.exp(self.log_delta) if self.log_delta > -708.0 else None
+
+
+@request
+class TargetedProblem(BudgetFields):
+    """A problem whose answer meets a given (ε, δ), the δ given once."""
+
+    @property
+    def target(self) -> Target:
+        """The (ε, δ) asked for."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)

@@ -66,7 +66,7 @@ RECIPES = [
     ),
     Recipe(
         title="Add a calibrator",
-        most_files=3,
+        most_files=2,
         folder="calibrators/laplace/",
         laws=("tests/laws/test_calibrators.py", "tests/laws/test_fields.py"),
         check="import epsilond; assert epsilond.calibrate('laplace', epsilon=1.0, delta=1e-6, rounds=10, "

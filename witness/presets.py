@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Number, Served, Caution
+from epsilond.calibrators.answer import Caution, Ends, GuaranteeAnswer, Number, Served
 from epsilond.witness.audits.answer import AuditAnswer, ClaimChecked
 from epsilond.witness.experiment import Axis, Cell, Place, Preset
 from epsilond.witness.experiments import (

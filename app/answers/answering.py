@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.answers.compute import Job
-from epsilond.app.answers.render import render
-from epsilond.app.http.observe import seen
+from epsilond.app.answers.work import render
+from epsilond.app.http.observe import record_of
 
 
 def json_response(answer: Any) -> Response:
@@ -26,5 +26,5 @@ async def answered(job: Job, request: Request) -> Response:
         WorkFailed: a fault of ours.
     """
     answer, use = await request.app.state.compute.answer(job, request)
-    seen(request).cache = use
+    record_of(request).cache = use
     return Response(answer.body, media_type="application/json", headers={"x-cache": use})

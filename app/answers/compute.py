@@ -1,6 +1,6 @@
 """Where a question gets its answer: from the cache, in the event loop if it is a closed form, else in a worker.
 
-Identical concurrent requests share one computation, a *flight*. It ends at its deadline, or when the last of those who
+Identical concurrent requests share one computation. It ends at its deadline, or when the last of those who
 wait for it has gone; either way its worker is killed.
 """
 
@@ -48,7 +48,7 @@ class Job:
 
 
 @dataclass(eq=False)
-class Flight:
+class SharedComputation:
     """A computation under way, and how many wait for it."""
 
     job: Job
@@ -72,8 +72,8 @@ class Compute:
         self._modules = modules
         self._workers: Workers | None = None
         self._cache: LRUCache[tuple[str, ...], Outcome] = LRUCache(settings.cache_megabytes * 1_048_576, _size)
-        self._flights: dict[tuple[str, ...], Flight] = {}
-        metrics.under_way.set_function(lambda: len(self._flights))
+        self._shared: dict[tuple[str, ...], SharedComputation] = {}
+        metrics.under_way.set_function(lambda: len(self._shared))
 
     @property
     def ready(self) -> bool:
@@ -104,68 +104,68 @@ class Compute:
             outcome, use = outcome_of(job.computation), _MISS
             self._remember(key, outcome)
         if outcome is None:
-            use = _SHARED if key in self._flights else _MISS
+            use = _SHARED if key in self._shared else _MISS
             with caller_of(request).computation():
-                outcome = await self._arrival(self._board(job), request)
+                outcome = await self._wait_for(self._join_or_start(job), request)
         self._metrics.cache.labels(use).inc()
         answer = outcome.get()
         if use == _MISS and answer.relative_width is not None:
             self._metrics.widths.labels(job.name).observe(answer.relative_width)
         return answer, use
 
-    def _board(self, job: Job) -> Flight:
-        """The flight that answers this job: one under way, or a new one if there is room."""
+    def _join_or_start(self, job: Job) -> SharedComputation:
+        """The computation that answers this job: one under way, or a new one if there is room."""
         if self._workers is None:
             raise Problem("unavailable", "The service is stopping.")
-        flight = self._flights.get(job.key)
-        if flight is None:
-            if len(self._flights) >= self._settings.workers + self._settings.queue:
+        shared = self._shared.get(job.key)
+        if shared is None:
+            if len(self._shared) >= self._settings.workers + self._settings.queue:
                 raise Problem("too-many-requests", "Too many computations are waiting.", headers={"Retry-After": "5"})
-            flight = self._flights[job.key] = Flight(job)
-            self._tasks.start_soon(self._fly, flight, self._workers)
-        flight.waiting += 1
-        return flight
+            shared = self._shared[job.key] = SharedComputation(job)
+            self._tasks.start_soon(self._run, shared, self._workers)
+        shared.waiting += 1
+        return shared
 
-    async def _arrival(self, flight: Flight, request: Request) -> Outcome:
-        """Wait for a flight as long as the client does; the last to leave cancels it."""
+    async def _wait_for(self, shared: SharedComputation, request: Request) -> Outcome:
+        """Wait for a computation as long as the client does; the last client to leave cancels it."""
         try:
             async with anyio.create_task_group() as both:
                 both.start_soon(_until_gone, request, both.cancel_scope)
-                await flight.done.wait()
+                await shared.done.wait()
                 both.cancel_scope.cancel()
         finally:
-            flight.waiting -= 1
-            if flight.waiting == 0 and not flight.done.is_set():
-                self._forget(flight)
-                flight.scope.cancel()
-        if not flight.done.is_set():
+            shared.waiting -= 1
+            if shared.waiting == 0 and not shared.done.is_set():
+                self._forget(shared)
+                shared.scope.cancel()
+        if not shared.done.is_set():
             raise Problem("client-closed-request", "The client went away.")
-        if flight.outcome is None:
+        if shared.outcome is None:
             limit = f"{self._settings.deadline_seconds:g} s"
             raise Problem("deadline-exceeded", f"The computation did not end within {limit} and was stopped.")
-        return flight.outcome
+        return shared.outcome
 
-    async def _fly(self, flight: Flight, workers: Workers) -> None:
-        """Run a flight's job in a worker. Without an outcome it was stopped, by its deadline or by its last leaver."""
+    async def _run(self, shared: SharedComputation, workers: Workers) -> None:
+        """Run a job in a worker. Without an outcome it was stopped: by its deadline, or since every client left."""
         try:
-            with flight.scope, anyio.move_on_after(self._settings.deadline_seconds):
-                flight.outcome = await workers.run(flight.job.computation, flight.start)
+            with shared.scope, anyio.move_on_after(self._settings.deadline_seconds):
+                shared.outcome = await workers.run(shared.job.computation, shared.start)
         except anyio.BrokenWorkerProcess:
-            flight.outcome = Failed("The worker died.")
+            shared.outcome = Failed("The worker died.")
             workers.lost("crashed")
         except Exception:  # noqa: BLE001 (what cannot be pickled, either way: a fault of ours)
-            flight.outcome = Failed(traceback.format_exc())
+            shared.outcome = Failed(traceback.format_exc())
         finally:
-            if flight.outcome is None and flight.started:
-                workers.lost("abandoned" if flight.scope.cancel_called else "deadline")
-            self._forget(flight)
-            flight.done.set()
-        if flight.outcome is not None:
-            self._remember(flight.job.key, flight.outcome)
+            if shared.outcome is None and shared.started:
+                workers.lost("abandoned" if shared.scope.cancel_called else "deadline")
+            self._forget(shared)
+            shared.done.set()
+        if shared.outcome is not None:
+            self._remember(shared.job.key, shared.outcome)
 
-    def _forget(self, flight: Flight) -> None:
-        if self._flights.get(flight.job.key) is flight:
-            del self._flights[flight.job.key]
+    def _forget(self, shared: SharedComputation) -> None:
+        if self._shared.get(shared.job.key) is shared:
+            del self._shared[shared.job.key]
 
     def _remember(self, key: tuple[str, ...], outcome: Outcome) -> None:
         """Answers and refusals are functions of the question; a fault of ours may pass."""

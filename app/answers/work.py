@@ -7,6 +7,7 @@ boundary whole: an answer is rendered where it is computed, and what cannot be f
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import signal
@@ -21,11 +22,7 @@ from typing import Any
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.theorem import Reading
-from epsilond.app.answers.render import render
-from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.adapter import Way
-from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.planning.reach import reach as search
+from epsilond.calibrators.answer import as_json
 
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -80,20 +77,20 @@ Computation = Callable[[], Answered]
 """A partial of one of the functions below, so that it pickles by reference."""
 
 
-def calibrate(solve: Callable[[Any], Any], problem: Any) -> Answered:
-    """A calibration, rendered."""
-    answer = solve(problem)
-    return Answered(render(answer), answer.numerical.relative_width)
+def render(answer: Any) -> bytes:
+    """The JSON form of an answer: absent parts dropped, infinities spelled out, nothing that is not JSON.
+
+    Raises:
+        ValueError: it holds a NaN, which no answer may.
+    """
+    return json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def bound_risk(solve: Callable[[Any], Any], problem: Any) -> Answered:
-    """Risk bounds, rendered."""
-    return Answered(render(solve(problem)))
-
-
-def reach(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Answered:
-    """The calibration that reaches a plan's risk, with its request and what was solved for, rendered."""
-    return Answered(render(search(calibrator, way, plan)))
+def rendered(question: Callable[..., Any], *arguments: Any) -> Answered:
+    """What a question of the mathematics answers to these arguments, rendered."""
+    answer = question(*arguments)
+    numerical = getattr(answer, "numerical", None)
+    return Answered(render(answer), getattr(numerical, "relative_width", None))
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answered:

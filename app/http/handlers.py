@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match, Route
+from starlette.routing import Match
 
 from epsilond.app.http.problems import problem_of, response_of
 
-NOTHING = "nothing"
-"""Name of the routes that answer for names which are in no list."""
+UNKNOWN_NAME = "unknown-name"
+"""Name of the fallback routes: they answer a path below a list whose last part is not in the list."""
 
 
 async def answer_problem(request: Request, error: Exception) -> Response:
@@ -24,9 +24,8 @@ async def answer_problem(request: Request, error: Exception) -> Response:
 
 def allowed_methods(request: Request) -> list[str]:
     """The methods of every route with this path, except those that only say there is nothing here."""
-    routes = (route for route in request.app.routes if isinstance(route, Route) and route.name != NOTHING)
     methods = {"OPTIONS"}
-    for route in routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            methods |= route.methods or set()
+    for route in request.app.routes:
+        if route.name != UNKNOWN_NAME and route.matches(request.scope)[0] is not Match.NONE:
+            methods |= getattr(route, "methods", None) or {"GET"}  # without methods it serves files
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))

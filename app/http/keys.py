@@ -112,7 +112,7 @@ def lines_of(whole: str, path: Path) -> tuple[Line, ...]:
             line = LINE.validate_json(text)
         except ValidationError as error:
             wrong = "/".join(map(str, error.errors()[0]["loc"])) or "the line"
-            raise ValueError(f"{SETTING}: line {place} of {path} cannot be: {wrong}") from None
+            raise ValueError(f"{SETTING}: line {place} of {path} is invalid: {wrong}") from None
         if any(earlier.sha256 == line.sha256 for earlier in lines):
             raise ValueError(f"{SETTING}: line {place} of {path} has the key of an earlier line")
         if any(earlier.name == line.name and earlier.limits != line.limits for earlier in lines):
@@ -154,7 +154,7 @@ class Caller:
         """
         most = self.limits.concurrent_computations
         if most is not None and self._computing >= most:
-            raise Problem("rate-limited", "Too many computations of this key are under way.", headers=SOON)
+            raise Problem("rate-limited", "Too many computations of this key are under way.", headers=RETRY_SOON)
         self._computing += 1
         try:
             yield
@@ -168,10 +168,10 @@ class Caller:
             Problem: that would be too many.
         """
         if self.limits.jobs is not None and live >= self.limits.jobs:
-            raise Problem("rate-limited", "Too many simulations of this key have not ended.", headers=SOON)
+            raise Problem("rate-limited", "Too many simulations of this key have not ended.", headers=RETRY_SOON)
 
 
-SOON = {"Retry-After": "5"}
+RETRY_SOON = {"Retry-After": "5"}
 ANYBODY = Caller("", Limits())
 """Who asks where no keys are asked for."""
 

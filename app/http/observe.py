@@ -41,11 +41,11 @@ PAGE_POLICY = (
     " frame-ancestors 'none'"
 )
 """Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
-SEEN = "epsilond.seen"
+RECORD = "epsilond.request-record"
 
 
 @dataclass
-class Seen:
+class RequestRecord:
     """What is known of a request by the time it is answered; 499 if it never is. Endpoints add the rest."""
 
     id: str
@@ -56,9 +56,9 @@ class Seen:
     theorem: str | None = None
 
 
-def seen(request: Request) -> Seen:
+def record_of(request: Request) -> RequestRecord:
     """The record of this request."""
-    record: Seen = request.scope[SEEN]
+    record: RequestRecord = request.scope[RECORD]
     return record
 
 
@@ -91,9 +91,9 @@ class Observe:
             await self.app(scope, receive, send)
             return
         given = Headers(scope=scope).get("x-request-id", "")
-        record = Seen(given if SANE_ID.fullmatch(given) else uuid.uuid4().hex)
+        record = RequestRecord(given if SANE_ID.fullmatch(given) else uuid.uuid4().hex)
         bodiless = scope["method"] == "HEAD"
-        scope = {**scope, SEEN: record, "method": "GET" if bodiless else scope["method"]}
+        scope = {**scope, RECORD: record, "method": "GET" if bodiless else scope["method"]}
 
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -117,7 +117,7 @@ class Observe:
         finally:
             self.tell(scope, record, "HEAD" if bodiless else scope["method"])
 
-    def tell(self, scope: Scope, record: Seen, method: str) -> None:
+    def tell(self, scope: Scope, record: RequestRecord, method: str) -> None:
         """One line and the figures."""
         route, name = template(scope)
         seconds = time.perf_counter() - record.began

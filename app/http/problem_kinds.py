@@ -23,7 +23,12 @@ KINDS: Mapping[str, Kind] = {
         Kind("bad-request", 400, "The request cannot be read", "The request breaks the rules of HTTP."),
         Kind("unauthorized", 401, "Authentication is required", "Send `Authorization: Bearer` with an API key."),
         Kind("forbidden", 403, "This is not allowed", "The credentials do not permit it."),
-        Kind("not-found", 404, "There is nothing here", "Look at /v1/algorithms, /v1/theorems and /openapi.json."),
+        Kind(
+            "not-found",
+            404,
+            "Nothing is served at this path",
+            "Look at /v1/algorithms, /v1/theorems and /openapi.json.",
+        ),
         Kind(
             "no-formula",
             404,
@@ -34,7 +39,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "not-acceptable",
             406,
-            "No form of it is acceptable",
+            "None of the accepted media types can be served",
             "Figures are image/png and image/svg+xml: send one of them in Accept, or ?format=png or svg.",
         ),
         Kind("body-timeout", 408, "The body took too long to arrive", "Send the whole body at once."),
@@ -76,7 +81,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "invalid-input",
             422,
-            "The request holds values that no run can have",
+            "The request has invalid values",
             "`errors` names each field by a JSON pointer into the body (or a query parameter by its name), says what is"
             " wrong with it and what is allowed. Numbers are finite JSON numbers: NaN, Infinity, strings, booleans,"
             " null, numbers that overflow or underflow, unknown and duplicate fields are refused.",

@@ -1,4 +1,4 @@
-"""Every way the service says no: RFC 9457 problems, and the one table from exception to problem.
+"""Every refusal of the service: RFC 9457 problems, and the one table from exception to problem.
 
     422 invalid-input         a field, or a pair of fields, that no run can have
     409 infeasible, …         a well-formed question that no proof answers
@@ -62,8 +62,8 @@ def _malformed(_: Malformed) -> Problem:
 
 
 def _invalid(error: InvalidInput) -> Problem:
-    named = "One value" if len(error.faults) == 1 else f"{len(error.faults)} values"
-    return Problem("invalid-input", f"{named} cannot be.", *map(FieldError.of, error.faults))
+    named = "1 field is" if len(error.faults) == 1 else f"{len(error.faults)} fields are"
+    return Problem("invalid-input", f"{named} invalid; see errors.", *map(FieldError.of, error.faults))
 
 
 def _no_certificate(error: NoCertificate) -> Problem:
@@ -87,7 +87,7 @@ def _parameters(error: RequestValidationError) -> Problem:
         )
         for item in error.errors()
     )
-    return Problem("invalid-input", "A parameter of the request cannot be.", *faults)
+    return Problem("invalid-input", "A query or path parameter is invalid; see errors.", *faults)
 
 
 TABLE: Mapping[type[Exception], Callable[[Any], Problem]] = {

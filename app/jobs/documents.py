@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from typing_extensions import TypeAliasType
 
 from epsilond.accountants.quantities import Tagged
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.app.http.problems import ProblemDocument
 from epsilond.app.jobs.records import Status
 from epsilond.app.jobs.running import Progress, State

@@ -20,13 +20,13 @@ from anyio import to_thread
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from epsilond.accountants import ENGINE_VERSION
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.app.http.keys import ANYBODY, Caller
 from epsilond.app.http.problems import Problem, text_of
 from epsilond.app.jobs.limits import MEGABYTE, require_within_limits
 from epsilond.app.jobs.records import End, Record, Status
-from epsilond.app.jobs.runner import Course
-from epsilond.app.jobs.running import Live, State
+from epsilond.app.jobs.runner import SimulationRunner
+from epsilond.app.jobs.running import RunningSimulation, State
 from epsilond.app.jobs.store import Store
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
@@ -37,18 +37,18 @@ DAY = 86_400.0
 T = TypeVar("T")
 
 
-class Jobs:
+class SimulationManager:
     """The simulations of one service, between entering and leaving `running()`."""
 
     def __init__(self, settings: Settings, metrics: Metrics, kinds: tuple[Kind, ...]) -> None:
         self._settings = settings
         self._metrics = metrics
         self._kinds = kinds
-        self._course = Course(settings, metrics, kinds)
+        self._runner = SimulationRunner(settings, metrics, kinds)
         self._places = anyio.CapacityLimiter(settings.job_workers)
         self._one_at_a_time = anyio.CapacityLimiter(1)
         self._storing = anyio.Lock()
-        self._live: dict[str, Live] = {}
+        self._live: dict[str, RunningSimulation] = {}
         self._unstored: dict[str, tuple[End, float]] = {}
         """How those ended, and when, whose end the store has not taken yet."""
         self._store: Store | None = None
@@ -74,7 +74,7 @@ class Jobs:
         interrupted = await self._stored(self._store.interrupt, text_of(INTERRUPTED), time.time())
         if interrupted:
             self._log.warning("simulations were interrupted", count=interrupted)
-        with self._course.running():
+        with self._runner.running():
             async with anyio.create_task_group() as self._tasks:
                 self._tasks.start_soon(self._sweep)
                 self._accepting = True
@@ -126,8 +126,10 @@ class Jobs:
             fingerprint=fingerprint,
             request=rendered,
         )
-        hands = max(1, min(self._settings.job_workers, plan.blocks))
-        live = self._live[record.id] = Live(record=record, kind=kind, request=request, plan=plan, hands=hands)
+        concurrency = max(1, min(self._settings.job_workers, plan.blocks))
+        live = self._live[record.id] = RunningSimulation(
+            record=record, kind=kind, request=request, plan=plan, concurrency=concurrency
+        )
         try:
             with anyio.CancelScope(shield=True):
                 kept = await self._stored(self._opened.add, record)
@@ -239,19 +241,19 @@ class Jobs:
                 headers={"Retry-After": str(round(min(max(soonest, 1.0), 3600.0)))},
             )
 
-    async def _run(self, live: Live) -> None:
+    async def _run(self, live: RunningSimulation) -> None:
         """From the queue to the end, which is stored whatever happens."""
         end: End | None = None
         try:
             with live.scope:
                 async with self._places:
                     await self._begin(live)
-                    end = await self._course.end_of(live)
+                    end = await self._runner.end_of(live)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._finish(live, end or _stopped(live))
 
-    async def _begin(self, live: Live) -> None:
+    async def _begin(self, live: RunningSimulation) -> None:
         live.status, live.record = "running", replace(live.record, started=time.time())
         try:
             await self._stored(self._opened.start, live.record.id, live.record.started)
@@ -259,7 +261,7 @@ class Jobs:
             self._log.exception("the start of a simulation could not be stored", id=live.record.id)
         live.tell()
 
-    async def _finish(self, live: Live, end: End) -> None:
+    async def _finish(self, live: RunningSimulation, end: End) -> None:
         self._unstored[live.record.id] = end, time.time()
         await self._store_again()
         await self._prune()
@@ -280,7 +282,7 @@ class Jobs:
                 if not kept:
                     self._log.warning("simulation had ended otherwise, or was removed", id=identifier)
 
-    def _forget(self, live: Live) -> None:
+    def _forget(self, live: RunningSimulation) -> None:
         self._live.pop(live.record.id, None)
         live.done.set()
         live.tell()
@@ -307,6 +309,6 @@ INTERRUPTED = Problem("interrupted", "The service stopped before the simulation 
 UNSTORED = Problem("unavailable", "The simulation has ended, and the store does not take its end. It is tried again.")
 
 
-def _stopped(live: Live) -> End:
+def _stopped(live: RunningSimulation) -> End:
     problem = text_of(INTERRUPTED) if live.stopped_as == "interrupted" else None
     return End(status=live.stopped_as, blocks_done=live.blocks_done, problem=problem)

@@ -17,7 +17,7 @@ from epsilond.app.http.problems import Problem, problem_of, text_of
 from epsilond.app.jobs import work
 from epsilond.app.jobs.limits import MEGABYTE
 from epsilond.app.jobs.records import End
-from epsilond.app.jobs.running import Live
+from epsilond.app.jobs.running import RunningSimulation
 from epsilond.app.jobs.workers import JobWorkers
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
@@ -33,7 +33,7 @@ TELL_SECONDS = 3.0
 """Who watches is told so often how long it still takes, for one block may run for minutes."""
 
 
-class Course:
+class SimulationRunner:
     """What runs simulations, between entering and leaving `running()`."""
 
     def __init__(self, settings: Settings, metrics: Metrics, kinds: tuple[Kind, ...]) -> None:
@@ -47,7 +47,7 @@ class Course:
         """There are workers."""
         return self._workers.running()
 
-    async def end_of(self, live: Live) -> End:
+    async def end_of(self, live: RunningSimulation) -> End:
         """Run it to its end, whatever that is. Cancelling kills its workers."""
         try:
             with anyio.fail_after(OVERRUN * self._settings.job_seconds):
@@ -61,7 +61,7 @@ class Course:
             problem = Problem("internal-error", "The simulation failed; the service's logs have it under its id.")
         return End(status="failed", blocks_done=live.blocks_done, problem=text_of(problem))
 
-    async def _result(self, live: Live) -> bytes:
+    async def _result(self, live: RunningSimulation) -> bytes:
         kind, request = live.kind, live.request
         resolved = await self._step(partial(work.prepared, kind, request))
         blocks = await self._blocks(live, resolved)
@@ -69,13 +69,13 @@ class Course:
         self._require_bounded(len(result))
         return result
 
-    async def _blocks(self, live: Live, resolved: bytes) -> list[bytes]:
-        """Every block, as many side by side as there are hands; the first that fails stops the others."""
+    async def _blocks(self, live: RunningSimulation, resolved: bytes) -> list[bytes]:
+        """Every block, as many side by side as its concurrency allows; the first that fails stops the others."""
         blocks = [b""] * live.plan.blocks
         indices = iter(range(live.plan.blocks))
         failures: list[Exception] = []
 
-        async def hand(scope: anyio.CancelScope) -> None:
+        async def run_blocks(scope: anyio.CancelScope) -> None:
             try:
                 for index in indices:
                     live.begins(index)
@@ -89,9 +89,9 @@ class Course:
 
         async with anyio.create_task_group() as ticking:
             ticking.start_soon(_tell_often, live)
-            async with anyio.create_task_group() as hands:
-                for _ in range(live.hands):
-                    hands.start_soon(hand, hands.cancel_scope)
+            async with anyio.create_task_group() as workers:
+                for _ in range(live.concurrency):
+                    workers.start_soon(run_blocks, workers.cancel_scope)
             ticking.cancel_scope.cancel()
         if failures:
             raise failures[0]
@@ -113,7 +113,7 @@ class Course:
             raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")
 
 
-async def _tell_often(live: Live) -> None:
+async def _tell_often(live: RunningSimulation) -> None:
     while True:
         await anyio.sleep(TELL_SECONDS)
         live.tell()

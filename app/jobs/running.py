@@ -49,14 +49,14 @@ class State:
 
 
 @dataclass(eq=False, kw_only=True)
-class Live:
+class RunningSimulation:
     """The simulation, its request, and what is known of its work."""
 
     record: Record
     kind: Kind
     request: Any
     plan: Plan
-    hands: int
+    concurrency: int
     """How many of its blocks run side by side."""
     status: Status = "queued"
     blocks_done: int = 0
@@ -77,7 +77,7 @@ class Live:
         measured, now = self.blocks_done, time.monotonic()
         each = self.seconds_measured / measured if measured else self.plan.seconds / max(1, self.plan.blocks)
         spent = sum(min(each, now - began) for began in self.begun.values())
-        return max(0.0, each * (self.plan.blocks - measured) - spent) / self.hands
+        return max(0.0, each * (self.plan.blocks - measured) - spent) / self.concurrency
 
     @property
     def state(self) -> State:

@@ -38,8 +38,6 @@ from epsilond.app.settings import PREFIX, Settings
 
 MEMORY = (None, "", ":memory:")
 
-IT = TABLE.c
-
 
 class StoreUnavailable(ValueError):
     """The store cannot be used. Its text names the setting and the reason."""
@@ -75,7 +73,7 @@ class Store:
                 TABLE.metadata.create_all(engine)
                 _require_columns(engine)
                 with engine.begin() as connection:  # a file that is only readable is found out here
-                    connection.execute(update(TABLE).where(IT.sequence < 0).values(size=0))
+                    connection.execute(update(TABLE).where(TABLE.c.sequence < 0).values(size=0))
             except BlockingIOError:
                 raise StoreUnavailable(f"{name}: another service keeps its simulations in {shown}") from None
             except (OSError, SQLAlchemyError, ImportError) as error:
@@ -96,8 +94,8 @@ class Store:
         try:
             with self._engine.begin() as connection:
                 if record.idempotency_key is not None:
-                    of_it = _keyed(record.owner, record.idempotency_key) & (IT.fingerprint == record.fingerprint)
-                    let_go = update(TABLE).where(of_it, IT.status == "interrupted")
+                    of_it = _keyed(record.owner, record.idempotency_key) & (TABLE.c.fingerprint == record.fingerprint)
+                    let_go = update(TABLE).where(of_it, TABLE.c.status == "interrupted")
                     connection.execute(let_go.values(idempotency_key=None))
                 made = connection.execute(insert(TABLE).values(**values, size=len(record.request)))
                 assert made.inserted_primary_key is not None
@@ -111,7 +109,7 @@ class Store:
 
     def get(self, owner: str, identifier: str) -> Record | None:
         """This owner's simulation of this id, with everything."""
-        return self._one((IT.owner == owner) & (IT.id == identifier))
+        return self._one((TABLE.c.owner == owner) & (TABLE.c.id == identifier))
 
     def with_key(self, owner: str, key: str) -> Record | None:
         """The simulation that this owner posted with this idempotency key."""
@@ -119,17 +117,17 @@ class Store:
 
     def page(self, owner: str, status: Status | None, before: int | None, limit: int) -> Sequence[Record]:
         """This owner's newest, of this status and made before the one of this sequence, without large parts."""
-        chosen = select(*(IT[name] for name in NAMES if name not in LARGE)).where(IT.owner == owner)
-        chosen = chosen.order_by(IT.sequence.desc()).limit(limit)
-        chosen = chosen if status is None else chosen.where(IT.status == status)
-        chosen = chosen if before is None else chosen.where(IT.sequence < before)
+        chosen = select(*(TABLE.c[name] for name in NAMES if name not in LARGE)).where(TABLE.c.owner == owner)
+        chosen = chosen.order_by(TABLE.c.sequence.desc()).limit(limit)
+        chosen = chosen if status is None else chosen.where(TABLE.c.status == status)
+        chosen = chosen if before is None else chosen.where(TABLE.c.sequence < before)
         with self._engine.connect() as connection:
             return [_record(row) for row in connection.execute(chosen).mappings()]
 
     def start(self, identifier: str, when: float) -> None:
         """It runs from now on."""
         with self._engine.begin() as connection:
-            connection.execute(update(TABLE).where(IT.id == identifier).values(status="running", started=when))
+            connection.execute(update(TABLE).where(TABLE.c.id == identifier).values(status="running", started=when))
 
     def end(self, identifier: str, end: End, when: float) -> bool:
         """It has ended. Once this returns, not even a power failure loses its result.
@@ -141,48 +139,48 @@ class Store:
         values = {"status": end.status, "blocks_done": end.blocks_done, "result": end.result, "problem": end.problem}
         with self._engine.begin() as connection:
             open_to_it = (*UNFINISHED, "interrupted") if end.status == "done" else UNFINISHED
-            changed = update(TABLE).where(IT.id == identifier, IT.status.in_(open_to_it))
-            return connection.execute(changed.values(**values, ended=when, size=IT.size + size)).rowcount > 0
+            changed = update(TABLE).where(TABLE.c.id == identifier, TABLE.c.status.in_(open_to_it))
+            return connection.execute(changed.values(**values, ended=when, size=TABLE.c.size + size)).rowcount > 0
 
     def interrupt(self, problem: bytes, when: float) -> int:
         """Everything unfinished was left by a service that is gone; answers how many there were."""
         with self._engine.begin() as connection:
-            left = update(TABLE).where(IT.status.in_(UNFINISHED))
+            left = update(TABLE).where(TABLE.c.status.in_(UNFINISHED))
             return connection.execute(left.values(status="interrupted", ended=when, problem=problem)).rowcount
 
     def remove(self, owner: str, identifier: str) -> bool:
         """Forget a simulation that has ended; False if this owner has none of this id."""
         with self._engine.begin() as connection:
-            gone = delete(TABLE).where(IT.owner == owner, IT.id == identifier, IT.ended.is_not(None))
+            gone = delete(TABLE).where(TABLE.c.owner == owner, TABLE.c.id == identifier, TABLE.c.ended.is_not(None))
             return connection.execute(gone).rowcount > 0
 
     def prune(self, *, ended_before: float, jobs: int, size: int) -> int:
         """Forget those that ended before a time, and the oldest beyond so many, or beyond so many bytes in all."""
-        newest_first = (IT.ended.desc(), IT.sequence.desc())
+        newest_first = (TABLE.c.ended.desc(), TABLE.c.sequence.desc())
         ranked = (
             select(
-                IT.sequence,
-                IT.ended,
+                TABLE.c.sequence,
+                TABLE.c.ended,
                 func.row_number().over(order_by=newest_first).label("place"),
-                func.sum(IT.size).over(order_by=newest_first).label("total"),
+                func.sum(TABLE.c.size).over(order_by=newest_first).label("total"),
             )
-            .where(IT.ended.is_not(None))
+            .where(TABLE.c.ended.is_not(None))
             .subquery()
         )
         old = (ranked.c.ended < ended_before) | (ranked.c.place > jobs) | (ranked.c.total > size)
         with self._engine.begin() as connection:
-            gone = delete(TABLE).where(IT.sequence.in_(select(ranked.c.sequence).where(old)))
+            gone = delete(TABLE).where(TABLE.c.sequence.in_(select(ranked.c.sequence).where(old)))
             return connection.execute(gone).rowcount
 
     def _one(self, condition: Any) -> Record | None:
         with self._engine.connect() as connection:
-            row = connection.execute(select(*(IT[name] for name in NAMES)).where(condition)).mappings().first()
+            row = connection.execute(select(*(TABLE.c[name] for name in NAMES)).where(condition)).mappings().first()
         return None if row is None else _record(row)
 
 
 def _keyed(owner: str, key: str) -> ColumnElement[bool]:
     """The simulation of an owner with an idempotency key."""
-    return (IT.owner == owner) & (IT.idempotency_key == key)
+    return (TABLE.c.owner == owner) & (TABLE.c.idempotency_key == key)
 
 
 def _require_columns(engine: Engine) -> None:
@@ -192,7 +190,7 @@ def _require_columns(engine: Engine) -> None:
         OSError: it lacks a column.
     """
     there = {str(column["name"]) for column in inspect(engine).get_columns(TABLE.name)}
-    missing = sorted(set(IT.keys()) - there)
+    missing = sorted(set(TABLE.c.keys()) - there)
     if missing:
         version = f"its table is of another version (no {', '.join(missing)})"
         raise OSError(errno.EINVAL, f"{version}; name another place, as in EPSILOND_STORE_PATH=./jobs.sqlite")

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Literal
 
-from epsilond.app.answers.render import render
-from epsilond.app.answers.work import Answered
+from epsilond.app.answers.work import Answered, render
 from epsilond.witness.simulation import Kind
 
 Format = Literal["png", "svg"]

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from epsilond.app.answers.answering import answered
 from epsilond.app.answers.compute import Job
-from epsilond.app.answers.work import calibrate
+from epsilond.app.answers.work import rendered
 from epsilond.calibrators.accounts import EXAMPLES, AccountAnswer, AccountProblem, answer
 
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
@@ -34,4 +34,4 @@ def add(app: FastAPI) -> None:
 
 async def account(request: Request, problem: Annotated[AccountProblem, Body(openapi_examples=_EXAMPLES)]) -> Response:
     """Account for a spec under a stated neighbouring relation; the relation has no default."""
-    return await answered(Job("account", problem.spec.kind, problem, partial(calibrate, answer, problem)), request)
+    return await answered(Job("account", problem.spec.kind, problem, partial(rendered, answer, problem)), request)

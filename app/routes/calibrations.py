@@ -16,11 +16,11 @@ from starlette.responses import Response
 from epsilond.app.answers.answering import answered, json_response
 from epsilond.app.answers.compute import Job
 from epsilond.app.answers.sweeps import SweepAnswer, SweepProblem, body_type, swept
-from epsilond.app.answers.work import calibrate
+from epsilond.app.answers.work import rendered
 from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug
 from epsilond.app.http.body import Reader, unread
-from epsilond.app.http.handlers import NOTHING
-from epsilond.app.routes.by_algorithm import Endpoint, nothing_but
+from epsilond.app.http.handlers import UNKNOWN_NAME
+from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 
@@ -49,9 +49,9 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     )
     app.add_api_route(
         "/v1/calibrations/{name}",
-        nothing_but({calibrator.name for calibrator in calibrators}),
+        unknown_name_route({calibrator.name for calibrator in calibrators}),
         methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-        name=NOTHING,
+        name=UNKNOWN_NAME,
         include_in_schema=False,
     )
 
@@ -61,7 +61,7 @@ def _calibrating(calibrator: Calibrator) -> Endpoint:
 
     def job_of(problem: Any) -> Job:
         closed_form = calibrator.cost(problem) == "closed-form"
-        return Job("calibration", calibrator.name, problem, partial(calibrate, calibrator.solve, problem), closed_form)
+        return Job("calibration", calibrator.name, problem, partial(rendered, calibrator.solve, problem), closed_form)
 
     many: Any = body_type(calibrator)
     reader = Reader(

@@ -6,8 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from importlib.resources import files
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,11 +14,8 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.requests import Request
 from starlette.responses import Response
 
-ASSETS = {
-    "swagger-ui-bundle.js": "text/javascript",
-    "swagger-ui.css": "text/css",
-    "favicon-32x32.png": "image/png",
-}
+from epsilond.app.http.files import PackageFiles
+
 POLICY = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -40,11 +36,13 @@ def add(app: FastAPI) -> None:
     )
     page.headers["content-security-policy"] = POLICY.format(scripts=" ".join(map(_hash, SCRIPT.findall(page.body))))
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
-    app.add_api_route("/docs", _constant(page), include_in_schema=False)
-    for name, media_type in ASSETS.items():
-        content = files("fastapi_swagger.resources").joinpath(name).read_bytes()
-        asset = Response(content, media_type=media_type, headers={"cache-control": "max-age=86400"})
-        app.add_api_route(f"/docs/{name}", _constant(asset), include_in_schema=False)
+
+    async def docs() -> Response:
+        return Response(page.body, headers=dict(page.headers))  # headers are added to each answer
+
+    app.add_api_route("/docs", docs, include_in_schema=False)
+    assets = PackageFiles("fastapi_swagger", "resources", {"cache-control": "max-age=86400"})
+    app.router.routes.append(assets.at("/docs"))
 
 
 async def openapi(request: Request) -> Response:
@@ -62,10 +60,3 @@ def compact(document: Mapping[str, Any]) -> bytes:
 def _hash(script: bytes) -> str:
     """A script, as a policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
-
-
-def _constant(response: Response) -> Callable[[], Awaitable[Response]]:
-    async def constant() -> Response:
-        return Response(response.body, headers=dict(response.headers))
-
-    return constant

@@ -18,7 +18,7 @@ from epsilond.accountants.quantities import Quantity, request
 from epsilond.app.answers.compute import Job
 from epsilond.app.answers.work import report
 from epsilond.app.http.faults import faults_of
-from epsilond.app.http.observe import seen
+from epsilond.app.http.observe import record_of
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import EXAMPLES
 from epsilond.witness.reports.make import dated
@@ -84,7 +84,7 @@ async def make_report(request: Request, body: Annotated[ReportRequest, Body(open
     computation = partial(report, body.kind, body.algorithm, problem, body.request, body.date)
     job = Job("report", body.algorithm or body.kind, (body, problem), computation)
     answer, use = await request.app.state.compute.answer(job, request)
-    seen(request).cache = use
+    record_of(request).cache = use
     return Response(answer.body, media_type="text/html", headers={**HEADERS, "x-cache": use})
 
 

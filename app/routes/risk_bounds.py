@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from functools import partial
+from typing import Annotated, Any
 
-from epsilond.app.answers.work import bound_risk
+from fastapi import Body, FastAPI
+from fastapi.openapi.models import Example
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.answers.answering import answered
+from epsilond.app.answers.compute import Job
+from epsilond.app.answers.work import rendered
 from epsilond.app.catalogue import slug
-from epsilond.app.http.handlers import NOTHING
-from epsilond.app.routes.by_algorithm import nothing_but, solving
+from epsilond.app.http.handlers import UNKNOWN_NAME
+from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 
 
@@ -18,7 +27,7 @@ def add(app: FastAPI, served: set[str]) -> None:
     for bounder in bounders:
         app.add_api_route(
             f"/v1/risk-bounds/{bounder.name}",
-            solving(bounder, kind="risk-bounds", work=bound_risk),
+            _bounding(bounder),
             methods=["POST"],
             operation_id=f"risk_bounds_{slug(bounder.name)}",
             summary=bounder.title,
@@ -29,8 +38,19 @@ def add(app: FastAPI, served: set[str]) -> None:
         )
     app.add_api_route(
         "/v1/risk-bounds/{name}",
-        nothing_but({bounder.name for bounder in bounders}),
+        unknown_name_route({bounder.name for bounder in bounders}),
         methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-        name=NOTHING,
+        name=UNKNOWN_NAME,
         include_in_schema=False,
     )
+
+
+def _bounding(bounder: RiskBounder) -> Endpoint:
+    async def endpoint(request: Request, problem: Any) -> Response:
+        closed_form = bounder.cost(problem) == "closed-form"
+        computation = partial(rendered, bounder.solve, problem)
+        return await answered(Job("risk-bounds", bounder.name, problem, computation, closed_form), request)
+
+    examples: dict[str, Example] = {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}}
+    endpoint.__annotations__["problem"] = Annotated[bounder.problem, Body(openapi_examples=examples)]
+    return endpoint

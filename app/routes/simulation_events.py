@@ -10,7 +10,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.app.http.keys import caller_of
 from epsilond.app.jobs.documents import PATH, SimulationSummary
 from epsilond.app.jobs.running import State

@@ -21,8 +21,8 @@ from epsilond.app.answers.evaluation import EvaluationAnswer, EvaluationRequest,
 from epsilond.app.answers.work import evaluate
 from epsilond.app.catalogue import TheoremList, TheoremSummary, paper, unknown
 from epsilond.app.http.body import Handler, Reader, StrictRoute, unread
-from epsilond.app.http.handlers import NOTHING
-from epsilond.app.http.observe import seen
+from epsilond.app.http.handlers import UNKNOWN_NAME
+from epsilond.app.http.observe import record_of
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.app.theorem_detail import TheoremDetail
 
@@ -61,7 +61,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         tags=["theorems"],
         route_class_override=_of_formulas(known),
     )
-    app.add_api_route(EVALUATIONS, _nothing(known), methods=OTHERS, name=NOTHING, include_in_schema=False)
+    app.add_api_route(EVALUATIONS, _nothing(known), methods=OTHERS, name=UNKNOWN_NAME, include_in_schema=False)
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
@@ -75,7 +75,7 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         if of is not None and of not in papers:
             raise Problem(
                 "invalid-input",
-                "A parameter of the request cannot be.",
+                "A query parameter is invalid; see errors.",
                 FieldError(parameter="paper", message="is not one of the allowed values", allowed=", ".join(papers)),
             )
         chosen = (item for item in theorems if status in (None, item.status) and of in (None, paper(item)))
@@ -117,7 +117,7 @@ def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
 
     async def evaluate_theorem(request: Request, id: Any, body: Any) -> Response:  # noqa: A002 (the path parameter)
         """The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}."""
-        seen(request).theorem = id
+        record_of(request).theorem = id
         asked = readers[id](body)
         computation = partial(evaluate, home, id, asked.reading, asked.inputs)
         try:
@@ -138,11 +138,11 @@ def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
 
 
 def _nothing(known: Mapping[str, Theorem]) -> Endpoint:
-    async def nothing(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
+    async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         _require_formula(known, id)
         raise HTTPException(405)
 
-    return nothing
+    return unknown_name
 
 
 def _has_formula(theorem: Theorem) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.quantities import LARGEST_COUNT
@@ -22,7 +21,8 @@ from epsilond.calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-    from epsilond.calibrators.answer import PrintedReading, TrueFigures
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.calibration import Truth
 
 SHOWN = (
     "noise_std",
@@ -34,9 +34,7 @@ SHOWN = (
 )
 
 
-def printed_readings(
-    problem: AcceleratedMbSgdProblem, run: Run, truth: Callable[[Run, float], TrueFigures | None]
-) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
     """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
 
     Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
@@ -49,9 +47,7 @@ def printed_readings(
     return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in asked)
 
 
-def _reading(
-    problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures | None]
-) -> PrintedReading:
+def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     asked = Asked(theorem, _inputs(problem, run, reading), "corrected" if reading == "corrected" else "printed")
     found = asked.outputs

@@ -22,6 +22,7 @@ from epsilond.accountants.trust import DRAW_UNSEEN, definition_against, draws_of
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, guarantee_of
 from epsilond.calibrators.cautions import noise_cautions, not_amplified, rounded
+from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.guesses import likely_noise, likely_rate, likely_rounds
 from epsilond.calibrators.problem import Target
@@ -246,6 +247,8 @@ CALIBRATOR = Calibrator(
     declared=lambda _: (CONTRIBUTIONS_BOUNDED,),
     cautions=cautions,
     theorems=("balle-wang-2018.8", "balle-barthe-gaboardi-2018.8", "zhu-dong-wang-2022.10"),
+    plans=PLANS,
+    plan_place=3,
     example={
         "solve_for": "noise_multiplier",
         "relation": "add-or-remove-one",

@@ -7,6 +7,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import (
+    ClientGroupRequest,
+    Participation,
+    ParticipationCount,
+    client_group_faults,
+    law_faults,
+    participation_counts,
+    read_members,
+)
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
@@ -42,23 +51,12 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.client_groups import (
-    ClientGroupRequest,
-    check_group_scales,
-    client_group_faults,
-    law_faults,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    Participation,
-    ParticipationCount,
-    participation_counts,
-    read_members,
-)
 from epsilond.calibrators.problem import Target
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
 BITS_PER_COORDINATE = 32
+PRINTED_READINGS = Quantity(description="which readings of the printed theorem to return")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +79,7 @@ class Traffic:
 
 
 @request
-class MiniBatchProblem:
+class PacedProblem:
     """The target, and the shape of the federation and of the learning problem: what all mini-batch algorithms ask.
 
     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
@@ -102,19 +100,17 @@ class MiniBatchProblem:
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     smoothness: Annotated[float | None, SMOOTHNESS] = None
     strong_convexity: StrongConvexity = 0.0
-    sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
-    identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
-    heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
     within: Within = 0.1
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
-    observer: Annotated[Observer, OBSERVER] = "server"
-    readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
-    ] = None
+
+    @property
+    def sampling(self) -> Sampling:
+        """Batches are drawn without replacement, unless an algorithm asks how."""
+        return "without-replacement"
 
     @property
     def client_groups(self) -> tuple[ClientGroupRequest, ...] | None:
@@ -177,10 +173,6 @@ class MiniBatchProblem:
                 (self.initial_distance or 0.0) > self.diameter,
             ),
             (
-                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
-                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
-            ),
-            (
                 Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch * (self.rounds or 1)}"),
                 self.max_gradients is not None and self.max_gradients < batch * (self.rounds or 1),
             ),
@@ -192,10 +184,6 @@ class MiniBatchProblem:
                 ),
                 self.communication_budget is not None
                 and self.communication_budget < self.bits_per_round * (self.rounds or 1),
-            ),
-            (
-                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
-                not set(self.readings or ()) <= set(READINGS),
             ),
         ]
 
@@ -242,6 +230,30 @@ class MiniBatchProblem:
 
 
 @request
+class MiniBatchProblem(PacedProblem):
+    """With the way that batches are drawn, what is known of how alike clients are, and who looks."""
+
+    sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
+    identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
+    heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
+    observer: Annotated[Observer, OBSERVER] = "server"
+    readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
+
+    def _crossings(self) -> list[tuple[Fault, bool]]:
+        return [
+            *super()._crossings(),
+            (
+                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
+                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
+            ),
+            (
+                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
+                not set(self.readings or ()) <= set(READINGS),
+            ),
+        ]
+
+
+@request
 class MbSgdProblem(MiniBatchProblem):
     """The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports."""
 
@@ -257,7 +269,6 @@ class MbSgdProblem(MiniBatchProblem):
 
     def _check_scales(self) -> None:
         super()._check_scales()
-        check_group_scales(self.client_groups or ())
 
     def _member_faults(self) -> list[Fault]:
         return [*self._group_faults(), *self._participation_faults()]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
     DELTA,
@@ -15,6 +17,7 @@ from epsilond.accountants.quantities import (
     OBSERVER,
     PARTICIPANTS,
     RELATION,
+    SQUARES,
     UNIT,
     Clients,
     Diameter,
@@ -26,21 +29,18 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
-from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (
     CLIENT_SPREAD,
-    GAUSSIAN_DP_MU,
     GRADIENT_STD,
-    OPTIMUM_GRADIENT_NORM,
-    PARTICIPATIONS,
     SMOOTHNESS_HETEROGENEITY,
     SMOOTHNESS_STD,
-    Federation,
     SmoothnessOrLinear,
 )
-from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import or_most
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import OPTIMUM_GRADIENT_NORM, CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
+from epsilond.calibrators.printed import inputs_of
 from epsilond.calibrators.problem import Target
 
 ParticipationKind = Literal["uniform", "counts", "pattern"]
@@ -117,23 +117,23 @@ class Mu2SgdProblem:
     spreads and optimum_gradient_norm are at their largest, G and L.
     """
 
-    epsilon: Annotated[float | None, EPSILON] = None
+    epsilon: Annotated[float | None, EPSILON, SQUARES] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    gaussian_dp_mu: Annotated[float | None, GAUSSIAN_DP_MU] = None
+    gaussian_dp_mu: Annotated[float | None, GAUSSIAN_DP_MU, SQUARES] = None
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
     rounds: Rounds
     dimension: Dimension
     lipschitz: Lipschitz
-    smoothness: SmoothnessOrLinear
+    smoothness: Annotated[SmoothnessOrLinear, SQUARES]
     diameter: Diameter
     server: Annotated[Server, SERVER] = "untrusted"
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
-    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
-    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
-    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD, SQUARES] = None
+    heterogeneity: Annotated[float | None, CLIENT_SPREAD, SQUARES] = None
+    smoothness_std: Annotated[float | None, SMOOTHNESS_STD, SQUARES] = None
+    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY, SQUARES] = None
+    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM, SQUARES] = None
     participation: Annotated[Participation | None, PARTICIPATION] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Literal["record"], UNIT] = "record"
@@ -151,8 +151,6 @@ class Mu2SgdProblem:
             raise InvalidInput.at("/epsilon", "give exactly one of epsilon and gaussian_dp_mu")
         if self.epsilon is not None or self.delta is not None or self.log10_delta is not None:
             Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
-        scales = {name: getattr(self, name) for name in ("lipschitz", "smoothness", "diameter", *SPREADS)}
-        check_scales(epsilon=self.epsilon, gaussian_dp_mu=self.gaussian_dp_mu, **scales)
         faults = [*self._crossings(), *self._participation_faults()]
         if faults:
             raise InvalidInput(*faults)
@@ -243,20 +241,10 @@ class Mu2SgdProblem:
             return self.seen_by == "server"
         return self.seen_by in ("released-models", "other-clients")
 
-    @property
-    def federation(self) -> Federation:
+    @cached_property
+    def federation(self) -> CancellationRun:
         """The run as the bounds see it."""
-        known = {name: or_most(getattr(self, name), getattr(self, bound)) for name, bound in SPREADS.items()}
-        return Federation(
-            clients=self.clients,
-            participants=self.reporting,
-            rounds=self.rounds,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            diameter=self.diameter,
-            **known,
-        )
+        return inputs_of(CancellationRun, self, participants=self.reporting)
 
 
 def _read_participation(given: Mapping[str, object]) -> Participation:

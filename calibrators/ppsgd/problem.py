@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
-    DELTA,
     FINITE_PERSONALIZATION,
     LIPSCHITZ,
     LOCAL_GRADIENT_STD,
-    LOG10_DELTA,
     NOISE_CONSTANT,
     OBSERVER,
     OPTIMUM_NORM,
@@ -25,6 +25,7 @@ from epsilond.accountants.quantities import (
     SHARED_GRADIENT_NORM,
     SHARED_GRADIENT_STD,
     SMOOTHNESS,
+    SQUARES,
     UNIT,
     WEIGHTING,
     Clients,
@@ -38,24 +39,21 @@ from epsilond.accountants.quantities import (
     personalization_value,
     request,
 )
-from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorems.papers.bietti.federation import (
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    Batches,
     ClientSampling,
-    Federation,
-    GroupOfUsers,
     check_groups,
     participants_of,
 )
-from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["statement", "experimental"]
 READINGS: tuple[Reading, ...] = ("statement", "experimental")
 
 
 @request
-class PpsgdProblem:
+class PpsgdProblem(TargetedProblem):
     """The target, the clients, and for a bound on the excess risk the learning problem.
 
     A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
@@ -63,13 +61,11 @@ class PpsgdProblem:
     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
     """
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     clients: Clients
     rounds: Rounds
     sampling: Annotated[ClientSampling, SAMPLING] = "full"
-    participation_rate: Annotated[float | None, RATE] = None
+    participation_rate: Annotated[float | None, RATE, SQUARES] = None
     clipping_norm: ClippingNorm
     shared_dimension: SharedDimension
     smoothness: Annotated[float | None, SMOOTHNESS] = None
@@ -95,7 +91,6 @@ class PpsgdProblem:
 
     def check(self) -> None:
         """Pairs of fields that no run can have."""
-        Target.of(self.epsilon, self.delta, self.log10_delta)
         if self.personalization is not None:
             personalization_value(self.personalization)
         if self.client_groups is not None:
@@ -105,19 +100,6 @@ class PpsgdProblem:
         if faults:
             raise InvalidInput(*faults)
         participants_of(self.sampling, rate=self.rate, clients=self.clients)
-        check_scales(
-            epsilon=self.epsilon,
-            participation_rate=self.participation_rate,
-            clipping_norm=self.clipping_norm,
-            smoothness=self.smoothness,
-            lipschitz=self.lipschitz,
-            shared_gradient_std=self.shared_gradient_std,
-            local_gradient_std=self.local_gradient_std,
-            shared_gradient_norm=self.shared_gradient_norm,
-            optimum_norm=self.optimum_norm,
-            optimum_spread=self.optimum_spread,
-            noise_constant=self.noise_constant,
-        )
 
     def _faults(self) -> Iterator[Fault]:
         if self.sampling != "full" and self.participation_rate is None:
@@ -128,11 +110,6 @@ class PpsgdProblem:
             yield Fault("/client_groups", "must add up to clients", f"{self.clients} clients")
         if not set(self.readings or ()) <= set(READINGS):
             yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))
-
-    @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def rate(self) -> float:
@@ -161,8 +138,8 @@ class PpsgdProblem:
         """Whether a message may exceed the clipping norm, which the risk bounds exclude."""
         return self.gradient_bound * self._most_added > self.clipping_norm * (1.0 + 1e-12)
 
-    @property
-    def federation(self) -> Federation:
+    @cached_property
+    def federation(self) -> DrawnGradients:
         """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
         shared = self.gradient_bound if self.shared_gradient_std is None else self.shared_gradient_std
         local = shared if self.local_gradient_std is None else self.local_gradient_std
@@ -178,7 +155,7 @@ class PpsgdProblem:
             for one in self.batches
         )
         fixed = self.sampling == "without-replacement"
-        return Federation(
+        return DrawnGradients(
             groups=groups,
             weighting=self.weighting,
             rate=self.rate,

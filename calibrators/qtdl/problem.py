@@ -9,12 +9,10 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
-    DELTA,
     FAILURE_DELTA,
     L1_SENSITIVITY,
     L2_SENSITIVITY,
     LINF_SENSITIVITY,
-    LOG10_DELTA,
     OBSERVER,
     RELATION,
     RELATIVE_MOVEMENT,
@@ -23,7 +21,6 @@ from epsilond.accountants.quantities import (
     UPDATE_L2,
     UPDATE_LINF,
     Dimension,
-    Epsilon,
     Observer,
     Participants,
     Quantity,
@@ -31,9 +28,9 @@ from epsilond.accountants.quantities import (
     Relation,
     Rounds,
     Unit,
-    natural_log_delta,
     request,
 )
+from epsilond.accountants.specs import Spec, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.sensitivity import (
     Movement,
     coupled,
@@ -43,7 +40,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import (
     unit_distances,
     unit_vector,
 )
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.problem import TargetedProblem
 
 RuleKind = Literal["trivial", "unit-vector", "coupled", "hoeffding", "relative"]
 Method = Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"]
@@ -134,12 +131,9 @@ class SensitivityRule:
 
 
 @request
-class GridProblem:
+class GridProblem(TargetedProblem):
     """A target, a grid, and distances on it. Give one δ, and sensitivities or a `sensitivity_rule`."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
     dimension: Dimension
     quantization_levels: QuantizationLevels
     l1_sensitivity: Annotated[float | None, L1_SENSITIVITY] = None
@@ -154,8 +148,7 @@ class GridProblem:
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
-        """One δ; sensitivities or a rule; a method that they allow; what the problem has of its own."""
-        natural_log_delta(self.delta, self.log10_delta)
+        """Sensitivities or a rule; a method that they allow; what the problem has of its own."""
         self._read_rule()
         given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
         if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
@@ -185,11 +178,6 @@ class GridProblem:
             raise InvalidInput(*at) from error
 
     @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
-
-    @property
     def movement(self) -> Movement:
         """The certain distances of neighbours, in grid steps."""
         if self.l1_sensitivity is not None and self.linf_sensitivity is not None:
@@ -202,6 +190,20 @@ class GridProblem:
         if self.l1_sensitivity is not None or self.relation != "replace-one":
             return None
         return self.rule.on_grid(self.dimension, self.quantization_levels)
+
+    @property
+    def protected(self) -> Unit:
+        """Whose data is protected."""
+        return "record"
+
+    @property
+    def rate(self) -> float:
+        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
+        return 1.0
+
+    def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
+        """What is released in a round, where this is one client's message."""
+        return message
 
     @property
     def rule(self) -> SensitivityRule:
@@ -226,6 +228,11 @@ class QtdlProblem(GridProblem):
     rounds: Rounds = 1
     participants: Participants = 1
     unit: Annotated[Unit, UNIT] = "record"
+
+    @property
+    def protected(self) -> Unit:
+        """As asked."""
+        return self.unit
 
     def check_own(self) -> None:
         """Distances are given; messages are seen by the server, or by who sees as much."""

@@ -12,7 +12,12 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import ConditionResult, Evaluation, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import ExcessRisk, Problem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+    ExcessRisk,
+    Problem,
+    best_step_size,
+    excess_risk,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
     CENTRAL_EMPIRICAL,
     CENTRAL_POPULATION,
@@ -27,11 +32,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
     LocalInputs,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.rates import REFERENCE_RATES, ReferenceInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import best_step_size
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
-    best_envelope,
-    enveloped_excess_risk,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import best_envelope, enveloped_excess_risk
 from epsilond.calibrators.envelope import condition_answers
 from epsilond.calibrators.risk.answer import (
     OBJECTIVE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import LARGEST_COUNT
@@ -12,17 +12,16 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
     EXPLICIT_NOISE,
     ExplicitNoiseInputs,
 )
-from epsilond.calibrators.answer import PrintedReading, TrueFigures
+from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import claims, condition_answers
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.printed import Asked
 from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
+from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
-
-Truth = Callable[[Run, float], TrueFigures | None]
-"""(run, σ) ↦ what is true there, for a record under replace-one."""
+    from epsilond.calibrators.calibration import Truth
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
@@ -62,6 +61,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
     parameters = {name: float(evaluation.outputs[name]) for name in kept if name in evaluation.outputs}
     noise_std = evaluation.outputs.get("noise_std")
+    told = noise_std is not None and at.rounds <= LARGEST_COUNT
     about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
     about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
     return PrintedReading(
@@ -70,7 +70,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         status=THEOREM_4_1.status,
         parameters=_run_with(problem, at, noise_std) | parameters,
         claims=claims(problem.target),
-        true=None if noise_std is None or at.rounds > LARGEST_COUNT else truth(at, noise_std),
+        true=truth(at, noise_std / contribution_norm(problem, run)) if told else None,
         conditions=condition_answers(
             (*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run))
         ),
@@ -99,7 +99,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
         status=Status.PROVED if proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
         claims=claims(problem.target),
-        true=truth(run, noise_std),
+        true=truth(run, noise_std / contribution_norm(problem, run)),
         conditions=condition_answers(conditions),
         evaluations=(Asked(EXPLICIT_NOISE, inputs).served,),
     )

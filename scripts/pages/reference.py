@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import Any
 
 from epsilond.accountants import quantities
@@ -97,20 +94,8 @@ def _quantity(each: Quantity) -> Sequence[str]:
 
 def settings_table() -> str:
     """What an operator may choose: variable, what it is when unset, and what it does."""
-    said = _said(Path(settings.__file__))
     rows = []
-    for field in fields(settings.Settings):
-        unset = OF_THIS_MACHINE if field.default is MISSING else code(str(field.default)) if field.default != "" else ""
-        rows.append((code(f"{settings.PREFIX}{field.name.upper()}"), unset, plain(said.get(field.name, ""))))
+    for name, field in settings.Settings.model_fields.items():
+        unset = OF_THIS_MACHINE if field.default_factory else code(str(field.default)) if field.default != "" else ""
+        rows.append((code(f"{settings.PREFIX}{name.upper()}"), unset, plain(field.description or "")))
     return table(("variable", "if unset", "what"), rows)
-
-
-def _said(file: Path) -> Mapping[str, str]:
-    """The string below each field of the class of settings."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    (of,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
-    said: dict[str, str] = {}
-    for field, below in zip(of.body, of.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            said[ast.unparse(field.target)] = str(below.value.value)
-    return said

@@ -26,7 +26,8 @@ from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rankings import answer_of, drafts, settle
-from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.parallel import Progress, in_silence, run_blocks
 from epsilond.reading import named, read, read_value

@@ -10,7 +10,7 @@ import pytest
 
 import epsilond
 from epsilond.accountants.errors import ConditionViolated
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.app.http.problems import problem_of, text_of
 from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.reading import read

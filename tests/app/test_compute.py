@@ -64,7 +64,7 @@ def warm(small: httpx.Client) -> httpx.Client:
 @pytest.fixture
 def waiting(app: FastAPI) -> Callable[[], int]:
     """How many requests wait for computations of the small server."""
-    return lambda: sum(flight.waiting for flight in list(app.state.compute._flights.values()))
+    return lambda: sum(shared.waiting for shared in list(app.state.compute._shared.values()))
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import hmac
 import json
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client without a key, of a server that asks for one."""
     file = tmp_path_factory.mktemp("keys") / "keys.jsonl"
     file.write_text("# who may ask\n\n" + "".join(f"{line.text}\n" for _, line in KEYS.values()))
-    chosen = replace(PATIENT, workers=2, api_keys_file=str(file))
+    chosen = PATIENT.model_copy(update={"workers": 2, "api_keys_file": str(file)})
     with serving(chosen) as served:
         yield served
 
@@ -142,15 +141,15 @@ LINE = KEYS["ada"][1].text
 BAD = {
     "": "no keys",
     "# nobody\n": "no keys",
-    "{": "line 1 of .* cannot be: the line",
+    "{": "line 1 of .* is invalid: the line",
     LINE + "\n" + LINE: "line 2 of .* has the key of an earlier line",
     LINE + "\n" + keys.new("ada", keys.Limits(jobs=1))[1].text: "line 2 of .* has other limits",
-    LINE.replace('"name"', '"nam"'): "line 1 of .* cannot be: nam",
-    LINE.replace('"ada"', '"a da"'): "line 1 of .* cannot be: name",
-    LINE.replace("sha256", "sha1"): "line 1 of .* cannot be: sha",
-    json.dumps({"name": "x", "sha256": KEYS["ada"][0]}): "line 1 of .* cannot be: sha256",
-    LINE.replace("}", ',"limits":{"jobs":0}}'): "line 1 of .* cannot be: limits/jobs",
-    LINE.replace("}", ',"limits":{"job":1}}'): "line 1 of .* cannot be: limits/job",
+    LINE.replace('"name"', '"nam"'): "line 1 of .* is invalid: nam",
+    LINE.replace('"ada"', '"a da"'): "line 1 of .* is invalid: name",
+    LINE.replace("sha256", "sha1"): "line 1 of .* is invalid: sha",
+    json.dumps({"name": "x", "sha256": KEYS["ada"][0]}): "line 1 of .* is invalid: sha256",
+    LINE.replace("}", ',"limits":{"jobs":0}}'): "line 1 of .* is invalid: limits/jobs",
+    LINE.replace("}", ',"limits":{"job":1}}'): "line 1 of .* is invalid: limits/job",
 }
 
 

@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from epsilond.accountants.errors import BeyondBudget
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.app.jobs.limits import require_within_limits
 from epsilond.app.jobs.records import Record
-from epsilond.app.jobs.running import Live
+from epsilond.app.jobs.running import RunningSimulation
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from epsilond.ask import simulation_request
@@ -332,8 +332,8 @@ def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.Monkey
         id="a", kind="dice", created=0.0, blocks=4, seconds=40.0, engine_version="", fingerprint="", request=b""
     )
 
-    async def taken() -> Live:
-        return Live(record=record, kind=toys.DICE, request=request, plan=plan, hands=2)
+    async def taken() -> RunningSimulation:
+        return RunningSimulation(record=record, kind=toys.DICE, request=request, plan=plan, concurrency=2)
 
     live = anyio.run(taken)
     assert live.seconds_left == 20.0

@@ -63,7 +63,7 @@ def test_memory_forgets() -> None:
 
 
 def test_a_url_goes_before_the_file(settings: Settings, tmp_path: Path) -> None:
-    store = Store.open(replace(settings, store_url=f"sqlite:///{tmp_path}/other.sqlite"))
+    store = Store.open(settings.model_copy(update={"store_url": f"sqlite:///{tmp_path}/other.sqlite"}))
     store.close()
     assert (tmp_path / "other.sqlite").exists()
     assert not Path(settings.store_path).exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -164,38 +165,47 @@ def work(problem: BusyProblem) -> Calibration:
     return answer("busy", 1.0)
 
 
-TOY = Calibrator(
+@dataclass(frozen=True, kw_only=True)
+class Toy(Calibrator):
+    """Answers by a function, not by the assembler."""
+
+    by_hand: Callable[[Any], Calibration]
+    home: str = __name__
+
+    def solve(self, problem: Any) -> Calibration:
+        """What the function answers."""
+        return self.by_hand(problem)
+
+
+TOY = Toy(
     name="toy",
     title="A toy",
     summary="It has no meaning.",
     problem=ToyProblem,
     parameters=ToyParameters,
     by_hand=solve,
-    home=__name__,
     cost=closed_form,
     theorems=("toy.1",),
     example={"epsilon": 1.0, "delta": 1e-6, "clients": 10},
 )
-SLOW_TOY = Calibrator(
+SLOW_TOY = Toy(
     name="slow-toy",
     title="A toy in a worker",
     summary="It has no meaning.",
     problem=ToyProblem,
     parameters=ToyParameters,
     by_hand=solve,
-    home=__name__,
     cost=search,
     theorems=("toy.1",),
     example={"epsilon": 2.0, "delta": 1e-6, "clients": 10, "participants": 5},
 )
-BUSY = Calibrator(
+BUSY = Toy(
     name="busy",
     title="A busy toy",
     summary="It works as long as it is told.",
     problem=BusyProblem,
     parameters=ToyParameters,
     by_hand=work,
-    home=__name__,
     cost=search,
     theorems=(),
     example={"seconds": 0.01},

@@ -11,7 +11,7 @@ from epsilond import ask
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.calibrators import CALIBRATORS
 from epsilond.cli import main
 from epsilond.options import option_name

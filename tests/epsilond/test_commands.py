@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import epsilond
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.app.answers.render import render
+from epsilond.app.answers.work import render
 from epsilond.app.catalogue import Algorithm, TheoremDetail
 from epsilond.app.main import create_app
 from epsilond.app.openapi import document

@@ -10,10 +10,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     ACCELERATED_RISK_BOUND,
     AcceleratedProblem,
     AcceleratedRiskInputs,
+    Stage,
     accelerated_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import Stage
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Objective
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.problem import Target

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND, ExcessRiskInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import EXCESS_RISK_BOUND, ExcessRiskInputs
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.calibrators.problem import Target

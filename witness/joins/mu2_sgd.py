@@ -9,7 +9,8 @@ from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Status, Theorem, Verdict
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTIFIED, CertifiedInputs
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     BASELINE,
     INDEPENDENT,
@@ -18,15 +19,9 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     IndependentInputs,
     TrustedRunInputs,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
-    CERTIFIED,
-    PROVED_HERE,
-    STATED,
-    CertifiedInputs,
-    StatedInputs,
-)
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.mu2_sgd.calibrator import solve
+from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
@@ -49,7 +44,7 @@ def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdR
     if problem.objective != "population":
         message = "each record is to be used once: the data must be drawn from the population"
         raise InvalidInput.at("/problem/objective", message, allowed="population")
-    answer = solve(
+    answer = CALIBRATOR.solve(
         Mu2SgdProblem(
             **target_fields(target),
             server=run.server,

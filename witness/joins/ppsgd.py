@@ -9,7 +9,6 @@ from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Theorem, Verdict
-from epsilond.accountants.theorems.papers.bietti.federation import Federation, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ANY_STEP,
     THEOREM_4_5,
@@ -22,11 +21,13 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
+    DrawnGradients,
     DrawnInputs,
+    GroupOfUsers,
     SampledInputs,
 )
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.ppsgd.calibrator import solve
+from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
@@ -46,7 +47,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         NoCertificate: as the calibrator.
     """
     asked = question(problem, run, target)
-    answer = solve(asked)
+    answer = CALIBRATOR.solve(asked)
     found = answer.parameters
     if found.personalization is None:
         raise InvalidInput.at("/personalization", "is needed: no bound on the excess risk applies that would choose it")
@@ -120,10 +121,10 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def federation_of(problem: PersonalizedProblem, run: PpsgdRun) -> Federation:
+def federation_of(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
     """The clients as the bounds see them."""
     known = problem.constants
-    return Federation(
+    return DrawnGradients(
         groups=tuple(
             GroupOfUsers(
                 clients=one.clients,

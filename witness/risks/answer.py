@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.theorem import ConditionResult, Status
-from epsilond.calibrators.answer import GuaranteeAnswer, Number, Served, Caution
+from epsilond.calibrators.answer import Caution, GuaranteeAnswer, Number, Served
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
 from epsilond.simulators.problems.problem import Constants
 from epsilond.witness.join import Holds

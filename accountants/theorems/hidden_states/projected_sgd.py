@@ -10,43 +10,24 @@ fresh batches, or full ones, no step is behind the last use.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve, Interval, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.numerics.factor_sums import CHUNK, log_sum, theta_of_many
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import Composed, Repeated
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.minimum import Bound, bound_pair
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
-from epsilond.accountants.theorems.hidden_states.projected_sgd_bounds import (
-    Contracted,
-    EveryModel,
-    Interpolated,
-)
-from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import pulled
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
-    FIXED_ORDER,
-    HIDDEN,
-    INTERPOLATION,
-)
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_bound import EqualSteps
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
-    SAMPLED,
-    best_window,
-    sampled_step,
-    windowed,
-)
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_schedule import (
-    MOST_PLACES,
-    DifferingSteps,
-)
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import (
+from epsilond.accountants.theorems.hidden_states.differing_steps import MOST_PLACES, DifferingSteps
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     ANY_LOSSES,
     CONVEX_LOSSES,
     FRESH_NOISE,
@@ -54,9 +35,30 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import (
     PROJECTED,
     SECRET_ORDER,
     SMOOTH_LOSSES,
-    THEOREM_2,
+    Run,
     steps_small,
 )
+from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import pulled
+from epsilond.accountants.theorems.hidden_states.shift_then_contract import (
+    HYBRID,
+    Contracted,
+    EqualSteps,
+    Interpolated,
+    places,
+)
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
+    FIXED_ORDER,
+    HIDDEN,
+    INTERPOLATION,
+    OUTWARD,
+)
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
+    SAMPLED,
+    best_window,
+    sampled_step,
+    windowed,
+)
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import THEOREM_2
 from epsilond.accountants.theorems.sampling.subsampling import ZEROED_IS_REPLACED
 
 if TYPE_CHECKING:
@@ -77,17 +79,43 @@ COMPOSED = Theorem(
     source=Source("epsilond", "post-processing and joint convexity"),
     status=Status.PROVED,
 )
-HYBRID = Theorem(
-    id="epsilond.shift-then-contract",
-    title="Shifted interpolation, then contraction",
-    statement=(
-        "δ(ε) ≤ min over τ, from the last use on, of θ_ε(μ_τ) Π_{k>τ} θ_ε(D_k √m/(η_k σ_k)), μ_τ by shifted "
-        "interpolation of the first τ steps, D_k the diameter of step k's image"
-    ),
-    source=Source("epsilond", "asoodeh.lemma-2 after epsilond.shifted-interpolation"),
-    status=Status.PROVED,
-    conditions=(LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, HIDDEN),
-)
+
+
+@dataclass(frozen=True)
+class EveryModel:
+    """All uses of the record composed, averaged over its place."""
+
+    run: Run
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
+        """μ of each group of places, and the log of its share of all n records."""
+        run = self.run
+        total = math.log(run.clients)
+        if run.noise_schedule.constant is not None:
+            last = replace(run, first_stop=run.steps) if run.steps > run.period else run
+            kinds, share = places(last)
+            mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
+            counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
+            return np.asarray(mu), np.log(counts) + share
+        sensitivity = np.zeros(-(-run.steps // run.period) * run.period)
+        sensitivity[: run.steps], _ = run.shifts(1, run.steps)
+        squares = (sensitivity.reshape(-1, run.period) ** 2).sum(axis=0)
+        squares = np.sort(squares[squares > 0.0])
+        return np.sqrt(squares) * OUTWARD, np.full(squares.shape, math.log(run.participants) - total)
+
+    @property
+    def worst_mu(self) -> float:
+        """μ of the worst place."""
+        return float(self.groups[0].max())
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Ends of log δ."""
+        mu, shares = self.groups
+        parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
+        value, error = (np.concatenate(each) for each in zip(*parts, strict=True))
+        lower, upper = (log_sum(value + shares + sign * (error + 1e-14)) for sign in (-1.0, 1.0))
+        return Interval(lower, min(upper, 0.0))
 
 
 # Rules --------------------------------------------------------------------------------------------------------------
@@ -272,7 +300,7 @@ def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Re
     return Rule(theorem, "projected_sgd", apply, joins=True)
 
 
-THEOREMS: tuple[Theorem, ...] = (COMPOSED, HYBRID)
+THEOREMS: tuple[Theorem, ...] = (COMPOSED,)
 RULES: tuple[Rule, ...] = (
     _rule(COMPOSED, every_model),
     _rule(THEOREM_2, one_pass),

@@ -28,8 +28,8 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     GRADIENTS,
     HIDDEN,
     MAPS,
+    periodic_mu,
 )
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import periodic_mu
 
 CONTRACTION = Quantity(
     symbol="c", gt=0, le=1, description="Lipschitz constant of a step's map, max(|1 − ηλ|, |1 − ηβ|) for η ≤ 2/β"

@@ -27,16 +27,18 @@ from scipy.special import ndtr
 
 from epsilond.accountants.specs import Composed, Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorem import Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import GRADIENTS, HIDDEN, MAPS
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import (
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
+    GRADIENTS,
+    HIDDEN,
     LEAST_CONTRACTION,
+    MAPS,
     OUTWARD,
     powers_sum,
 )
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
+    from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
 
 MOST_WINDOWS = 128
 LEAST_SHIFT = 1e-100

@@ -15,14 +15,10 @@ from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.composition.alternatives import AlternativePair
 from epsilond.accountants.theorems.composition.minimum import BoundProfile
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_bound import (
-    EqualSteps,
-    Places,
-    places,
-)
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import least_mu
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_schedule import DifferingSteps
+from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
+from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
+from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps, Places, places
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import least_mu
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
 
 OURS = (
@@ -284,9 +280,7 @@ def test_far_places_of_differing_steps_are_bounded_by_blocks(
 ) -> None:
     given = Run.of(spec(clients=20_000, participants=1, **changes), "replace-one")
     blocks = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
-    monkeypatch.setattr(
-        "epsilond.accountants.theorems.hidden_states.shifted_interpolation_schedule.HYBRID_PLACES", 20_000
-    )
+    monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.differing_steps.HYBRID_PLACES", 20_000)
     places = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
     for block, place in zip(blocks, places, strict=True):
         assert place.upper - 1e-9 <= block.upper <= place.upper + 0.02
@@ -449,8 +443,8 @@ def test_stages_and_parts_join_without_a_seam(contracted: bool, monkeypatch: pyt
         DifferingSteps(falling).log_bound(0.01, contracted=contracted),
         EqualSteps(equal).log_bound(0.0, contracted=contracted),
     ]
-    monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.shifted_interpolation_schedule.FIRST_STAGE", 10**6)
-    monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.shifted_interpolation_bound.STAGE", 10**6)
+    monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.differing_steps.FIRST_STAGE", 10**6)
+    monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.shift_then_contract.STAGE", 10**6)
     joined = [
         DifferingSteps(falling).log_bound(0.01, contracted=contracted),
         EqualSteps(equal).log_bound(0.0, contracted=contracted),

@@ -12,8 +12,9 @@ from scipy.optimize import minimize
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import RULES
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import INTERPOLATION, ListedSteps
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import (
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
+    INTERPOLATION,
+    ListedSteps,
     least_mu,
     periodic_mu,
     powers_sum,

@@ -10,7 +10,7 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
     Window,
     best_window,

@@ -28,19 +28,17 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.contraction_bound import log_contraction_bound
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import (
-    A_3,
-    A_9,
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     CONVEX_LOSSES,
     FRESH_NOISE,
     LIPSCHITZ_LOSSES,
     PROJECTED,
     SECRET_ORDER,
-    SMALL_STEPS,
     SMOOTH_LOSSES,
+    Run,
+    log_contraction_bound,
 )
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, A_9, SMALL_STEPS
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 CURVATURE = Quantity(symbol="λ", unit="loss/length²", gt=0, description="strong convexity of the objective")

@@ -1,69 +1,50 @@
-"""Theorem 2 of Asoodeh et al. 2021: one pass of projected SGD, the model of its last step released."""
+"""Asoodeh et al. 2021: one pass of projected SGD, released at its end (Theorem 2) or at a random step (Corollary 3)."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from dataclasses import replace
+from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.factor_sums import theta_with_error
 from epsilond.accountants.quantities import (
-    ANY_SCALE,
-    CONVEX,
     NOISE_STD,
-    SMOOTHNESS,
     STEP_SIZE,
+    SUFFIX_FRACTION,
     Clients,
     Lipschitz,
     Participants,
     PrivacyLoss,
-    Quantity,
     Radius,
     Smoothness,
-    StrongConvexity,
     delta_outputs,
     request,
 )
-from epsilond.accountants.schedules import Constant, Explicit, demand_length
+from epsilond.accountants.schedules import Constant
+from epsilond.accountants.specs import first_step_of_suffix
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.contraction_bound import log_contraction_bound
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
-
-if TYPE_CHECKING:
-    from epsilond.accountants.numerics.special import FloatArray
-
-_TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
-FIRST_STOP = Quantity(ge=1, description="release at a uniform step from this one on; absent: at the last")
-STEP_SIZES = Quantity(symbol="η_t", unit="length²/loss", description="step sizes: one for all steps, or one for each")
-NOISE_STDS = Quantity(
-    symbol="σ_t", unit="gradient", description="one client's noise per coordinate: one for all steps, or one for each"
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
+    CONVEX_LOSSES,
+    FRESH_NOISE,
+    LIPSCHITZ_LOSSES,
+    NOISE_STDS,
+    PROJECTED,
+    SECRET_ORDER,
+    SMOOTH_LOSSES,
+    STEP_SIZES,
+    Run,
+    bound_outputs,
+    listed,
+    log_contraction_bound,
+    schedule,
+    steps_small,
 )
 
-
-def schedule(values: tuple[float, ...]) -> Constant | Explicit:
-    """One value for all steps, or one for each."""
-    return Constant(value=values[0]) if len(values) == 1 else Explicit(values=values)
-
-
-def listed(values: tuple[float, ...], steps: int, *, at: str) -> None:
-    """Refuse a list that is no schedule of so many steps.
-
-    Raises:
-        InvalidInput: at `at`.
-    """
-    try:
-        made = schedule(values) if values else Explicit(values=())
-        demand_length(made, steps, at="")
-    except InvalidInput as error:
-        fault = error.faults[0]
-        raise InvalidInput.at(at, fault.message, allowed=f"1 or {steps} entries > 0") from None
+_TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 
 
 @request
 class OnePass:
     """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L."""
-
-    scale: ClassVar = ANY_SCALE
 
     epsilon: PrivacyLoss
     clients: Clients
@@ -106,91 +87,10 @@ class OnePass:
         )
 
 
-@request
-class AnyOnePass:
-    """One pass over the clients, of losses that may be neither convex nor smooth; replace-one.
-
-    `smoothness` absent: the gradient has no Lipschitz constant. `strong_convexity` needs smoothness to help.
-    """
-
-    scale: ClassVar = ANY_SCALE
-
-    epsilon: PrivacyLoss
-    clients: Clients
-    participants: Participants
-    lipschitz: Lipschitz
-    radius: Radius
-    smoothness: Annotated[float | None, SMOOTHNESS] = None
-    strong_convexity: StrongConvexity = 0.0
-    convex: Annotated[bool, CONVEX] = True
-    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
-    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
-    first_stop: Annotated[int | None, FIRST_STOP] = None
-
-    def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex; lists are as long as the pass, which the first stop is within."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.strong_convexity > (math.inf if self.smoothness is None else self.smoothness):
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-        if self.strong_convexity > 0 and not self.convex:
-            raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
-        listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
-        listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
-        if (self.first_stop or 1) > self.clients // self.participants:
-            raise InvalidInput.at("/first_stop", "exceeds the steps", allowed=f"≤ {self.clients // self.participants}")
-
-    @property
-    def run(self) -> Run:
-        """The pass, with the diameters its maps have, released at its end or at a uniform step from the first stop."""
-        steps = self.clients // self.participants
-        return Run(
-            clients=self.clients,
-            participants=self.participants,
-            steps=steps,
-            first_stop=self.first_stop or steps,
-            sensitivity=2.0 * self.lipschitz,
-            lipschitz=self.lipschitz,
-            radius=self.radius,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            convex=self.convex,
-            step_schedule=schedule(self.step_sizes),
-            noise_schedule=schedule(self.noise_stds),
-        )
-
-
-def bound_outputs(epsilon: float, run: Run, *, passes: float | None = None) -> Outputs:
-    """δ, and for constant schedules the factors θ_s of a use and θ_c of a later step."""
-    ends = log_contraction_bound(epsilon, run, passes=passes)
-    outputs = delta_outputs(ends.upper) | {"steps": run.steps if passes is None else passes}
-    if not run.constant:
-        return outputs
-    sensitivity, contraction = run.shifts(1, 1)
-    return outputs | {
-        "sensitivity_theta": _theta(epsilon, sensitivity),
-        "contraction_theta": _theta(epsilon, contraction),
-    }
-
-
-def _theta(epsilon: float, shift: FloatArray) -> float:
-    return math.exp(float(theta_with_error(epsilon, shift)[0][0]))
-
-
 def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
     """δ of the released model. Printed: n/m steps, a whole number or not; corrected: the ⌊n/m⌋ that can be run."""
     real = reading == "printed" and inputs.run.constant
     return bound_outputs(inputs.epsilon, inputs.run, passes=inputs.clients / inputs.participants if real else None)
-
-
-def any_losses(inputs: AnyOnePass) -> Outputs:
-    """δ of the released model, with every image's diameter as it is."""
-    return bound_outputs(inputs.epsilon, inputs.run)
-
-
-def steps_small(run: Run) -> Sides:
-    """The largest η_t against 2/β."""
-    return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
 
 
 def steps_whole(inputs: OnePass) -> Sides:
@@ -198,12 +98,6 @@ def steps_whole(inputs: OnePass) -> Sides:
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 
-LIPSCHITZ_LOSSES = Condition("lipschitz-losses", "every record's loss is L-Lipschitz on the ball; none is clipped")
-CONVEX_LOSSES = Condition("convex-losses", "every record's loss is convex on the ball")
-SMOOTH_LOSSES = Condition("smooth-losses", "every record's loss is β-smooth on the ball")
-PROJECTED = Condition("projected", "every step ends with the projection onto the ball of radius ρ")
-FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every step, and none of it is left out")
-SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; one model alone is seen")
 SMALL_STEPS = Condition("step-sizes", "η_t ≤ 2/β at every t", lambda inputs: steps_small(inputs.run))
 WHOLE_STEPS = Condition("whole-steps", "n/m is an integer", steps_whole)
 
@@ -267,18 +161,67 @@ THEOREM_2 = Theorem(
         },
     ),
 )
-ANY_LOSSES = Theorem(
-    id="epsilond.projected-contraction",
-    title="One pass of projected SGD, whatever the losses and step sizes",
+
+
+# Corollary 3 --------------------------------------------------------------------------------------------------------
+@request
+class RandomStop(OnePass):
+    """One pass, released at a uniform step: of all, or of those from ⌈αT⌉ on."""
+
+    suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
+
+    @property
+    def run(self) -> Run:
+        """The pass with its release."""
+        whole = super().run
+        return replace(whole, first_stop=first_step_of_suffix(self.suffix_fraction, whole.steps))
+
+
+def corollary_3(inputs: RandomStop) -> Outputs:
+    """δ of W_τ: with the schedules as they are, and in closed form (12) with the least step size and noise for all."""
+    run = inputs.run
+    least = replace(
+        run,
+        step_schedule=Constant(value=run.step_schedule.least(run.steps)),
+        noise_schedule=Constant(value=run.noise_schedule.least(run.steps)),
+    )
+    return (
+        delta_outputs(log_contraction_bound(inputs.epsilon, run).upper)
+        | delta_outputs(log_contraction_bound(inputs.epsilon, least).upper, "delta_twelve")
+        | {"first_stop": run.first_stop, "steps": run.steps}
+    )
+
+
+COROLLARY_3 = Theorem(
+    id="asoodeh.corollary-3",
+    title="Projected SGD stopped at a random step",
     statement=(
-        "Theorem 2 with 2ρ replaced by the diameter of the image of the ball: 2 min(c ρ, ρ + η_j L), c = "
-        "max(|1 − η_j λ|, |1 − η_j β|) for convex losses, 1 + η_j β for smooth ones, 2(ρ + η_j L) for any"
+        "τ uniform on 1, …, T = n/m: δ = (m/n)(1/T) Σ_τ Σ_{t≤τ} θ_ε(2L/(√m σ_t)) Π_{t<j≤τ} θ_ε(2ρ√m/(η_j σ_j)) ≤ "
+        "(1/T²) θ_s Σ_τ (1 − θ_c^τ)/(1 − θ_c) with the least η and σ (12)"
     ),
-    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the diameter left as it is"),
+    source=Source("asoodeh2021", "Corollary 3, eq. (12)"),
     status=Status.PROVED,
-    conditions=(LIPSCHITZ_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER),
-    inputs=AnyOnePass,
-    formula=any_losses,
+    conditions=(
+        SMALL_STEPS,
+        WHOLE_STEPS,
+        LIPSCHITZ_LOSSES,
+        CONVEX_LOSSES,
+        SMOOTH_LOSSES,
+        PROJECTED,
+        FRESH_NOISE,
+        SECRET_ORDER,
+    ),
+    errata=(
+        A_3,
+        Erratum(
+            "A-6",
+            printed="stopping in a suffix can improve (12) by a constant factor",
+            truth="S_τ = θ_s(1 − θ_c^τ)/(1 − θ_c) rises with τ: a suffix's mean is never smaller, up to 1 + α as large",
+            test=f"{_TESTS}::test_a_suffix_never_beats_a_random_stop",
+        ),
+    ),
+    inputs=RandomStop,
+    formula=corollary_3,
     examples=(
         {
             "epsilon": 0.5,
@@ -286,13 +229,13 @@ ANY_LOSSES = Theorem(
             "participants": 10,
             "lipschitz": 1.0,
             "radius": 1.0,
-            "smoothness": 1.0,
-            "strong_convexity": 0.5,
+            "smoothness": 2.0,
             "step_sizes": (0.5,),
             "noise_stds": (1.5,),
+            "suffix_fraction": 0.5,
         },
     ),
 )
 
 
-THEOREMS: tuple[Theorem, ...] = (THEOREM_2, ANY_LOSSES)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_2, COROLLARY_3)

@@ -2,13 +2,20 @@
 
 The statement has neither its constants nor its range; the calibrator accounts for the draw exactly instead. Here is
 σ_ζ as printed, the noise multiplier it amounts to, and what heterogeneous batches cost.
+
+Clients come in groups of equal ones, so that a million clients cost as much as their number of groups. Algorithm 2 adds
+up the gradients of a batch and weighs a client by its records (`samples`); Algorithm 3 takes their mean and weighs all
+clients alike (`clients`).
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     DELTA,
@@ -28,21 +35,17 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.bietti.federation import (
-    Federation,
-    GroupOfUsers,
-    check_groups,
-    noise_multiplier_of,
-)
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 
 _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 
 RANGE_CONSTANT = Quantity(symbol="c₁", gt=0, description="the constant of the printed range ε < c₁q²T, which is hidden")
+ClientSampling = Literal["full", "poisson", "without-replacement"]
+MOST_GROUPS = 1000
 
 
+# Clients that are drawn ---------------------------------------------------------------------------------------------
 @request
 class Batches:
     """Clients that are alike: how many, and the records of a batch."""
@@ -51,6 +54,80 @@ class Batches:
     batch_size: BatchSize = 1
 
 
+@dataclass(frozen=True, kw_only=True)
+class DrawnClients:
+    """All clients, how they are weighted in the average, and the probability `rate` q that one is drawn in a round."""
+
+    groups: tuple[Batches, ...]
+    weighting: Weighting
+    rate: float
+
+    @property
+    def clients(self) -> int:
+        """N."""
+        return sum(group.clients for group in self.groups)
+
+    @property
+    def samples(self) -> int:
+        """M = Σ m_i, records of one round if every client took part."""
+        return sum(group.clients * group.batch_size for group in self.groups)
+
+    @property
+    def largest_batch(self) -> int:
+        """m_max."""
+        return max(group.batch_size for group in self.groups)
+
+    @property
+    def weight(self) -> float:
+        """The total weight W: N, or M."""
+        return float(self.clients if self.weighting == "clients" else self.samples)
+
+    @property
+    def largest_message(self) -> float:
+        """ω: the most gradients that are added up in one message, 1 for a mean."""
+        return float(1 if self.weighting == "clients" else self.largest_batch)
+
+    @property
+    def heterogeneity_cost(self) -> float:
+        """N m_max/M ≥ 1: how much more noise weighing by records needs than weighing clients alike."""
+        return self.clients * self.largest_batch / self.samples
+
+
+def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clipping_norm: float) -> float:
+    """z = σ_ζ qW/C: the noise over the clipping norm, both before the division by qW."""
+    return noise_std * rate * weight / clipping_norm
+
+
+def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
+    """Clients of one round: Q = qN of a fixed number, N of all, None where the number is random.
+
+    Raises:
+        InvalidInput: qN is not a whole number of at least one client, or not all take part in `full`.
+    """
+    if sampling == "full":
+        if rate != 1.0:
+            raise InvalidInput.at("/participation_rate", "is 1 where all clients take part", allowed="= 1")
+        return clients
+    if sampling == "poisson":
+        return None
+    count = round(rate * clients)
+    if count < 1 or abs(rate * clients - count) > 1e-9 * count:
+        message = "times clients must be a whole number of participants"
+        raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
+    return count
+
+
+def check_groups(groups: Sequence[object]) -> None:
+    """Refuse none, or too many.
+
+    Raises:
+        InvalidInput: fewer than one group or more than `MOST_GROUPS`.
+    """
+    if not 1 <= len(groups) <= MOST_GROUPS:
+        raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+
+
+# Theorem 5.1 --------------------------------------------------------------------------------------------------------
 @request
 class SampledNoiseInputs:
     """Rounds of clients drawn independently at rate q, a target, and the constant to print (12) with."""
@@ -76,15 +153,9 @@ class SampledNoiseInputs:
             raise InvalidInput.at("/participation_rate", "is too small", allowed="≥ 1e-100")
 
     @property
-    def federation(self) -> Federation:
-        """The clients, of whose gradients nothing is said."""
-        groups = tuple(
-            GroupOfUsers(
-                clients=one.clients, batch_size=one.batch_size, shared_gradient_std=0.0, local_gradient_std=0.0
-            )
-            for one in self.client_groups
-        )
-        return Federation(groups=groups, weighting=self.weighting, rate=self.participation_rate)
+    def drawn(self) -> DrawnClients:
+        """The clients, their weights and their rate."""
+        return DrawnClients(groups=self.client_groups, weighting=self.weighting, rate=self.participation_rate)
 
     @property
     def squared_rate_times_rounds(self) -> float:
@@ -95,11 +166,11 @@ class SampledNoiseInputs:
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     """σ_ζ, the multiplier σ_ζqW/C to feed to an accountant, and N m_max/M."""
-    federation = inputs.federation
+    clients = inputs.drawn
     std = noise_with_constant(
         constant=inputs.noise_constant,
         clipping_norm=inputs.clipping_norm,
-        contributions=federation.weight,
+        contributions=clients.weight,
         rounds=inputs.rounds,
         epsilon=inputs.epsilon,
         log_delta=natural_log_delta(inputs.delta, inputs.log10_delta),
@@ -107,15 +178,15 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     multiplier = noise_multiplier_of(
         noise_std=std,
         rate=inputs.participation_rate,
-        weight=federation.weight,
+        weight=clients.weight,
         clipping_norm=inputs.clipping_norm,
     )
     return {
         "noise_std": std,
         "noise_multiplier": multiplier,
-        "total_weight": federation.weight,
+        "total_weight": clients.weight,
         "squared_rate_times_rounds": inputs.squared_rate_times_rounds,
-        "heterogeneity_cost": federation.heterogeneity_cost,
+        "heterogeneity_cost": clients.heterogeneity_cost,
     }
 
 

@@ -10,27 +10,29 @@ Each step of the proof is a function here, so that its slack can be seen. Functi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import ClientGroup, Federation
 from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
+    BATCH_WITHIN_CLIENT,
     SAMPLING,
+    SQUARES,
     BatchSize,
+    BudgetFields,
+    Checks,
     Epsilon,
     Lipschitz,
     Rounds,
     SamplesPerClient,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
+Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
 RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 """ε ≤ factor · ln(2/δ): the appendix, the main text (E-01), and the corrected proof below."""
@@ -41,7 +43,7 @@ _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_noise.py"
 def xi(
     *, epsilon: float, log_delta: float, samples_per_client: int, rounds: int, reading: Reading = "corrected"
 ) -> float:
-    """ξ = ln(2.5R/δ) ln(2/δ)/(nε)², dimensionless (F-03); the noise variance is 256 L² R ξ.
+    """ξ = ln(2.5R/δ) ln(2/δ)/(nε)², dimensionless; the noise variance is 256 L² R ξ.
 
     The appendix prints ln(2δ) for ln(2/δ) (E-29), which makes ξ negative: reading `printed`. Increases with R.
     """
@@ -51,13 +53,13 @@ def xi(
 
 
 def psi(*, lipschitz: float, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
-    """ψ = L² ξ, in squared gradient units (F-03)."""
+    """ψ = L² ξ, in squared gradient units."""
     value = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
     return lipschitz * lipschitz * value
 
 
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε), per coordinate of the client's mean gradient (F-08).
+    """σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε), per coordinate of the client's mean gradient.
 
     Source: Theorem 2.1. In gradient units (those of L), and free of K. It is the printed figure, 4 to 37 times the
     smallest σ that does (Table 1 of the errata); it proves nothing where K < `minimal_batch_size`.
@@ -67,7 +69,7 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """ε n/(4 √(2R ln(2/δ))), below which the proof's per-round ε exceeds 1 (F-09); n is the client's own (E-04)."""
+    """ε n/(4 √(2R ln(2/δ))), below which the proof's per-round ε exceeds 1; n is the client's own (E-04)."""
     return epsilon * samples_per_client / (4.0 * math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta)))
 
 
@@ -90,9 +92,95 @@ def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
     return RANGES[reading] * (math.log(2.0) - log_delta)
 
 
+def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
+    """Mean of the `count` largest of a multiset given as (value, multiplicity) pairs.
+
+    Raises:
+        InvalidInput: `count` is below 1 or above the number of values.
+    """
+    if not 1 <= count <= sum(multiplicity for _, multiplicity in values):
+        raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
+    left, parts = count, []
+    for value, multiplicity in sorted(values, reverse=True):
+        taken = min(left, multiplicity)
+        parts.append(value * taken)
+        left -= taken
+    return math.fsum(parts) / count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregates:
+    """ξ over the clients at some number of rounds, and the pair (M~, Ξ~) the rounds are prescribed with.
+
+    `noise_ratio` is min{Ξ/M', ξ_max/M}: it equals Ξ~/M~ where M~ is corrected, never where it is printed (E-06).
+    """
+
+    average_xi: float
+    largest_xi: float
+    branch: Branch
+    participants: float
+    xi: float
+    noise_ratio: float
+
+
+def noise_stds(federation: Federation, *, lipschitz: float, rounds: int) -> tuple[float, ...]:
+    """σ of each group, for the same Lipschitz constant."""
+    return tuple(
+        noise_std(lipschitz=lipschitz, rounds=rounds, **group.records_and_target) for group in federation.groups
+    )
+
+
+def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
+    """A client's noise, by itself and over the Lipschitz constant of its mean gradient, and what it asks for."""
+    return {
+        "noise_std": std,
+        "noise_multiplier": std * client.batch_size / client.lipschitz,
+        "sensitivity": 2.0 * client.lipschitz / client.batch_size,
+        "minimal_batch_size": minimal_batch_size(rounds=rounds, **client.records_and_target),
+        "epsilon_limit": epsilon_limit(log_delta=client.log_delta, reading=reading),
+    }
+
+
+def with_own_lipschitz(federation: Federation, lipschitz: Sequence[float]) -> Federation:
+    """The federation in which every group has L = 1 and the σ and ψ of its own L_i, as if its ε were ε_i/L_i.
+
+    It is for these alone. Clients with Lipschitz constants of their own differ from others only in ψ_i = L_i² ξ_i.
+    """
+    scaled = (
+        replace(group, epsilon=group.epsilon / each) for group, each in zip(federation.groups, lipschitz, strict=True)
+    )
+    return replace(federation, groups=tuple(scaled))
+
+
+def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
+    """Ξ = √E[(mean of the M_r largest ξ)²], ξ_max, and the selection of (M~, Ξ~).
+
+    Printed: M~ is √M' or √M (E-06). Corrected: M' or M. With equal clients and a fixed number M every aggregate is the
+    common value (Assumption 3, Appendix E.1).
+    """
+    values = [(xi(rounds=rounds, **group.records_and_target), group.clients) for group in federation.groups]
+    largest = max(value for value, _ in values)
+    means = [(average_of_largest(values, count), probability) for count, probability in federation.counts]
+    average = largest * math.sqrt(math.fsum(share * (mean / largest) ** 2 for mean, share in means))
+    moments = federation.participation
+    ratios = {"average": average / moments.rms, "largest": largest / moments.mean}
+    # Equal clients tie exactly; rounding must not decide.
+    tied = ratios["largest"] * (1.0 + 2.0**-40)
+    branch: Branch = "average" if ratios["average"] <= tied else "largest"
+    participants = moments.rms if branch == "average" else moments.mean
+    return Aggregates(
+        average_xi=average,
+        largest_xi=largest,
+        branch=branch,
+        participants=math.sqrt(participants) if reading == "printed" else participants,
+        xi=average if branch == "average" else largest,
+        noise_ratio=ratios[branch],
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProofChain:
-    """Every quantity of the proof (F-10), in its order.
+    """Every quantity of the proof, in its order.
 
     `round_epsilon` and `log_round_delta` are what a round may spend, `inner_epsilon` what its Gaussian mechanism
     is before sampling (at most 1 iff K ≥ K_min), `amplified_epsilon` what it really is after; the totals are the
@@ -133,48 +221,38 @@ def proof_chain(
 
 
 @request
-class NoiseInputs:
+class NoiseInputs(BudgetFields):
     """One client's run of Algorithm 1. Give one of delta and log10_delta."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
     rounds: Rounds
     batch_size: BatchSize
     lipschitz: Lipschitz
     sampling: Annotated[Literal["without-replacement", "with-replacement"], SAMPLING] = "without-replacement"
 
-    def check(self) -> None:
-        """Exactly one δ, and a batch no larger than the client."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, lipschitz=self.lipschitz)
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
+    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT,)
 
     @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+    def client(self) -> ClientGroup:
+        """The client whose run it is."""
+        return ClientGroup(
+            clients=1,
+            samples_per_client=self.samples_per_client,
+            batch_size=self.batch_size,
+            lipschitz=self.lipschitz,
+            epsilon=self.epsilon,
+            log_delta=self.log_delta,
+        )
 
 
-@in_doubles
 def noise(inputs: NoiseInputs) -> Outputs:
     """σ, the batch it needs, and the proof's quantities."""
-    n, rounds, epsilon, log_delta = inputs.samples_per_client, inputs.rounds, inputs.epsilon, inputs.log_delta
-    std = noise_std(
-        lipschitz=inputs.lipschitz, samples_per_client=n, rounds=rounds, epsilon=epsilon, log_delta=log_delta
-    )
-    least = minimal_batch_size(samples_per_client=n, rounds=rounds, epsilon=epsilon, log_delta=log_delta)
-    chain = proof_chain(
-        samples_per_client=n, batch_size=inputs.batch_size, rounds=rounds, epsilon=epsilon, log_delta=log_delta
-    )
+    client, rounds = inputs.client, inputs.rounds
+    std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)
+    chain = proof_chain(batch_size=inputs.batch_size, rounds=rounds, **client.records_and_target)
     return {
-        "noise_std": std,
-        "noise_multiplier": std * inputs.batch_size / inputs.lipschitz,
-        "sensitivity": 2.0 * inputs.lipschitz / inputs.batch_size,
-        "minimal_batch_size": least,
-        "epsilon_limit": epsilon_limit(log_delta=log_delta, reading="extended"),
+        **client_outputs(client, std, rounds=rounds, reading="extended"),
         "round_epsilon": chain.round_epsilon,
         "round_log10_delta": chain.log_round_delta / math.log(10.0),
         "inner_epsilon": chain.inner_epsilon,
@@ -186,19 +264,13 @@ def noise(inputs: NoiseInputs) -> Outputs:
 
 def batch_large_enough(inputs: NoiseInputs) -> Sides:
     """K against the real K_min."""
-    least = minimal_batch_size_real(
-        samples_per_client=inputs.samples_per_client,
-        rounds=inputs.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
+    least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
 
 
 def drawn_once(inputs: NoiseInputs) -> Sides:
     """How often one record may be drawn into one batch, against 1."""
-    most = inputs.batch_size if inputs.sampling == "with-replacement" else 1
-    return Sides.at_most(most, 1)
+    return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
 
 
 FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise and a fresh uniform batch in every round")

@@ -1,7 +1,7 @@
 """Theorem 4.1 of Lowy and Razaviyayn: Algorithm 1 with a trusted shuffler, as printed.
 
 The constant C of its noise is not given, so that the printed statement calibrates nothing by itself: with an assumed
-`noise_constant` it can be compared. `lowy_4_1_noise` has an explicit noise in its place, and the calibrator
+`noise_constant` it can be compared. `shuffled_noise.py` has an explicit noise in its place, and the calibrator
 `shuffled-mb-sgd` a certified one.
 """
 
@@ -12,10 +12,8 @@ from typing import Annotated
 
 from epsilond.accountants.quantities import ROUNDS, Quantity, Smoothness, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import smallest_round_count
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs, smallest_round_count
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
@@ -35,10 +33,6 @@ class ShuffledInputs(EqualClientsInputs):
     rounds: Annotated[int | None, ROUNDS] = None
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
 
-    def scales(self) -> tuple[str, ...]:
-        """And β."""
-        return (*super().scales(), "smoothness")
-
     @property
     def records(self) -> float:
         """nN."""
@@ -46,7 +40,7 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def prescribed_rounds(self) -> float:
-        """The real right side of R ≥ … (F-65)."""
+        """The real right side of R ≥ …."""
         privacy = self.epsilon * self.records
         return max(self._pace, privacy * privacy / self.participants, self.clients / self.participants)
 
@@ -93,13 +87,13 @@ class ShuffledInputs(EqualClientsInputs):
 
 
 def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
-    """σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε) (F-64), where RM² > Nδ."""
+    """σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε), where RM² > Nδ."""
     scaled = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
     return inputs.lipschitz * math.sqrt(scaled) / (inputs.records * inputs.epsilon)
 
 
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
-    """The statistical and the privacy term of (46), or of (47) if strongly convex; the sum is a scale (F-66).
+    """The statistical and the privacy term of (46), or of (47) if strongly convex; the sum is a scale.
 
     Where RM² > Nδ.
     """
@@ -122,7 +116,6 @@ def step_size(inputs: ShuffledInputs) -> float | None:
     return min(0.25 / inputs.smoothness, reach * min(math.sqrt(inputs.samples_per_client), private))
 
 
-@in_doubles
 def shuffled(inputs: ShuffledInputs) -> Outputs:
     """Rounds, σ/√C and, if C is given, σ; the step; the risk's scale by its terms; the fewest reports in a round.
 

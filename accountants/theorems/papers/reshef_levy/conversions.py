@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import erfcinv, erfinv
 
 from epsilond.accountants.curve import Enclosure
+from epsilond.accountants.numerics.power_sums import PAD
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
     UNIT_ROUNDOFF,
@@ -40,8 +41,14 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import PAD, GaussianDpMu
 
+GAUSSIAN_DP_MU = Quantity(
+    symbol="ρ",
+    gt=0,
+    le=1e4,
+    description="parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter",
+)
+GaussianDpMu = Annotated[float, GAUSSIAN_DP_MU]
 MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e4, description="parameter of Gaussian differential privacy, 0 for nothing")
 EPSILON_OR_NONE = Quantity(
     symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"

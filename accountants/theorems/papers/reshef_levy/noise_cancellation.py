@@ -12,39 +12,32 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.quantities import (
+    LARGEST_COUNT,
     PARTICIPANTS,
     RELATION,
-    ROUNDS,
-    Diameter,
-    Lipschitz,
     Participants,
     Quantity,
     Relation,
     Rounds,
     request,
 )
-from epsilond.accountants.scales import check_scales
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
-    CLIENT_SPREAD,
-    GRADIENT_STD,
-    PAD,
-    PARTICIPATIONS,
-    SMOOTHNESS_HETEROGENEITY,
-    SMOOTHNESS_STD,
-    ClippingNorm,
-    GaussianDpMu,
-    Participations,
-    SmoothnessOrLinear,
-    clipping_norm,
-    harmonic,
-    round_clipping_norm,
-)
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
 
 MOST_LISTED = 10**6
+CLIPPING_NORM = Quantity(
+    symbol="S", gt=0, unit="loss/length", description="bound on the ℓ2 norm of one weighted gradient difference s"
+)
+PARTICIPATIONS = Quantity(
+    symbol="N", ge=1, le=LARGEST_COUNT, description="how often a client has reported, this round included"
+)
+ClippingNorm = Annotated[float, CLIPPING_NORM]
+Participations = Annotated[int, PARTICIPATIONS]
 NOISE_STDS = Quantity(symbol="σ_{t,i}", description="σ of the noise drawn in each report of a client, in their order")
 RELEASE_STDS = Quantity(symbol="σ_t", description="σ of the noise that the server adds in each round, in their order")
 SENSITIVITIES = Quantity(
@@ -81,44 +74,6 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
-@request
-class ConstantsInputs:
-    """What is known of the losses. Absent spreads are at their largest: G and L."""
-
-    lipschitz: Lipschitz
-    smoothness: SmoothnessOrLinear
-    diameter: Diameter
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
-    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
-    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
-    round: Annotated[int, ROUNDS] = 1
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, smoothness=self.smoothness, diameter=self.diameter)
-
-
-def or_most(value: float | None, most: float) -> float:
-    """A spread, or its largest where it is not given."""
-    return most if value is None else value
-
-
-@in_doubles
-def constants(inputs: ConstantsInputs) -> Outputs:
-    """S, σ̃ and ξ̃; S_t of the round, and most that one record moves s_t if losses are convex too."""
-    g, smooth, d = inputs.lipschitz, inputs.smoothness, inputs.diameter
-    here = round_clipping_norm(lipschitz=g, smoothness=smooth, diameter=d, round_=inputs.round)
-    return {
-        "clipping_norm": clipping_norm(lipschitz=g, smoothness=smooth, diameter=d),
-        "total_gradient_std": or_most(inputs.gradient_std, g) + 2.0 * or_most(inputs.smoothness_std, smooth) * d,
-        "total_heterogeneity": or_most(inputs.heterogeneity, g)
-        + 2.0 * or_most(inputs.smoothness_heterogeneity, smooth) * d,
-        "round_clipping_norm": here,
-        "convex_sensitivity": g + here,
-    }
-
-
 @request
 class ReportsInputs:
     """The noises of one client's reports, and how far one record moves s in each.
@@ -286,24 +241,6 @@ SILENT_LAST = Condition(
 )
 
 
-def _spreads(inputs: ConstantsInputs) -> Sides:
-    pairs = [
-        (inputs.gradient_std, inputs.lipschitz),
-        (inputs.heterogeneity, inputs.lipschitz),
-        (inputs.smoothness_std, inputs.smoothness),
-        (inputs.smoothness_heterogeneity, inputs.smoothness),
-    ]
-    worst = max(pairs, key=lambda pair: or_most(pair[0], pair[1]) - pair[1])
-    return Sides.at_most(or_most(worst[0], worst[1]), worst[1])
-
-
-SPREADS = Condition("spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _spreads)
-MALICIOUS = Erratum(
-    "E-R9",
-    printed="|s_{t,i}| ≤ S = G + 2LD, and so the guarantee holds against any server",
-    truth="a server that sends far apart x_t and x_{t−1} makes |s| reach G + (t − 1)LD: the client must clip s to S",
-    test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
-)
 SLACK = Erratum(
     "E-R11",
     printed="σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² for ρ",
@@ -319,22 +256,6 @@ LEFT_OVERS = Erratum(
     test=f"{_TESTS}::test_the_last_round_of_a_trusted_server_is_not_released",
 )
 
-CONSTANTS = Theorem(
-    id="reshef.section-4",
-    title="Bounds on weighted gradient differences",
-    statement=(
-        "With x_{t+1} at distance at most 2D/(t + 2) from x_t: |s_t| ≤ S = G + 2LD, and s_t spreads by at most "
-        "σ̃ = σ + 2σ_L D and ξ̃ = ξ + 2ξ_L D; sharper, |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1), and one record of a convex "
-        "loss moves s_t by at most G + S_t"
-    ),
-    source=Source("reshef2025", "Section 4, and equations (4) to (7)"),
-    status=Status.PROVED,
-    conditions=(SPREADS, Condition("honest-server", "x_t and x_{t−1} are those of Algorithm 1")),
-    errata=(MALICIOUS,),
-    inputs=ConstantsInputs,
-    formula=constants,
-    examples=({"lipschitz": 1.0, "smoothness": 0.25, "diameter": 2.0, "round": 10},),
-)
 UNTRUSTED = Theorem(
     id="reshef.5.1",
     title="Privacy of noise cancellation against the server",
@@ -392,4 +313,4 @@ TRUSTED = Theorem(
     examples=({"clipping_norm": 2.0, "participants": 4, "noise_stds": [1.0, 2.0, 3.0]},),
 )
 
-THEOREMS: tuple[Theorem, ...] = (CONSTANTS, UNTRUSTED, RECORDS, SCHEDULE, TRUSTED)
+THEOREMS: tuple[Theorem, ...] = (UNTRUSTED, RECORDS, SCHEDULE, TRUSTED)

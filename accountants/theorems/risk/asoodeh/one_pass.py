@@ -23,8 +23,8 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.hidden_states.projected_contraction import NOISE_STDS, STEP_SIZES, listed
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import A_4, CURVATURE
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import NOISE_STDS, STEP_SIZES, listed
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir 2016, Theorem 3, which no paper gives")

@@ -34,7 +34,6 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Erratum, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.bietti.federation import Federation, GroupOfUsers
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ADDITIVE,
@@ -46,7 +45,8 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     theorem_bound,
     theorem_step,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import golden_section
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import golden_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -118,7 +118,7 @@ class Landscape:
     @classmethod
     def of(
         cls,
-        federation: Federation,
+        federation: DrawnGradients,
         *,
         rounds: int,
         smoothness: float,
@@ -319,7 +319,7 @@ class OptimumInputs:
             local_gradient_std=self.local_gradient_std,
         )
         return Landscape.of(
-            Federation(groups=(group,), weighting="clients", rate=self.participation_rate),
+            DrawnGradients(groups=(group,), weighting="clients", rate=self.participation_rate),
             rounds=self.rounds,
             smoothness=self.smoothness,
             optimum_norm=self.optimum_norm,

@@ -1,18 +1,34 @@
 """The generalisation bounds with clients drawn at random: Theorems 5.2 (Algorithm 2) and B.4 (Algorithm 3).
 
-Same step and constants as Theorem 4.5, at the smoothness and variance of `bietti_federation`. The last theorem is ours:
-the corrected bounds, and the same for a fixed number of participants, which the paper's experiments use and its
-theorems leave out.
+Same step and constants as Theorem 4.5, at another smoothness and variance. With b_i whether client i is drawn, D_i the
+difference of its message to that at the optimum, W the total weight and ω the largest message (W = N, ω = 1 for
+`clients`; W = Σ m_i, ω = m_max for `samples`),
+
+    E‖Σ b_i D_i/(qW)‖² ≤ ‖Σ D_i/W‖² + κ/(qW²) Σ‖D_i‖²,
+
+with κ = 1 − q for independent draws, where it is an equality, and κ = (1 − q) N/(N − 1) for a fixed number Q = qN: two
+clients are then both drawn with probability q² − q(1 − q)/(N − 1), and −Σ_{i≠j}⟨D_i, D_j⟩ ≤ Σ‖D_i‖². Hence the
+smoothness L max{α + ακω/(qW), ω/(qW)} and, at the optimum, where the weighted sum of all ∇_w f_i is 0, the term
+κ Σ‖∇_w f_i‖²/(qW²) of the variance. Printed, both have q in other places (E-B5, E-B6). The last theorem is ours: the
+corrected bounds, and the same for a fixed number of participants, which the paper's experiments use and its theorems
+leave out.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
+from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     FINITE_PERSONALIZATION,
+    LOCAL_GRADIENT_STD,
     SAMPLING,
+    SHARED_GRADIENT_NORM,
+    SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
     WEIGHTING,
     Rate,
@@ -24,15 +40,14 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.bietti.federation import (
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    Batches,
     ClientSampling,
-    Federation,
-    GroupOfUsers,
+    DrawnClients,
     check_groups,
     participants_of,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import read_members
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
@@ -42,6 +57,89 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 )
 
 _TESTS = "tests/theorems/risk/bietti/test_sampled_participation.py"
+
+
+# Clients that are drawn, and their gradients ------------------------------------------------------------------------
+Draw = Literal["independent", "fixed-number"]
+
+
+@request
+class GroupOfUsers(Batches):
+    """Clients that are alike: how many, the records of a batch, and what is known of their gradients at the optimum.
+
+    The standard deviations are those of one record's gradient; a batch of m has them over √m.
+    """
+
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
+    shared_gradient_norm: Annotated[float, SHARED_GRADIENT_NORM] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variances:
+    """σ̄²_w, σ̃²_w and σ̄²_θ of (13) and (35), as the bound adds them up, over one round with every client drawn."""
+
+    shared: float
+    selection: float
+    local: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnGradients(DrawnClients):
+    """All clients with their gradients, and how they are drawn: each on its own, or a fixed number of them."""
+
+    groups: tuple[GroupOfUsers, ...]
+    draw: Draw = "independent"
+
+    @property
+    def selection(self) -> float:
+        """κ of the text above."""
+        absent = 1.0 - self.rate
+        if self.draw == "independent" or absent == 0.0:
+            return absent
+        return absent * self.clients / (self.clients - 1)
+
+    def mean(self, value: Callable[[GroupOfUsers], float]) -> float:
+        """Σ_i of a client's value, over W."""
+        return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
+
+    def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
+        """(a, b) with smoothness L max{αa, b} as in the statement, its proof, or corrected."""
+        local = self.largest_message / (self.rate * self.weight)
+        if reading == "printed":
+            whole = self.largest_message / self.weight
+            return 1.0 + whole, whole
+        return 1.0 + (local if reading == "proof" else self.selection * local), local
+
+    def variances(self, reading: Reading = "corrected") -> Variances:
+        """The three variances, (13) and (35). Printed, the second has a q too many (E-B6)."""
+        kappa = self.rate * (1.0 - self.rate) if reading == "printed" else self.selection
+        if self.weighting == "clients":
+            return Variances(
+                shared=self.mean(lambda group: group.shared_gradient_std**2 / group.batch_size),
+                selection=kappa * self.mean(lambda group: group.shared_gradient_norm**2),
+                local=self.mean(lambda group: group.local_gradient_std**2 / group.batch_size),
+            )
+        return Variances(
+            shared=self.mean(lambda group: group.batch_size * group.shared_gradient_std**2),
+            selection=kappa * self.mean(lambda group: (group.batch_size * group.shared_gradient_norm) ** 2),
+            local=self.mean(lambda group: group.batch_size * group.local_gradient_std**2),
+        )
+
+    def variance_factors(
+        self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
+    ) -> tuple[float, float]:
+        """(A, B) with σ²_{m,α} = αA + B."""
+        found, drawn = self.variances(reading), self.rate * self.weight
+        return (found.shared + found.selection) / drawn + dimension * noise_std * noise_std, found.local / drawn
+
+    def coarser_variance(self, *, alpha: float, noise_std: float, dimension: int) -> float:
+        """(36): the variance with every batch taken to be the smallest, m_min; for `clients` only."""
+        drawn = self.rate * self.weight
+        shared = self.mean(lambda group: group.shared_gradient_std**2)
+        local = self.mean(lambda group: group.local_gradient_std**2)
+        sampled = (alpha * shared + local) / (drawn * min(group.batch_size for group in self.groups))
+        return sampled + alpha * self.variances().selection / drawn + alpha * dimension * noise_std * noise_std
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
@@ -85,7 +183,7 @@ class DrawnInputs(_Sampled):
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
-def _bound(inputs: _Sampled, federation: Federation, reading: Reading) -> dict[str, object]:
+def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
     alpha = inputs.personalization
     shared, local = federation.smoothness_factors(reading)
     steep, flat = federation.variance_factors(
@@ -105,11 +203,11 @@ def _bound(inputs: _Sampled, federation: Federation, reading: Reading) -> dict[s
     }
 
 
-def _federation(inputs: SampledInputs, weighting: Weighting) -> Federation:
-    return Federation(groups=inputs.client_groups, weighting=weighting, rate=inputs.participation_rate)
+def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
+    return DrawnGradients(groups=inputs.client_groups, weighting=weighting, rate=inputs.participation_rate)
 
 
-def _proof_smoothness(inputs: SampledInputs, federation: Federation) -> float:
+def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
@@ -143,7 +241,7 @@ def weighted_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> 
 @in_doubles
 def drawn(inputs: DrawnInputs) -> Outputs:
     """The bound, corrected, for any way of drawing clients."""
-    federation = Federation(
+    federation = DrawnGradients(
         groups=inputs.client_groups,
         weighting=inputs.weighting,
         rate=inputs.participation_rate,
@@ -244,7 +342,7 @@ PERSONALIZED_RISK = Theorem(
         "Theorems 5.2 and B.4 with L max{α + ακω/(qW), ω/(qW)} and σ̃² = κΣ‖ω_i∇_w f_i‖²/W: κ = 1 − q for clients drawn "
         "independently, (1 − q) N/(N − 1) for a fixed number, ω_i the gradients added up in a message, W = Σω_i"
     ),
-    source=Source("epsilond", "accountants/theorems/papers/bietti/federation.py"),
+    source=Source("epsilond", "accountants/theorems/risk/bietti/sampled_participation.py"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, UNCLIPPED),
     inputs=DrawnInputs,

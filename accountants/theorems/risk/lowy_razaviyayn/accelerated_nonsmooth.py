@@ -6,25 +6,23 @@ from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import PRIVACY_ERRATA
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescription import (
-    AcceleratedPrescription,
-    ReusedRun,
-    envelope_figures,
-    speedup,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
     BATCH_IN_ROUNDS,
     CONDITIONS,
     UNBALANCED,
+    AcceleratedPrescription,
     ReusedInputs,
+    ReusedRun,
     common_outputs,
+    envelope_figures,
+    speedup,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     ENVELOPE_LIPSCHITZ,
     envelope_lipschitz,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import TWO_LEVELS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance_lemmas import TWO_LEVELS
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 

@@ -23,22 +23,16 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import LEFT_OVERS, PLANNED_MEAN
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
-    certified_risk,
-    trusted_step_size,
-    trusted_terms,
-)
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     CONVERGENCE,
     DOMAIN,
-    NEIGHBOURHOOD,
-    NORM,
     POSITIVE,
-    FederationInputs,
-    small_step,
+    CancellationRun,
+    certified_risk,
 )
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import NEIGHBOURHOOD, NORM, small_step
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM
 
 Server = Literal["trusted", "untrusted"]
@@ -47,8 +41,24 @@ SERVER = Quantity(
 )
 
 
+def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
+    """min{D/(σ√(dT)), 1/(4LT)}; at σ = 2S√T/(ρm) it is that of Theorem F.2 (R14)."""
+    first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
+    return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
+
+
+def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
+    """2D²/(ηT²) + 4DG*/T, 4D√(σ̃² + ξ̃²)/√(mT) and 2ηdσ²/T, for η ≤ 1/(4LT): proved (E-R7)."""
+    d, rounds = run.diameter, float(run.rounds)
+    return {
+        "optimisation": 2.0 * d * d / (step_size * rounds * rounds) + 4.0 * d * run.gradient_at_optimum / rounds,
+        "statistical": 4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+        "noise": 2.0 * step_size * run.dimension * noise_std * noise_std / rounds,
+    }
+
+
 @request
-class TrustedRunInputs(FederationInputs):
+class TrustedRunInputs(CancellationRun):
     """ρ; absent `step_size` and `noise_std` are the printed ones."""
 
     gaussian_dp_mu: GaussianDpMu
@@ -58,22 +68,22 @@ class TrustedRunInputs(FederationInputs):
     @property
     def std(self) -> float:
         """σ, by default 2S√T/(ρm)."""
-        printed = 2.0 * self.federation.clipping_norm * math.sqrt(self.rounds)
+        printed = 2.0 * self.clipping_norm * math.sqrt(self.rounds)
         return self.noise_std or printed / (self.gaussian_dp_mu * self.participants)
 
     @property
     def step(self) -> float:
         """η."""
-        return self.step_size or trusted_step_size(self.federation, noise_std=self.std)
+        return self.step_size or trusted_step_size(self, noise_std=self.std)
 
 
 @in_doubles
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
     """The printed bound with its terms, and the display before η at the step taken."""
-    run, mu = inputs.federation, inputs.gaussian_dp_mu
+    run, mu = inputs, inputs.gaussian_dp_mu
     d, reports = run.diameter, float(run.participants) * run.rounds
     terms = {
-        "optimisation": 4.0 * d * (run.optimum_gradient_norm + 2.0 * run.smoothness * d) / run.rounds,
+        "optimisation": 4.0 * d * (run.gradient_at_optimum + 2.0 * run.smoothness * d) / run.rounds,
         "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
         "privacy": 8.0 * d * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
     }
@@ -122,7 +132,7 @@ def lower_order(inputs: OrderInputs) -> Outputs:
 
 
 @request
-class IndependentInputs(FederationInputs):
+class IndependentInputs(CancellationRun):
     """ρ, and the step size of the run."""
 
     gaussian_dp_mu: GaussianDpMu
@@ -132,7 +142,7 @@ class IndependentInputs(FederationInputs):
 @in_doubles
 def independent(inputs: IndependentInputs) -> Outputs:
     """The bound with fresh noise N(0, (2S/ρ)²) on each message, and √(mT/(2M(1 + ln T))), what cancelling it gains."""
-    run = inputs.federation
+    run = inputs
     std = 2.0 * run.clipping_norm / inputs.gaussian_dp_mu
     reports = run.rate * run.rounds
     return {

@@ -1,132 +1,77 @@
-"""Theorem 5.2 of Reshef and Levy as printed, and what is proved in its place: the untrusted server."""
+"""Theorem 5.2 of Reshef and Levy as printed: noise cancellation with an untrusted server, and where it is proved."""
 
 from __future__ import annotations
 
 import math
 from typing import Annotated
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
-    ANY_SCALE,
-    STEP_SIZE,
-    Clients,
-    Diameter,
-    Dimension,
-    Lipschitz,
-    Participants,
-    Quantity,
-    Rounds,
-    StepSize,
-    request,
-)
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.quantities import STEP_SIZE, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
-    CLIENT_SPREAD,
-    GRADIENT_STD,
-    OPTIMUM_GRADIENT_NORM,
-    SMOOTHNESS_HETEROGENEITY,
-    SMOOTHNESS_STD,
-    Federation,
-    GaussianDpMu,
-    SmoothnessOrLinear,
-)
-from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
-    MALICIOUS,
-    or_most,
-    printed_base_std,
-)
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import printed_base_std
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
+    CONVERGENCE,
+    SMOOTH_EVERYWHERE,
+    CancellationRun,
     certified_risk,
-    printed_risk_at,
-    printed_step_size,
-    printed_terms,
     stated_criterion,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM
 
-BASE_STD = Quantity(
-    symbol="√c", gt=0, unit="loss/length", description="σ of a client's first message; that of its N-th is √N times it"
-)
 _TESTS = "tests/theorems/risk/reshef_levy/test_risk.py"
 
 
-@request
-class FederationInputs:
-    """M clients of which m report in each round. Absent spreads and G* are at their largest."""
+# As printed -----------------------------------------------------------------------------------------------------------
+def printed_step_size(run: CancellationRun, *, mu: float) -> float:
+    """min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)} (R8)."""
+    spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
+    first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(spread))
+    return min(first, 1.0 / (8.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
-    clients: Clients
-    participants: Participants
-    rounds: Rounds
-    dimension: Dimension
-    lipschitz: Lipschitz
-    smoothness: SmoothnessOrLinear
-    diameter: Diameter
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
-    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
-    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
-    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM] = None
 
-    def check(self) -> None:
-        """m ≤ M, and scales whose squares are doubles."""
-        check_scales(
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            diameter=self.diameter,
-            gradient_std=self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            smoothness_std=self.smoothness_std,
-            smoothness_heterogeneity=self.smoothness_heterogeneity,
-            optimum_gradient_norm=self.optimum_gradient_norm,
+def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
+    """The three terms of Theorem 5.2: 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)) (R9)."""
+    d, reports = run.diameter, float(run.participants) * run.rounds
+    spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
+    return {
+        "optimisation": 4.0 * d * (run.gradient_at_optimum + 4.0 * run.smoothness * d) / run.rounds,
+        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
+        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(spread) / (mu * reports),
+    }
+
+
+def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
+    """The display before η is picked, for η ≤ 1/(8LT), with M/m ≤ T not yet used (R9')."""
+    d, rounds = run.diameter, float(run.rounds)
+    spread = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
+    noise = 8.0 * run.clipping_norm**2 * step_size * spread / (mu * mu)
+    return math.fsum(
+        (
+            2.0 * d * d / (step_size * rounds * rounds),
+            4.0 * d * run.gradient_at_optimum / rounds,
+            4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+            noise * (1.0 + run.clients / (run.participants * rounds)),
         )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
-
-    @property
-    def federation(self) -> Federation:
-        """With what is absent at its largest."""
-        return Federation(
-            clients=self.clients,
-            participants=self.participants,
-            rounds=self.rounds,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            diameter=self.diameter,
-            gradient_std=or_most(self.gradient_std, self.lipschitz),
-            heterogeneity=or_most(self.heterogeneity, self.lipschitz),
-            smoothness_std=or_most(self.smoothness_std, self.smoothness),
-            smoothness_heterogeneity=or_most(self.smoothness_heterogeneity, self.smoothness),
-            optimum_gradient_norm=or_most(self.optimum_gradient_norm, self.lipschitz),
-        )
+    )
 
 
 @request
-class StatedInputs(FederationInputs):
+class StatedInputs(CancellationRun):
     """ρ, and a step size; absent, it is the printed one."""
 
     gaussian_dp_mu: GaussianDpMu
-    step_size: Annotated[float | None, STEP_SIZE, ANY_SCALE] = None
+    step_size: Annotated[float | None, STEP_SIZE] = None
 
     @property
     def step(self) -> float:
         """η."""
-        return self.step_size or printed_step_size(self.federation, mu=self.gaussian_dp_mu)
+        return self.step_size or printed_step_size(self, mu=self.gaussian_dp_mu)
 
     @property
     def criterion(self) -> float:
         """What decides whether the statement is proved."""
-        return stated_criterion(self.federation, step_size=self.step)
-
-
-@request
-class CertifiedInputs(FederationInputs):
-    """The noise of a run and its step size."""
-
-    base_std: Annotated[float, BASE_STD]
-    step_size: Annotated[StepSize, ANY_SCALE]
+        return stated_criterion(self, step_size=self.step)
 
 
 @in_doubles
@@ -136,34 +81,18 @@ def stated(inputs: StatedInputs) -> Outputs:
     `certified_excess_risk` is the proved bound at the same noise and step, and `criterion` is at most 2 where the
     stated one is proved too.
     """
-    run, mu, step = inputs.federation, inputs.gaussian_dp_mu, inputs.step
-    terms = printed_terms(run, mu=mu)
-    base = printed_base_std(clipping_norm=run.clipping_norm, mu=mu, rounds=run.rounds)
-    proved = certified_risk(run, step_size=step, noise_variance=base * base, thorough=True)
+    mu, step = inputs.gaussian_dp_mu, inputs.step
+    terms = printed_terms(inputs, mu=mu)
+    base = printed_base_std(clipping_norm=inputs.clipping_norm, mu=mu, rounds=inputs.rounds)
+    proved = certified_risk(inputs, step_size=step, noise_variance=base * base, thorough=True)
     return {
         "base_std": base,
         "step_size": step,
         "excess_risk": math.fsum(terms.values()),
         **{f"{name}_term": value for name, value in terms.items()},
-        "excess_risk_at_step_size": printed_risk_at(run, mu=mu, step_size=step),
+        "excess_risk_at_step_size": printed_risk_at(inputs, mu=mu, step_size=step),
         "certified_excess_risk": proved.total,
         "criterion": inputs.criterion,
-    }
-
-
-@in_doubles
-def certified(inputs: CertifiedInputs) -> Outputs:
-    """The proved bound with its parts, and the three bounds it is the least of."""
-    run = inputs.federation
-    found = certified_risk(run, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
-    return {
-        "excess_risk": found.total,
-        "optimisation_term": found.optimisation,
-        "statistical_term": found.statistical,
-        "noise_term": found.noise,
-        "bound_by_norm": found.by_norm,
-        "bound_by_young": found.by_young,
-        "bound_by_stability": found.by_stability,
     }
 
 
@@ -177,12 +106,6 @@ def small_step(left: float) -> Sides:
 
 
 # Conditions and errata ------------------------------------------------------------------------------------------------
-SMOOTH_EVERYWHERE = Condition(
-    "smooth-on-a-neighbourhood",
-    "every record's loss is convex, G-Lipschitz and L-smooth on all of R^d, or on everything within D of the domain",
-)
-DOMAIN = Condition("domain", "the domain is convex, closed, of diameter at most D, and holds x_1")
-CONVERGENCE = (SMOOTH_EVERYWHERE, DOMAIN, UNIFORM, FRESH_RECORDS)
 ROUNDS_COVER = Condition(
     "rounds-cover-clients",
     "M/m ≤ T, used silently by the proof",
@@ -198,15 +121,6 @@ SMALL_STEP = Condition(
     "small-step",
     "8ηLT ≤ 1",
     lambda inputs: small_step(8.0 * inputs.step * inputs.smoothness * inputs.rounds),
-)
-POSITIVE = Condition(
-    "stable-step",
-    "2ηLT < 1, else the bound is unbounded",
-    lambda inputs: Sides(
-        2.0 * inputs.step_size * inputs.smoothness * inputs.rounds < 1.0,
-        2.0 * inputs.step_size * inputs.smoothness * inputs.rounds,
-        1.0,
-    ),
 )
 
 DECOUPLED = Erratum(
@@ -273,31 +187,4 @@ STATED = Theorem(
         },
     ),
 )
-CERTIFIED = Theorem(
-    id="epsilond.noise-cancellation-excess-risk",
-    title="Excess risk with cancelled noise, proved",
-    statement=(
-        "With noise of variance c N after a client's N reports and any step size: E f(x_T) − f* is at most the least "
-        "of three bounds, by the noise's norm, by Young's inequality between reports, and by stability"
-    ),
-    source=Source("epsilond", "repaired proof of Theorem 5.2 of Reshef and Levy, stated in reshef_bounds"),
-    status=Status.PROVED,
-    conditions=(POSITIVE, *CONVERGENCE),
-    inputs=CertifiedInputs,
-    formula=certified,
-    examples=(
-        {
-            "clients": 20,
-            "participants": 4,
-            "rounds": 2000,
-            "dimension": 10,
-            "lipschitz": 1.0,
-            "smoothness": 0.25,
-            "diameter": 2.0,
-            "base_std": 2.9,
-            "step_size": 1e-4,
-        },
-    ),
-)
-
-THEOREMS: tuple[Theorem, ...] = (STATED, CERTIFIED, LEMMA_A_6)
+THEOREMS: tuple[Theorem, ...] = (STATED, LEMMA_A_6)

@@ -10,16 +10,17 @@ from epsilond.accountants.quantities import Clients, Dimension, Participants, Qu
 from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import (
-    ClippingNorm,
-    GaussianDpMu,
-    client_share,
-)
-from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import printed_base_std
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import ClippingNorm, printed_base_std
 
 SPREAD = Quantity(symbol="σ", ge=0, unit="loss/length", description="spread of records about their client's mean")
 CLIENT_SPREAD = Quantity(symbol="ξ", ge=0, unit="loss/length", description="spread of clients about their mean")
 _TESTS = "tests/theorems/risk/reshef_levy/test_variance.py"
+
+
+def client_share(*, clients: int, participants: int) -> float:
+    """(M − m)/(M − 1), the share of the clients' spread that drawing m of M leaves; 0 if all take part."""
+    return 0.0 if clients == participants else (clients - participants) / (clients - 1)
 
 
 @request

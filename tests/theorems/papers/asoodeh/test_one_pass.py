@@ -15,11 +15,14 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.theorem import Evaluation, Reading
-from epsilond.accountants.theorems.hidden_states.contraction_bound import log_contraction_bound
-from epsilond.accountants.theorems.hidden_states.projected_sgd_run import image_diameter
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
+    ANY_LOSSES,
+    AnyOnePass,
+    image_diameter,
+    log_contraction_bound,
+)
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1, InverseTimeSteps
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import ANY_LOSSES, THEOREM_2, AnyOnePass, OnePass
-from epsilond.accountants.theorems.papers.asoodeh.random_stopping import COROLLARY_3, RandomStop
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2, OnePass, RandomStop
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
 

@@ -14,7 +14,6 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorem import Evaluation
-from epsilond.accountants.theorems.papers.bietti.federation import noise_multiplier_of
 from epsilond.accountants.theorems.papers.bietti.noise import (
     ACHIEVED,
     LEAST_NOISE,
@@ -23,18 +22,26 @@ from epsilond.accountants.theorems.papers.bietti.noise import (
     LeastNoiseInputs,
     PrintedNoiseInputs,
 )
-from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, SampledNoiseInputs
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    THEOREM_5_1,
+    SampledNoiseInputs,
+    noise_multiplier_of,
+)
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
-from epsilond.accountants.theorems.risk.bietti.limits import LOCAL_LIMIT, LocalLimitInputs
 from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, MinimalNormInputs
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import (
+    LEMMA_4_6,
+    LOCAL_LIMIT,
+    LocalLimitInputs,
+    VarianceTermInputs,
+)
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
     SampledInputs,
 )
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6, VarianceTermInputs
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
-from epsilond.calibrators.ppsgd.certificate import certify
+from epsilond.calibrators.ppsgd.family import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "ppsgd.json").read_text(encoding="utf-8"))["cases"]

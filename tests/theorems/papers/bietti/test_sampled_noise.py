@@ -9,7 +9,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.papers.bietti.noise import implied_constant
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, SampledNoiseInputs
-from epsilond.calibrators.ppsgd.certificate import certify
+from epsilond.calibrators.ppsgd.family import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 EXAMPLE: dict[str, Any] = dict(THEOREM_5_1.examples[0])

@@ -26,24 +26,15 @@ from epsilond.accountants.specs import TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.mechanisms import binomial
 from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import largest_shift
 from epsilond.accountants.theorems.papers.das import (
-    composed_rounds as das_2,
+    composed_rounds,
+    noise_law,
+    sensitivity,
+    small_movement,
+    truncated_noise,
 )
-from epsilond.accountants.theorems.papers.das import (
-    noise_law as das_law,
-)
-from epsilond.accountants.theorems.papers.das import (
-    sensitivity as das_sensitivity,
-)
-from epsilond.accountants.theorems.papers.das import (
-    small_movement as das_3,
-)
-from epsilond.accountants.theorems.papers.das import (
-    truncated_noise as das_1,
-)
-from epsilond.accountants.theorems.risk.das import convergence as das_convergence
-from epsilond.accountants.theorems.risk.das import lemmas as das_lemmas
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.qtdl.release import Release
+from epsilond.accountants.theorems.risk.das import convergence
+from epsilond.calibrators.qtdl.family import Release
+from epsilond.calibrators.qtdl.problem import QtdlProblem
 from epsilond.calibrators.qtdl.search import search
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "das.json").read_text(encoding="utf-8"))["cases"]
@@ -64,7 +55,7 @@ def outputs(theorem: Any, reading: str = "printed", **inputs: Any) -> Any:
 
 
 def law(i: dict[str, Any], *, value: int = 0, shift: int = 1) -> Any:
-    return outputs(das_law.EQUATION_3, noise_levels=i["m"], decay_rate=i["alpha"], value=value, shift=shift)
+    return outputs(noise_law.EQUATION_3, noise_levels=i["m"], decay_rate=i["alpha"], value=value, shift=shift)
 
 
 def tdl_z(i: Any, o: Any) -> None:
@@ -90,18 +81,20 @@ def tdl_escape(i: Any, o: Any) -> None:
 
 
 def tdl_variance(i: Any, o: Any) -> None:
-    found = outputs(das_law.LEMMA_1, noise_levels=i["m"], decay_rate=i["alpha"], quantization_levels=i["s"])
+    found = outputs(noise_law.LEMMA_1, noise_levels=i["m"], decay_rate=i["alpha"], quantization_levels=i["s"])
     close(found["variance"], o["value"])
 
 
 def tdl_variance_popoviciu(i: Any, o: Any) -> None:
-    found = outputs(das_law.LEMMA_1, noise_levels=i["m"], decay_rate=1.0, quantization_levels=i["s"])
+    found = outputs(noise_law.LEMMA_1, noise_levels=i["m"], decay_rate=1.0, quantization_levels=i["s"])
     close(found["popoviciu_bound"], o["value"])
 
 
 def thm1_printed(i: Any, o: Any) -> None:
-    inputs = das_1.PrintedInputs(epsilon=i["eps"], dimension=i["d"], l1_sensitivity=i["D1"], linf_sensitivity=i["Dinf"])
-    found = das_1.THEOREM_1.evaluate(inputs)
+    inputs = truncated_noise.PrintedInputs(
+        epsilon=i["eps"], dimension=i["d"], l1_sensitivity=i["D1"], linf_sensitivity=i["Dinf"]
+    )
+    found = truncated_noise.THEOREM_1.evaluate(inputs)
     values = found.outputs
     close(values["decay_rate"], o["alpha"])
     close(values["noise_levels"], o["m"])
@@ -195,30 +188,31 @@ def calibrate_l2(i: Any, o: Any) -> None:
     close(levels, o["m"])
     escaped = float(log_escape(rate, levels, shift.parts).upper.exp())
     close(escaped + (1.0 - escaped) * half, o["delta"])
-    release = Release(
+    problem = QtdlProblem(
+        epsilon=i["eps"],
+        delta=i["delta"],
         dimension=i["d"],
-        movement=das_sensitivity.Movement(i["D1"], i["Dinf"], i["D2"]),
-        rounds=1,
-        relation="replace-one",
-        unit="record",
-        observer="server",
+        quantization_levels=1,
+        l1_sensitivity=i["D1"],
+        linf_sensitivity=i["Dinf"],
+        l2_sensitivity=i["D2"],
     )
-    found = search(release, Target.of(i["eps"], i["delta"], None), "concentrated", "concentrated")
+    found = search(Release(problem=problem, movement=problem.movement), "concentrated", "concentrated")
     assert found is not None
     assert found.noise.noise_levels <= o["m"]
 
 
 def sens_coupled(i: Any, o: Any) -> None:
-    found = das_sensitivity.coupled(i["d"], i["s"], l1=i["hat1"], l2=0.1, linf=i["hatinf"])
+    found = sensitivity.coupled(i["d"], i["s"], l1=i["hat1"], l2=0.1, linf=i["hatinf"])
     close(found.linf, o["Dinf"])
     close(found.l1, o["D1"])
 
 
 def thm3_printed(i: Any, o: Any) -> None:
-    inputs = das_3.GrowthInputs(
+    inputs = small_movement.GrowthInputs(
         growth_ratio=i["rho"], samples_per_client=i["n_i"], quantization_levels=i["s"], dimension=i["d"]
     )
-    found = das_3.THEOREM_3.evaluate(inputs)
+    found = small_movement.THEOREM_3.evaluate(inputs)
     close(found.outputs["l1_sensitivity"], o["D1"])
     close(found.outputs["linf_sensitivity"], o["Dinf"])
     close(found.outputs["l2_sensitivity"], o["D2"])
@@ -228,18 +222,18 @@ def thm3_printed(i: Any, o: Any) -> None:
 
 
 def bits_eq7(i: Any, o: Any) -> None:
-    found = outputs(das_law.EQUATION_7, quantization_levels=i["s"], noise_levels=i["m"])
+    found = outputs(noise_law.EQUATION_7, quantization_levels=i["s"], noise_levels=i["m"])
     close(found["bits_per_coordinate"], o["value"])
 
 
 def bits_extra_bound(i: Any, o: Any) -> None:
-    found = outputs(das_law.APPENDIX_F, quantization_levels=i["s"], noise_levels=i["m"])
+    found = outputs(noise_law.APPENDIX_F, quantization_levels=i["s"], noise_levels=i["m"])
     close(found["extra_bits_bound"], o["value"])
 
 
 def _budget(i: Any) -> Any:
     return outputs(
-        das_law.BITS_AFTER_COROLLARY,
+        noise_law.BITS_AFTER_COROLLARY,
         participants=i["r"],
         dimension=i["d"],
         samples_per_client=i.get("b", 1000),
@@ -256,10 +250,10 @@ def cor31_c2(i: Any, o: Any) -> None:
 
 
 def thm2_privacy_printed(i: Any, o: Any) -> None:
-    inputs = das_2.RunInputs(
+    inputs = composed_rounds.RunInputs(
         epsilon=i["eps"], delta=i["delta"], rounds=i["K"], clients=i["n"], participants=i["r"], dimension=i["d"]
     )
-    found = das_2.THEOREM_2.evaluate(inputs)
+    found = composed_rounds.THEOREM_2.evaluate(inputs)
     close(found.outputs["round_epsilon"], o["eps0"])
     close(found.outputs["composed_epsilon"], o["eps_hat"])
     close(found.outputs["claimed_epsilon"], o["eps_total"])
@@ -268,21 +262,21 @@ def thm2_privacy_printed(i: Any, o: Any) -> None:
 
 
 def kov_epsilon(i: Any, o: Any) -> None:
-    close(das_2.printed_composition(epsilon=i["eps0"], delta=i["delta"], rounds=i["K"]), o["value"])
+    close(composed_rounds.printed_composition(epsilon=i["eps0"], delta=i["delta"], rounds=i["K"]), o["value"])
 
 
 def kov_epsilon_best(i: Any, o: Any) -> None:
-    close(das_2.best_composition(epsilon=i["eps0"], delta=i["delta"], rounds=i["K"]), o["value"])
+    close(composed_rounds.best_composition(epsilon=i["eps0"], delta=i["delta"], rounds=i["K"]), o["value"])
 
 
 def thm2_solve_eps_for_hat(i: Any, o: Any) -> None:
-    found = outputs(das_2.EQUATION_22, composed_epsilon=i["target_hat"], delta=i["delta"])
+    found = outputs(composed_rounds.EQUATION_22, composed_epsilon=i["target_hat"], delta=i["delta"])
     close(found["epsilon"], o["value"])
 
 
 def thm2_privacy_corrected(i: Any, o: Any) -> None:
     found = outputs(
-        das_2.ROUNDS_OF_CLIENTS,
+        composed_rounds.ROUNDS_OF_CLIENTS,
         round_epsilon=i["eps0"],
         round_delta=i["delta0"],
         rounds=i["K"],
@@ -297,7 +291,7 @@ def thm2_privacy_corrected(i: Any, o: Any) -> None:
 
 def thm2_steps(i: Any, o: Any) -> None:
     found = outputs(
-        das_convergence.EQUATION_39,
+        convergence.EQUATION_39,
         smoothness=i["L"],
         quasar_convexity=i["zeta"],
         initial_distance=i["dist0"],
@@ -311,16 +305,16 @@ def thm2_steps(i: Any, o: Any) -> None:
 
 
 def thm4_cbar(i: Any, o: Any) -> None:
-    close(das_convergence.variance_constant(clients=i["n"], participants=i["r"]), o["value"])
+    close(convergence.variance_constant(clients=i["n"], participants=i["r"]), o["value"])
 
 
 def lemma3_lower(i: Any, o: Any) -> None:
     inputs = {"gradient_norm": i["norm_grad"], "local_steps": i["E"], "step_size": i["eta"], "smoothness": i["L"]}
-    close(outputs(das_lemmas.LEMMA_3, **inputs)["update_norm"], o["printed"])
-    better = outputs(das_lemmas.LEMMA_3, "corrected", **inputs)
+    close(outputs(convergence.LEMMA_3, **inputs)["update_norm"], o["printed"])
+    better = outputs(convergence.LEMMA_3, "corrected", **inputs)
     close(better["update_norm"], o["sharper"])
     close(better["constant_of_the_printed_proof"], o["constant_actually_proved_by_eq47_48"])
-    assert das_lemmas.LEMMA_3.evaluate(das_lemmas.LEMMA_3.inputs(**inputs)).conditions[0].holds == o["condition"]
+    assert convergence.LEMMA_3.evaluate(convergence.LEMMA_3.inputs(**inputs)).conditions[0].holds == o["condition"]
 
 
 def binomial_consts(i: Any, o: Any) -> None:

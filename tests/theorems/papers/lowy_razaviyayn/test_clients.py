@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    ClientGroup,
-    Federation,
-    Participation,
-    average_of_largest,
-    smallest_round_count,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
+from epsilond.accountants.federation import ClientGroup, Federation, Participation
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, average_of_largest, xi
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 
 
 def test_moments_of_a_random_number_of_participants() -> None:
@@ -48,7 +43,7 @@ def group(clients: int, epsilon: float) -> ClientGroup:
 
 def test_one_demanding_client_among_many_is_averaged_away() -> None:
     federation = Federation(groups=(group(1, 0.1), group(10**6, 1.0)), counts=((10, 0.5), (1000, 0.5)))
-    seen = federation.aggregates(50)
+    seen = aggregates(federation, 50)
     worst, usual = (xi(epsilon=epsilon, log_delta=-11.5, samples_per_client=1000, rounds=50) for epsilon in (0.1, 1.0))
     few, many = (worst + 9 * usual) / 10, (worst + 999 * usual) / 1000
     assert seen.largest_xi == worst

@@ -6,7 +6,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiment_noise import (
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     APPENDIX_H,
     ExperimentInputs,
 )

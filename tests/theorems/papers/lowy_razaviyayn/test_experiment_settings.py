@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.lowy_razaviyayn import experiment_settings as ours
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import experiments as ours
 
 FILE = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())
 CASES = {case["id"]: case for case in FILE["cases"]}

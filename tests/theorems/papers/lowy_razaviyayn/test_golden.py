@@ -10,31 +10,34 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import ClientGroup, Federation, Participation
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.composition import classical as classical_composition
 from epsilond.accountants.theorems.conversions import groups as conversions
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import (
-    ClientGroup,
-    Federation,
-    Participation,
-    average_of_largest,
-)
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     PRIVACY,
     NoiseInputs,
+    aggregates,
+    average_of_largest,
     epsilon_limit,
     minimal_batch_size_real,
+    noise_stds,
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.convergence import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
     LEMMA_E9,
     RecursionInputs,
     convex_bound_printed,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+    fresh_gradient_variance,
+    reused_gradient_variance_printed,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
+    THEOREM_2_1,
+    SmoothInputs,
     complete_convex,
     complete_strongly_convex,
 )
@@ -43,10 +46,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import (
     LEMMA_E2,
     GeneralisationInputs,
     StabilityInputs,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import (
-    fresh_gradient_variance,
-    reused_gradient_variance_printed,
 )
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
@@ -266,7 +265,7 @@ def convex(case: dict[str, Any]) -> dict[str, Any]:
         "M_tilde": found.aggregates.participants,
         "Xi_tilde": found.aggregates.xi,
         "branch": found.aggregates.branch,
-        "sigma2": [std * std for std in found.noise_stds],
+        "sigma2": [std**2 for std in noise_stds(all_clients, lipschitz=number(given["L"]), rounds=found.rounds)],
         "bound": found.excess_risk,
         "bound_eq27": found.terms["master"],
     }
@@ -288,7 +287,7 @@ def strongly_convex(case: dict[str, Any]) -> dict[str, Any]:
         "eta": found.step_size,
         "weight_ratio": found.averaging_ratio,
         "branch": found.aggregates.branch,
-        "sigma2": [std * std for std in found.noise_stds],
+        "sigma2": [std**2 for std in noise_stds(federation(given), lipschitz=number(given["L"]), rounds=found.rounds)],
         "risk_scale": found.excess_risk,
         "explicit_empirical_bound": found.terms["empirical"],
         "stability": found.terms["stability"],
@@ -305,10 +304,10 @@ def moments(case: dict[str, Any]) -> dict[str, Any]:
     return {"M": found.mean, "M_prime": found.rms}
 
 
-def aggregates(case: dict[str, Any]) -> dict[str, Any]:
+def the_aggregates(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
     all_clients = federation(given)
-    seen = all_clients.aggregates(given["R"])
+    seen = aggregates(all_clients, given["R"])
     smallest = min(
         xi(
             epsilon=group.epsilon,
@@ -441,7 +440,7 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "thm21_strongly_convex_complete": strongly_convex,
     "average_of_largest": largest,
     "participation_moments": moments,
-    "client_aggregates": aggregates,
+    "client_aggregates": the_aggregates,
     "lemma_e1_population_bound": lemma_e1,
     "lemma_e2_stability": lemma_e2,
     "lemma_e4_convex": lemma_e4,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorems.composition.classical import advanced_composition, subsampled_epsilon
 from epsilond.accountants.theorems.conversions.groups import (
     group_log_delta,
@@ -15,25 +16,24 @@ from epsilond.accountants.theorems.conversions.groups import (
     replacement_log_delta,
 )
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     minimal_batch_size_real,
     noise_std,
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.convergence import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
     recursion_bound,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     Problem,
     excess_risk,
     optimisation_error,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import complete_convex
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import stability
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import gradient_variance
 from tests.oracles import lowy as oracle
 
 CLOSE = 1e-12

@@ -20,19 +20,19 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn import noise as lowy_n
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import epsilon_limit
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    convergence as lowy_convergence,
+    descent_lemmas as lowy_convergence,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
+    explicit_bound as lowy_step_size,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
+    gradient_variance as lowy_variance_lemmas,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     smooth_losses as lowy_2_1,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     stability as lowy_stability,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    step_size as lowy_step_size,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    variance_lemmas as lowy_variance_lemmas,
 )
 
 FAMILIES = (
@@ -257,13 +257,13 @@ EDGES = [
 def test_a_condition_holds_up_to_its_edge_and_fails_beyond(edge: Edge) -> None:
     theorem = THEOREMS[edge.theorem]
     assert theorem.inputs is not None
-    (condition,) = (condition for condition in theorem.conditions if condition.id == edge.condition)
     for fields, holds in ((edge.holding, True), (edge.failing, False)):
-        result = condition.at(theorem.inputs(**fields))
+        evaluation = theorem.evaluate(theorem.inputs(**fields))
+        (result,) = (one for one in evaluation.conditions if one.id == edge.condition)
         assert result.holds is holds
         assert result.left is not None
         assert result.right is not None
-        assert SIGNS[theorem.id, condition.id](result.left, result.right) is holds
+        assert SIGNS[theorem.id, edge.condition](result.left, result.right) is holds
 
 
 def test_every_checked_condition_stands_in_the_table() -> None:

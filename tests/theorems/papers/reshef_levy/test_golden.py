@@ -15,21 +15,8 @@ from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorem import Evaluation, Theorem
 from epsilond.accountants.theorems.conversions.renyi import MIRONOV
-from epsilond.accountants.theorems.papers.reshef_levy import (
-    conversions as reshef_conversions,
-)
-from epsilond.accountants.theorems.papers.reshef_levy import (
-    noise_cancellation as reshef_privacy,
-)
-from epsilond.accountants.theorems.risk.reshef_levy import (
-    trusted_server as reshef_f_2,
-)
-from epsilond.accountants.theorems.risk.reshef_levy import (
-    untrusted_server as reshef_5_2,
-)
-from epsilond.accountants.theorems.risk.reshef_levy import (
-    variance as reshef_variance,
-)
+from epsilond.accountants.theorems.papers.reshef_levy import conversions, noise_cancellation, weighted_differences
+from epsilond.accountants.theorems.risk.reshef_levy import certified_bound, trusted_server, untrusted_server, variance
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "reshef.json").read_text())["cases"]
 RELATIONS: dict[str, Relation] = {"replace": "replace-one", "add_remove": "add-or-remove-one"}
@@ -114,7 +101,7 @@ def sampled_noise(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def constants(case: dict[str, Any]) -> dict[str, Any]:
-    found = asked(reshef_privacy.CONSTANTS, case)
+    found = asked(weighted_differences.CONSTANTS, case)
     assert found.conditions[0].holds is case["conditions_ok"]
     names = {"S": "clipping_norm", "sigma_t": "total_gradient_std", "xi_t": "total_heterogeneity"}
     return {short: found.outputs[name] for short, name in names.items()}
@@ -123,13 +110,13 @@ def constants(case: dict[str, Any]) -> dict[str, Any]:
 def schedule(output: str, count: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def found(case: dict[str, Any]) -> dict[str, Any]:
         given = {"S": 1.0, **case["inputs"]}
-        return value_of(reshef_privacy.SCHEDULE, output, **{count: "participations"})({"inputs": given})
+        return value_of(noise_cancellation.SCHEDULE, output, **{count: "participations"})({"inputs": given})
 
     return found
 
 
 def stated(case: dict[str, Any]) -> dict[str, Any]:
-    found = asked(reshef_5_2.STATED, case)
+    found = asked(untrusted_server.STATED, case)
     cover = next(one for one in found.conditions if one.id == "rounds-cover-clients")
     assert cover.holds is case["conditions_ok"]
     return {
@@ -140,11 +127,11 @@ def stated(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def repaired(case: dict[str, Any]) -> dict[str, Any]:
-    whole = asked(reshef_5_2.STATED, case)
+    whole = asked(untrusted_server.STATED, case)
     given = {"base_std": whole.outputs["base_std"]}
     given |= {NAMES[letter]: number(value) for letter, value in case["inputs"].items() if letter != "rho"}
-    inputs = reshef_5_2.CertifiedInputs(**given)
-    found = reshef_5_2.CERTIFIED.evaluate(inputs).outputs
+    inputs = certified_bound.CertifiedInputs(**given)
+    found = certified_bound.CERTIFIED.evaluate(inputs).outputs
     assert found["excess_risk"] == pytest.approx(whole.outputs["certified_excess_risk"], rel=1e-14)
     return {
         "R0": found["bound_by_norm"],
@@ -157,44 +144,44 @@ def repaired(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def remaining_noise(case: dict[str, Any]) -> dict[str, Any]:
-    found = asked(reshef_variance.LEMMA_4_1, case).outputs
+    found = asked(variance.LEMMA_4_1, case).outputs
     return {"cancelled": found["cancelled_noise"], "independent": found["independent_noise"]}
 
 
 def gain(case: dict[str, Any]) -> dict[str, Any]:
     given = {"d": 10, "G": 1, "L": 1, "D": 1, "rho": 1, "eta": "1e-5", **case["inputs"]}
-    return value_of(reshef_f_2.INDEPENDENT, "gain_of_cancellation")({"inputs": given})
+    return value_of(trusted_server.INDEPENDENT, "gain_of_cancellation")({"inputs": given})
 
 
 def baseline(case: dict[str, Any]) -> dict[str, Any]:
-    found = asked(reshef_f_2.BASELINE, case).outputs
+    found = asked(trusted_server.BASELINE, case).outputs
     return {"eta": found["step_size"], "bound": found["excess_risk"]}
 
 
 READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "gdp_delta": value_of(reshef_conversions.GAUSSIAN_PROFILE, "delta"),
-    "gdp_mu": value_of(reshef_conversions.TARGET, "gaussian_dp_mu"),
-    "gdp_eps": value_of(reshef_conversions.EXACT, "epsilon"),
+    "gdp_delta": value_of(conversions.GAUSSIAN_PROFILE, "delta"),
+    "gdp_mu": value_of(conversions.TARGET, "gaussian_dp_mu"),
+    "gdp_eps": value_of(conversions.EXACT, "epsilon"),
     "rdp_to_dp": renyi,
-    "zcdp_eps_mironov": value_of(reshef_conversions.LEMMA_2_6, "epsilon"),
-    "zcdp_rho_mironov": value_of(reshef_conversions.TARGET, "lemma_gaussian_dp_mu"),
-    "zcdp_eps_tight": value_of(reshef_conversions.EXACT, "zcdp_epsilon"),
+    "zcdp_eps_mironov": value_of(conversions.LEMMA_2_6, "epsilon"),
+    "zcdp_rho_mironov": value_of(conversions.TARGET, "lemma_gaussian_dp_mu"),
+    "zcdp_eps_tight": value_of(conversions.EXACT, "zcdp_epsilon"),
     "psg_delta": sampled_delta,
     "psg_z": sampled_noise,
     "r_constants": constants,
-    "r_lemma21": value_of(reshef_variance.LEMMA_2_1, "variance"),
-    "r_lemma43": value_of(reshef_variance.LEMMA_4_3, "variance"),
-    "r_gauss_renyi": value_of(reshef_conversions.LEMMA_2_3, "renyi_divergence", sigma="noise_std"),
-    "r_rho51": value_of(reshef_privacy.UNTRUSTED, "gaussian_dp_mu"),
+    "r_lemma21": value_of(variance.LEMMA_2_1, "variance"),
+    "r_lemma43": value_of(variance.LEMMA_4_3, "variance"),
+    "r_gauss_renyi": value_of(conversions.LEMMA_2_3, "renyi_divergence", sigma="noise_std"),
+    "r_rho51": value_of(noise_cancellation.UNTRUSTED, "gaussian_dp_mu"),
     "r_noise_var": schedule("noise_variance", "count"),
     "r_rho_actual": schedule("true_gaussian_dp_mu", "K"),
     "r_thm52": stated,
-    "r_bound52_eta": lambda case: {"bound": asked(reshef_5_2.STATED, case).outputs["excess_risk_at_step_size"]},
+    "r_bound52_eta": lambda case: {"bound": asked(untrusted_server.STATED, case).outputs["excess_risk_at_step_size"]},
     "r_repaired": repaired,
-    "r_indep_bound": value_of(reshef_f_2.INDEPENDENT, "excess_risk"),
+    "r_indep_bound": value_of(trusted_server.INDEPENDENT, "excess_risk"),
     "r_cancel_gain": gain,
     "r_eff_noise": remaining_noise,
-    "r_rho_trusted": value_of(reshef_privacy.TRUSTED, "gaussian_dp_mu"),
+    "r_rho_trusted": value_of(noise_cancellation.TRUSTED, "gaussian_dp_mu"),
     "r_noisy_sgd": baseline,
 }
 SAMPLED = {"psg_delta": 1e-9, "psg_z": 1e-9}

@@ -11,21 +11,20 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.power_sums import harmonic, root_sum
 from epsilond.accountants.specs import Composed, Gaussian
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import harmonic, root_sum
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
-    CONSTANTS,
     RECORDS,
     SCHEDULE,
     TRUSTED,
     UNTRUSTED,
-    ConstantsInputs,
     ReportsInputs,
     ScheduleInputs,
     TrustedInputs,
     base_std,
     upper_mu,
 )
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import CONSTANTS, ConstantsInputs
 
 NOISES = (3.0, 5.0, 2.0, 7.0, 4.0)
 

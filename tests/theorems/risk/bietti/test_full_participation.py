@@ -13,7 +13,6 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import OPTIMUM_NORM, quantity_of
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.accountants.theorems.papers.bietti.federation import Federation, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ANY_STEP,
     THEOREM_4_5,
@@ -23,7 +22,8 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     simple_bound_at_step,
     theorem_step,
 )
-from epsilond.accountants.theorems.risk.bietti.limits import (
+from epsilond.accountants.theorems.risk.bietti.personalization import Landscape, minimal_norm
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import (
     EQUATION_9,
     GLOBAL_LIMIT,
     LOCAL_LIMIT,
@@ -31,7 +31,7 @@ from epsilond.accountants.theorems.risk.bietti.limits import (
     LocalLimitInputs,
     PrivacyCostInputs,
 )
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape, minimal_norm
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from epsilond.calibrators import CALIBRATORS
 
 
@@ -119,7 +119,7 @@ def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() 
 def test_the_limits_are_those_of_the_landscape() -> None:
     group = GroupOfUsers(clients=100, batch_size=1, shared_gradient_std=0.8, local_gradient_std=1.0)
     landscape = Landscape.of(
-        Federation(groups=(group,), weighting="clients", rate=1.0),
+        DrawnGradients(groups=(group,), weighting="clients", rate=1.0),
         rounds=500, smoothness=2.0, optimum_norm=1.5, optimum_spread=0.0, noise_std=0.05, dimension=50,
     )  # fmt: skip
     local = LOCAL_LIMIT.evaluate(

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.bietti.federation import Federation, GroupOfUsers
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.accountants.theorems.risk.bietti.personalization import (
     MINIMAL_NORM,
@@ -20,7 +19,8 @@ from epsilond.accountants.theorems.risk.bietti.personalization import (
     OptimumInputs,
     minimal_norm,
 )
-from epsilond.accountants.theorems.risk.bietti.sharing_nothing import LEMMA_4_6, VarianceTermInputs
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, VarianceTermInputs
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from tests.oracles import bietti as oracle
 
 EXAMPLE: dict[str, Any] = dict(LEMMA_4_6.examples[0])
@@ -40,7 +40,7 @@ def landscape(**changes: Any) -> Landscape:
         local_gradient_std=given["local"], shared_gradient_norm=given["norm"],
     )  # fmt: skip
     names = ("rounds", "smoothness", "optimum_norm", "optimum_spread", "noise_std", "dimension")
-    federation = Federation(groups=(group,), weighting="clients", rate=given["rate"])
+    federation = DrawnGradients(groups=(group,), weighting="clients", rate=given["rate"])
     return Landscape.of(federation, **{name: given[name] for name in names})
 
 

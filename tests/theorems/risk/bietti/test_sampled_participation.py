@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.bietti.federation import Federation, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.full_participation import simple_bound_at_step
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
+    DrawnGradients,
     DrawnInputs,
+    GroupOfUsers,
     SampledInputs,
 )
 
@@ -72,7 +73,7 @@ def test_the_printed_selection_variance_is_too_small() -> None:
     rng = np.random.default_rng(4)
     drawn = rng.random((400_000, clients)) < rate
     measured = np.mean((drawn @ gradients / (rate * clients)) ** 2)
-    federation = Federation(groups=(group(clients, norm=1.0),), weighting="clients", rate=rate)
+    federation = DrawnGradients(groups=(group(clients, norm=1.0),), weighting="clients", rate=rate)
     corrected = federation.variances().selection / (rate * clients)
     printed = federation.variances("printed").selection / (rate * clients)
     assert measured == pytest.approx(corrected, rel=0.02)
@@ -118,7 +119,9 @@ def test_the_printed_bound_is_broken_by_a_run() -> None:
 def test_a_fixed_number_by_enumeration(clients: int, drawn: int) -> None:
     """E‖Σ b_i D_i/Q‖² over all subsets: at most the bound for any D, and equal to it where they sum to zero."""
     rng = np.random.default_rng(6)
-    federation = Federation(groups=(group(clients),), weighting="clients", rate=drawn / clients, draw="fixed-number")
+    federation = DrawnGradients(
+        groups=(group(clients),), weighting="clients", rate=drawn / clients, draw="fixed-number"
+    )
     for centred in (True, False):
         vectors = rng.normal(size=(clients, 3))
         vectors = vectors - vectors.mean(0) if centred else vectors
@@ -139,7 +142,7 @@ def test_independent_draws_by_enumeration() -> None:
     batches, rate = (1, 2, 4), 0.3
     rng = np.random.default_rng(7)
     vectors = rng.normal(size=(3, 2)) * np.asarray(batches)[:, None]
-    federation = Federation(groups=tuple(group(1, batch) for batch in batches), weighting="samples", rate=rate)
+    federation = DrawnGradients(groups=tuple(group(1, batch) for batch in batches), weighting="samples", rate=rate)
     drawn = rate * federation.weight
     exact = 0.0
     for chosen in itertools.product((0, 1), repeat=3):
@@ -159,7 +162,7 @@ def test_the_variance_is_the_second_moment_at_the_optimum(weighting: Any, draw: 
     message = batches if weighting == "samples" else np.ones(5)
     means = rng.normal(size=(5, dimension))
     means -= (message @ means) / message.sum()  # the weighted mean of the clients' gradients vanishes
-    federation = Federation(
+    federation = DrawnGradients(
         groups=tuple(
             GroupOfUsers(
                 clients=1, batch_size=int(batch), shared_gradient_std=1.5 * math.sqrt(dimension),
@@ -186,7 +189,7 @@ def test_the_variance_is_the_second_moment_at_the_optimum(weighting: Any, draw: 
 
 def test_everything_reduces_to_theorem_4_5_with_all_clients() -> None:
     """E-B5: the corrected smoothness does, the printed one does not."""
-    federation = Federation(groups=(group(10),), weighting="clients", rate=1.0)
+    federation = DrawnGradients(groups=(group(10),), weighting="clients", rate=1.0)
     assert federation.smoothness_factors() == (1.0, 0.1)
     assert federation.smoothness_factors("printed") == (1.1, 0.1)
     run = {
@@ -262,5 +265,5 @@ def test_rates_that_a_sampling_cannot_have(sampling: Any, rate: float, pointer: 
 
 
 def test_a_single_client_is_always_drawn() -> None:
-    federation = Federation(groups=(group(1),), weighting="clients", rate=1.0, draw="fixed-number")
+    federation = DrawnGradients(groups=(group(1),), weighting="clients", rate=1.0, draw="fixed-number")
     assert federation.selection == 0.0

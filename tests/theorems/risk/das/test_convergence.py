@@ -13,13 +13,13 @@ from epsilond.accountants.profiles.truncated_law import largest_rate, least_leve
 from epsilond.accountants.theorems.papers.das.noise_law import update_error
 from epsilond.accountants.theorems.risk.das.convergence import (
     EQUATION_39,
+    LEMMA_3,
     THEOREM_2_UTILITY,
     THEOREM_4,
     ConvergenceInputs,
     best_ratio,
     variance_constant,
 )
-from epsilond.accountants.theorems.risk.das.lemmas import LEMMA_3
 
 BASE: dict[str, Any] = dict(EQUATION_39.examples[0])
 

@@ -11,7 +11,8 @@ import pytest
 from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ClientGroup, Federation
+from epsilond.accountants.federation import ClientGroup, Federation
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import with_own_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     AcceleratedProblem,
     accelerated_risk,
@@ -20,16 +21,13 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth im
     THEOREM_2_4,
     EnvelopedInputs,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescription import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
+    THEOREM_E_1,
     ReusedRun,
+    SmoothReusedInputs,
     complete,
     envelope_figures,
     speedup,
-    with_own_lipschitz,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
-    THEOREM_E_1,
-    SmoothReusedInputs,
 )
 from tests.oracles import lowy as oracle
 

@@ -16,23 +16,21 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     ACCELERATED_RISK_BOUND,
     AcceleratedProblem,
     AcceleratedRiskInputs,
-    accelerated_risk,
-    best_envelope_smoothness,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import (
     Descent,
     Stage,
+    accelerated_risk,
+    best_envelope_smoothness,
     best_stage,
     best_stages,
     stage_factors,
     stages_bound,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import weights
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.acceleration_lemmas import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import (
     LEMMA_E11,
     LEMMA_E12,
     ConvexInputs,
     StronglyConvexInputs,
+    weights,
 )
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]

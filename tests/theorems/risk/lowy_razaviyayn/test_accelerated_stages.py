@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_risk import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     Descent,
     stage_factors,
     stages_bound,

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Federation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.convergence import (
+from epsilond.accountants.federation import Federation
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
     convex_bound,
     convex_bound_printed,
     recursion_bound,
     recursion_scale,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import complete_convex
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 
 
 def projected_run(*, lipschitz: float, step: float, rounds: int) -> list[float]:

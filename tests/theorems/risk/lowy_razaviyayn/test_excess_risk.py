@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Problem, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import best_step_size, closed_step_size
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+    Problem,
+    best_step_size,
+    closed_step_size,
+    excess_risk,
+)
 
 RUNS = 600
 

@@ -11,15 +11,16 @@ import pytest
 from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import ClientGroup, Federation
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import epsilon_limit
+from epsilond.accountants.federation import ClientGroup, Federation
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, epsilon_limit, noise_stds
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Problem, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_prescription import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Problem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import (
+    THEOREM_2_2,
+    NonsmoothInputs,
     complete_convex_envelope,
     complete_strongly_convex_envelope,
     informal_envelope,
@@ -99,7 +100,8 @@ def test_half_of_545_stands_and_174_and_a_half_is_proved(seed: int) -> None:
     assert found.excess_risk == pytest.approx(272.5 * unit, rel=1e-12)
     printed_unit = printed.terms["unit"]
     assert printed.excess_risk_at_effective_participants == pytest.approx(545.0 * printed_unit, rel=1e-12)
-    (group,), (std,) = federation.groups, found.noise_stds
+    (group,) = federation.groups
+    (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
     assert found.step_size is not None
     assert found.envelope_smoothness is not None
     risk = excess_risk(
@@ -220,7 +222,7 @@ def test_the_printed_logarithm_has_the_other_participants() -> None:
     few = ClientGroup(clients=1, samples_per_client=900, batch_size=9, epsilon=1.0, log_delta=LOG_DELTA)
     many = replace(few, clients=99, samples_per_client=1000, batch_size=10)
     federation = Federation(groups=(few, many), counts=((1, 0.5), (100, 0.5)))
-    assert federation.aggregates(100).branch == "largest"
+    assert aggregates(federation, 100).branch == "largest"
     arguments = {}
     for reading in ("printed", "corrected"):
         found = complete_strongly_convex_envelope(
@@ -277,9 +279,9 @@ EDGES = [
 def test_a_condition_holds_up_to_its_edge_and_fails_beyond(
     name: str, holding: dict[str, Any], failing: dict[str, Any]
 ) -> None:
-    (condition,) = (condition for condition in THEOREM_2_2.conditions if condition.id == name)
     for fields, holds in ((holding, True), (failing, False)):
-        result = condition.at(NonsmoothInputs(**fields))
+        evaluation = THEOREM_2_2.evaluate(NonsmoothInputs(**fields))
+        (result,) = (one for one in evaluation.conditions if one.id == name)
         assert result.holds is holds
         assert result.left is not None
         assert result.right is not None

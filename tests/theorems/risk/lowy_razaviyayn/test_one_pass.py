@@ -13,9 +13,10 @@ from mpmath import mpf
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_prescription import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
+    THEOREM_2_3,
     OnePass,
+    OnePassInputs,
     balanced_convex_terms,
     balanced_strongly_convex_terms,
     clients_needed,

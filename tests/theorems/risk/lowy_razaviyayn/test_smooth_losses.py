@@ -8,13 +8,15 @@ import pytest
 from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Federation, smallest_round_count
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.convergence import convex_bound_printed
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Problem, excess_risk
+from epsilond.accountants.federation import Federation
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_stds, xi
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import convex_bound_printed
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Problem, excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_prescription import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
+    THEOREM_2_1,
+    SmoothInputs,
     complete_convex,
     complete_strongly_convex,
     constant_by_parts,
@@ -79,7 +81,8 @@ def test_what_is_proved_here_replaces_272_by_174(seed: int) -> None:
     """The average of w_1, …, w_R with no stationarity (E-13), with client sampling where not all take part (E-14)."""
     federation, loss = random_instance(seed, everyone=seed % 2 == 0)
     found = complete_convex(federation=federation, **loss)
-    (group,), (std,) = federation.groups, found.noise_stds
+    (group,) = federation.groups
+    (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
     assert found.step_size is not None
     risk = excess_risk(
         Problem(
@@ -146,7 +149,7 @@ def test_the_noise_in_the_printed_steps_of_the_proof() -> None:
     """E-16: Lemma E.4 at the printed σ has 128 Rd ξ where (26) prints 4 Rd; and c has the noise once, not twice."""
     federation = Federation.of_equal_clients(**EQUAL)
     rounds, step, dimension = 99, 0.125, LOSS["dimension"]
-    (std,) = federation.noise_stds(lipschitz=1.0, rounds=rounds)
+    (std,) = noise_stds(federation, lipschitz=1.0, rounds=rounds)
     with_noise, without = (
         convex_bound_printed(
             initial_distance=1.0, step_size=step, rounds=rounds, sampling_variance=0.0, client_variance=0.0,
@@ -185,7 +188,8 @@ def test_the_strongly_convex_bound_covers_ours(seed: int) -> None:
     federation, loss = random_instance(seed, everyone=True)
     mu = loss["smoothness"] * float(np.random.default_rng(seed).random())
     found = complete_strongly_convex(federation=federation, strong_convexity=mu, **loss)
-    (group,), (std,) = federation.groups, found.noise_stds
+    (group,) = federation.groups
+    (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
     assert found.step_size is not None
     risk = excess_risk(
         Problem(

@@ -12,31 +12,29 @@ import pytest
 from mpmath import mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.clients import Participation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.excess_risk import Problem, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.federated_risk import FEDERATED_RISK, FederatedInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.step_size import best_step_size
+from epsilond.accountants.federation import ClientGroup, Participation, loss_scales
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Problem, best_step_size, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import client_factor, sampling_factor
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
-    Alike,
+    FEDERATED_RISK,
+    FederatedInputs,
     UnequalProblem,
     best_envelope,
     enveloped_excess_risk,
-    loss_scales,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import client_factor, sampling_factor
 from tests.oracles import lowy as oracle
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
 GROUPS = (
-    Alike(clients=4, samples_per_client=3, batch_size=2, lipschitz=1.0),
-    Alike(clients=2, samples_per_client=10, batch_size=5, lipschitz=2.0),
+    ClientGroup(clients=4, samples_per_client=3, batch_size=2, lipschitz=1.0),
+    ClientGroup(clients=2, samples_per_client=10, batch_size=5, lipschitz=2.0),
 )
 COUNTS = ((1, 0.5), (3, 0.5))
 STDS = (0.3, 0.8)
 EXAMPLE: dict[str, Any] = dict(FEDERATED_RISK.examples[0])
 
 
-def unequal(groups: tuple[Alike, ...] = GROUPS, **changes: Any) -> UnequalProblem:
+def unequal(groups: tuple[ClientGroup, ...] = GROUPS, **changes: Any) -> UnequalProblem:
     given: dict[str, Any] = {
         "participants": Participation.of(COUNTS).mean,
         "dimension": 1,
@@ -85,7 +83,7 @@ def test_the_variance_is_that_of_every_draw(seed: int) -> None:
     formula = within / participants + client_factor(clients=3, participants=participants) * between
     assert formula == pytest.approx(exact, rel=1e-10)
     groups = tuple(
-        Alike(clients=1, samples_per_client=n, batch_size=k, lipschitz=float(np.abs(row).max()))
+        ClientGroup(clients=1, samples_per_client=n, batch_size=k, lipschitz=float(np.abs(row).max()))
         for row, (n, k) in zip(data, shapes, strict=True)
     )
     assert unequal(groups, participants=participants).variance(0.0).total >= exact
@@ -93,7 +91,7 @@ def test_the_variance_is_that_of_every_draw(seed: int) -> None:
 
 @pytest.mark.parametrize("mu", [0.0, 0.4])
 def test_equal_clients_get_the_bound_for_equal_clients(mu: float) -> None:
-    group = Alike(clients=5, samples_per_client=40, batch_size=8, lipschitz=1.5)
+    group = ClientGroup(clients=5, samples_per_client=40, batch_size=8, lipschitz=1.5)
     split = (replace(group, clients=2), replace(group, clients=3))
     plain = Problem(
         clients=5, participants=2, samples_per_client=40, batch_size=8, dimension=7, lipschitz=1.5, smoothness=3.0,

@@ -5,13 +5,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+    LEMMA_E6,
+    SubsetMeanInputs,
     fresh_gradient_variance,
     gradient_variance,
     reused_gradient_variance_printed,
     sampling_factor,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.variance_lemmas import LEMMA_E6, SubsetMeanInputs
 from tests.oracles.lowy import two_level_variance
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.reshef_levy.bounds import (
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
+    CERTIFIED,
+    CertifiedInputs,
     best_step_size,
     certified_risk,
-    printed_risk_at,
-    printed_step_size,
-    printed_terms,
     stated_criterion,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
@@ -27,10 +26,11 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     TrustedRunInputs,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
-    CERTIFIED,
     STATED,
-    CertifiedInputs,
     StatedInputs,
+    printed_risk_at,
+    printed_step_size,
+    printed_terms,
 )
 
 BASE: dict[str, Any] = {
@@ -73,7 +73,7 @@ def test_the_papers_experiments_are_covered(mu: float, printed: float, proved: f
 @pytest.mark.parametrize(("rate", "step_size"), [(4, 1e-4), (1, 3e-5), (10, 2.4e-4), (20, 1e-4)])
 def test_the_repaired_bounds_from_their_definitions(rate: int, step_size: float) -> None:
     inputs = stated(participants=rate, rounds=500)
-    run, c = inputs.federation, 7.0
+    run, c = inputs, 7.0
     found = certified_risk(run, step_size=step_size, noise_variance=c, thorough=True)
     with mp.workdps(30):
         eta, smooth, d, t, m = (
@@ -87,7 +87,7 @@ def test_the_repaired_bounds_from_their_definitions(rate: int, step_size: float)
         spread = mp.mpf(run.total_gradient_std) ** 2
         spread += mp.mpf(run.clients - m) / (run.clients - 1) * mp.mpf(run.total_heterogeneity) ** 2
         roots = mp.fsum(mp.sqrt(k) for k in range(1, t + 1))
-        base = d**2 / (2 * eta) + t * d * run.optimum_gradient_norm + d * mp.sqrt(spread / m) * roots
+        base = d**2 / (2 * eta) + t * d * run.gradient_at_optimum + d * mp.sqrt(spread / m) * roots
         noise = c * run.dimension
         norm = (base + d * mp.sqrt(noise / m) * roots) / (steps * (1 - h))
         young = (base + eta * noise * steps / (m * p**2)) / (steps * (1 - 2 * h))
@@ -125,14 +125,14 @@ def test_the_stated_bound_is_above_the_certified_one_where_it_is_proved() -> Non
 def test_the_criterion_holds_in_the_range_of_the_errata() -> None:
     """M ≤ 2m always; and T ≥ 0.206 ⌈(M/m) ln(2M/m)⌉³ at the printed step."""
     for gap, needed in ((1, 1), (2, 1), (5, 356), (10, 5562), (20, 83_500)):
-        run = stated(clients=4 * gap, rounds=needed, gaussian_dp_mu=1e3).federation
+        run = stated(clients=4 * gap, rounds=needed, gaussian_dp_mu=1e3)
         assert stated_criterion(run, step_size=1 / (8 * run.smoothness * run.rounds)) <= 2.0 * (1 + 1e-12)
 
 
 def test_the_best_step_is_no_worse_than_the_printed_one() -> None:
     for changes in ({}, {"smoothness": 0.0}, {"rounds": 1}, {"clients": 4}, {"clients": 10**6}, {"rounds": 10**6}):
         inputs = stated(**changes)
-        run = inputs.federation
+        run = inputs
         variance = STATED.evaluate(inputs).outputs["base_std"] ** 2
         best = certified_risk(
             run, step_size=best_step_size(run, noise_variance=variance), noise_variance=variance
@@ -191,7 +191,7 @@ def test_each_condition_of_the_risk_can_fail() -> None:
     assert conditions_of(STATED.evaluate(few))["rounds-cover-clients"] is False
     assert conditions_of(STATED.evaluate(few))["stated-bound-is-proved"] is False
     # M/m ≤ T is what lets the display be rounded to the statement (E-R3): with more clients it exceeds it.
-    run, mu = stated(clients=10**6, rounds=4).federation, 4.0
+    run, mu = stated(clients=10**6, rounds=4), 4.0
     display = printed_risk_at(run, mu=mu, step_size=printed_step_size(run, mu=mu))
     assert display > math.fsum(printed_terms(run, mu=mu).values())
     long = stated(step_size=1.1 / (8 * 0.25 * 2000))
@@ -229,7 +229,7 @@ def test_a_run_stays_below_its_certified_bound() -> None:
     """Algorithm 1 on linear losses over a ball, with the schedule's noise; mean excess of x_T over runs."""
     clients, participants, rounds, dimension, runs = 10, 5, 300, 3, 40
     inputs = stated(clients=clients, participants=participants, rounds=rounds, dimension=dimension, smoothness=0.0)
-    run, base = inputs.federation, STATED.evaluate(inputs).outputs["base_std"]
+    run, base = inputs, STATED.evaluate(inputs).outputs["base_std"]
     step = best_step_size(run, noise_variance=base**2)
     draw = np.random.default_rng(8)
     slope = np.asarray([0.5, 0.0, 0.0])

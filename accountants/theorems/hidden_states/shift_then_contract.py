@@ -14,21 +14,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve import LARGEST_EPSILON, Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import periodic_mu
+from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorems.hidden_states.projected_contraction import (
+    CONVEX_LOSSES,
+    FRESH_NOISE,
+    LIPSCHITZ_LOSSES,
+    PROJECTED,
+    SMOOTH_LOSSES,
+    Run,
+    log_contraction_bound,
+)
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import HIDDEN, periodic_mu
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.theorems.composition.minimum import Bound
+    from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-    from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
 
 EXACT_PLACES = 4096
 BLOCK_RATIO = 1.0 + 1.0 / 256.0
 STAGE = 256
 """Nodes that are tried before all are."""
+SMALL_LOG_DELTA = -14.0
+"""A bound that is not convex lends its tails from a convex one, chosen where log δ is about this."""
 
 
 @dataclass(frozen=True)
@@ -191,3 +204,70 @@ def _summed(
         return Interval(lower, upper)
     left = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
     return Interval(lower, float(np.logaddexp(upper, left))) if left < lower - NEGLIGIBLE else None
+
+
+# One ε at a time -----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Contracted:
+    """One use, and the kernels behind it: a sum, or the largest, of products of convex functions of e^ε."""
+
+    run: Run
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Ends of log δ."""
+        return log_contraction_bound(epsilon, self.run)
+
+
+@dataclass(frozen=True)
+class Interpolated:
+    """The best plan for every place, and kernels behind it if `contracted`."""
+
+    steps: EqualSteps | DifferingSteps
+    contracted: bool
+
+    @cached_property
+    def convex(self) -> Bound:
+        """Itself without kernels. With them: kernels from one step on, the best where δ is about a millionth."""
+        if not self.contracted:
+            return self
+        epsilon = 2.0**-10
+        while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
+            epsilon *= 2.0
+        choices: list[Bound] = [Interpolated(self.steps, contracted=False)]
+        if isinstance(self.steps, EqualSteps):
+            switches = (0.0, *(2.0**k for k in range(max(1, self.steps.run.period).bit_length())))
+            choices += [Switched(self.steps, switch) for switch in switches]
+        else:
+            choices.append(Contracted(self.steps.run))
+        return min(choices, key=lambda choice: choice.log_bound(epsilon).upper)
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Ends of log δ."""
+        return self.steps.log_bound(epsilon, contracted=self.contracted)
+
+
+@dataclass(frozen=True)
+class Switched:
+    """The best plan to `switch` steps behind the last use, kernels from there on."""
+
+    steps: EqualSteps
+    switch: float
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Ends of log δ."""
+        return self.steps.log_bound(epsilon, contracted=True, switch=self.switch)
+
+
+HYBRID = Theorem(
+    id="epsilond.shift-then-contract",
+    title="Shifted interpolation, then contraction",
+    statement=(
+        "δ(ε) ≤ min over τ, from the last use on, of θ_ε(μ_τ) Π_{k>τ} θ_ε(D_k √m/(η_k σ_k)), μ_τ by shifted "
+        "interpolation of the first τ steps, D_k the diameter of step k's image"
+    ),
+    source=Source("epsilond", "asoodeh.lemma-2 after epsilond.shifted-interpolation"),
+    status=Status.PROVED,
+    conditions=(LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, HIDDEN),
+)
+
+THEOREMS: tuple[Theorem, ...] = (HYBRID,)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.quantities import Relation
     from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorems.papers.bietti.federation import ClientSampling
+    from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family
@@ -164,6 +164,11 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
     if not excess(low) > 0.0 > excess(high):
         return guess
     return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
+
+
+def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
+    """σ_ζ = zC/(qW), on the average."""
+    return noise_multiplier * problem.clipping_norm / (problem.rate * problem.federation.weight)
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:

@@ -1,6 +1,6 @@
 """δ of the last model of a single pass whose steps differ: shifted interpolation, and contraction on top of it.
 
-As `shifted_interpolation_bound`, place by place: a use v steps before the release has moved the run by s; after the
+As `shift_then_contract`, place by place: a use v steps before the release has moved the run by s; after the
 steps behind it Π c of that is left against noise of variance Σ (Π c)² ν². At u of 0, 1, 3, 7, … steps behind the use
 one may stop counting distances and count kernels. Places are counted from the release backwards, v = T − j.
 """
@@ -17,12 +17,12 @@ import numpy as np
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_bound import BLOCK_RATIO
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation_plan import LEAST_CONTRACTION, OUTWARD
+from epsilond.accountants.theorems.hidden_states.shift_then_contract import BLOCK_RATIO
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import LEAST_CONTRACTION, OUTWARD
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.hidden_states.projected_sgd_run import Run
+    from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
 
 MOST_PLACES = 2**20
 HYBRID_PLACES = 2**13

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.search import LEAST
+from epsilond.calibrators.cautions import assumed, noise_cautions, printed_cautions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from epsilond.calibrators.search import Certified
 
 
-def warnings_of(
+def cautions_of(
     problem: MiniBatchProblem,
     certified: Sequence[Certified],
     noise_stds: Sequence[float],
     printed: Sequence[PrintedReading],
 ) -> tuple[Caution, ...]:
-    """Every warning that applies, in a fixed order; `certified` and `noise_stds` are those of each group."""
+    """Every caution that applies, in a fixed order; `certified` and `noise_stds` are those of each group."""
     return (
         *_of_the_groups(problem, noise_stds),
-        *_of_the_noise(certified),
-        *(warning for reading in printed for warning in of_a_reading(reading, noise_stds)),
+        *noise_cautions(certified),
+        *printed_cautions(printed, noise_stds),
         *_of_the_sampling(problem),
         *_of_assumptions(problem),
         *_of_what_is_not_used(problem),
@@ -54,43 +54,6 @@ def _of_the_groups(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> It
         )
 
 
-def _of_the_noise(certified: Sequence[Certified]) -> Iterator[Caution]:
-    if any(one.noise == LEAST for one in certified):
-        yield Caution(
-            code="sampling-alone-suffices",
-            message=f"a record is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; "
-            "a record that is drawn is hardly protected",
-        )
-    elif any(one.slack is None for one in certified):
-        yield Caution(
-            code="minimality-not-proved",
-            message="the noise is certified, but the lattice is too coarse here to prove that 0.1 % less would not do",
-        )
-
-
-def of_a_reading(reading: PrintedReading, noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Conditions of a printed statement that fail, and printed noise that is too little; for every algorithm."""
-    name = f"{reading.theorem} ({reading.reading})"
-    for condition in reading.conditions:
-        if condition.holds is False:
-            sides = f": {condition.left:.6g} against {condition.right:.6g}" if condition.left is not None else ""
-            yield Caution(
-                code="printed-condition-fails",
-                message=f"{name} does not apply, {condition.statement} fails{sides}; the certified parameters stand",
-            )
-    if reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon:
-        yield Caution(
-            code="printed-noise-not-private",
-            message=f"at the noise printed in {name} the true ε is at least {reading.true.epsilon.lower:.6g}, "
-            f"above the {reading.claims.epsilon:g} it claims",
-        )
-    if reading.parameters["noise_std"] < noise_stds[int(reading.parameters.get("group", 0))]:
-        yield Caution(
-            code="printed-noise-below-certified",
-            message=f"the noise printed in {name} is below the smallest that is certified here",
-        )
-
-
 def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Caution]:
     if problem.sampling == "with-replacement":
         yield Caution(
@@ -112,12 +75,7 @@ def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _of_assumptions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    if problem.initial_distance is None:
-        yield Caution(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
-    if not problem.identically_distributed and problem.heterogeneity is None:
-        yield Caution(
-            code="assumed-heterogeneity", message="heterogeneity was taken to be lipschitz, its largest value"
-        )
+    yield from assumed(problem, "initial_distance", *(() if problem.identically_distributed else ("heterogeneity",)))
     if problem.sampling not in ("without-replacement", "full"):
         yield Caution(
             code="no-risk-for-this-sampling",

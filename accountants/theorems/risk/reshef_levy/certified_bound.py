@@ -1,4 +1,4 @@
-"""Bounds on the excess risk of cancelled noise: those of the printed proof, and those that are proved in its place.
+"""What is proved of the excess risk of cancelled noise, in the place of Theorem 5.2 of Reshef and Levy.
 
 All take the noise as `noise_variance` c: a client's noise has variance c N per coordinate after N reports, so that
 c = 4S²(1 + ln T)/ρ² is the schedule of Theorem 5.2. A = T(T + 1)/2, p = m/M, h = 2ηLT,
@@ -16,15 +16,76 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.power_sums import root_sum
 from epsilond.accountants.numerics.special import FloatArray
-from epsilond.accountants.theorems.papers.reshef_levy.arithmetic import Federation, root_sum
+from epsilond.accountants.quantities import Clients, Dimension, Participants, Quantity, Rounds, StepSize, request
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import LossConstants, or_most
+from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM, client_share
 
 AGES = 4096
 """Ages l are tried one by one up to here, and on a geometric grid of as many beyond."""
 _NEGLIGIBLE = 60.0
+OPTIMUM_GRADIENT_NORM = Quantity(
+    symbol="‖∇f(x*)‖",
+    ge=0,
+    unit="loss/length",
+    description="norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G",
+)
+BASE_STD = Quantity(
+    symbol="√c", gt=0, unit="loss/length", description="σ of a client's first message; that of its N-th is √N times it"
+)
+
+
+@request
+class CancellationRun(LossConstants):
+    """M clients of which m report in each of T rounds. Absent spreads and G* are at their largest."""
+
+    clients: Clients
+    participants: Participants
+    rounds: Rounds
+    dimension: Dimension
+    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM] = None
+
+    def check(self) -> None:
+        """m ≤ M, and scales whose squares are doubles."""
+        super().check()
+        check_scales(optimum_gradient_norm=self.optimum_gradient_norm)
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
+
+    @property
+    def gradient_at_optimum(self) -> float:
+        """G*, at most G."""
+        return or_most(self.optimum_gradient_norm, self.lipschitz)
+
+    @property
+    def rate(self) -> float:
+        """p = m/M."""
+        return self.participants / self.clients
+
+    @property
+    def printed_variance(self) -> float:
+        """σ̃² + ξ̃², as Theorems 5.2 and F.2 have it."""
+        return self.total_gradient_std**2 + self.total_heterogeneity**2
+
+    @property
+    def variance(self) -> float:
+        """σ̃² + (M − m)/(M − 1) ξ̃², as Lemma 4.2 has it."""
+        share = client_share(clients=self.clients, participants=self.participants)
+        return self.total_gradient_std**2 + share * self.total_heterogeneity**2
+
+    @property
+    def steps(self) -> float:
+        """A = T(T + 1)/2, the sum of the weights."""
+        return 0.5 * self.rounds * (self.rounds + 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +105,15 @@ class RiskParts:
         return min(self.by_norm, self.by_young, self.by_stability)
 
 
-def base_parts(run: Federation, step_size: float) -> tuple[float, float]:
+def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
     """base as D²/(2η) + TDG* and D√(V/m) Σ√t."""
-    optimisation = run.diameter * (0.5 * run.diameter / step_size + run.rounds * run.optimum_gradient_norm)
+    optimisation = run.diameter * (0.5 * run.diameter / step_size + run.rounds * run.gradient_at_optimum)
     return optimisation, run.diameter * math.sqrt(run.variance / run.participants) * root_sum(run.rounds)
 
 
-def certified_risk(run: Federation, *, step_size: float, noise_variance: float, thorough: bool = False) -> RiskParts:
+def certified_risk(
+    run: CancellationRun, *, step_size: float, noise_variance: float, thorough: bool = False
+) -> RiskParts:
     """R0, RI and RS at any step size; infinite where their denominators are not positive.
 
     `thorough` tries every age that may matter, up to a million; without it their number is bounded.
@@ -78,7 +141,9 @@ def certified_risk(run: Federation, *, step_size: float, noise_variance: float, 
     )
 
 
-def _by_stability(run: Federation, base: float, scale: float, step_size: float, h: float, *, thorough: bool) -> float:
+def _by_stability(
+    run: CancellationRun, base: float, scale: float, step_size: float, h: float, *, thorough: bool
+) -> float:
     ages = candidate_ages(run, step_size, thorough=thorough)
     rate, steps, rounds = run.rate, run.steps, float(run.rounds)
     young = base + scale * steps / rate * np.exp(log_kappa(run, step_size, ages))
@@ -95,7 +160,7 @@ def _by_stability(run: Federation, base: float, scale: float, step_size: float, 
     return float(np.min(np.where(inflation > 0.0, bounds, np.inf)))
 
 
-def log_kappa(run: Federation, step_size: float, ages: FloatArray) -> FloatArray:
+def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
     """2ηL Σ_{a < l} a², at most 600."""
     growth = 2.0 * step_size * run.smoothness * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
     return np.asarray(np.minimum(growth, 600.0))
@@ -106,7 +171,7 @@ def _powers(rate: float, ages: FloatArray) -> FloatArray:
     return np.zeros_like(ages) if rate == 1.0 else np.exp(ages * math.log1p(-rate))
 
 
-def candidate_ages(run: Federation, step_size: float, *, thorough: bool) -> FloatArray:
+def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
     """Ages l worth trying: beyond the last, old noise is nothing or κ everything; T itself if losses are linear."""
     last = float(run.rounds)
     if run.rate < 1.0:
@@ -123,14 +188,14 @@ def candidate_ages(run: Federation, step_size: float, *, thorough: bool) -> Floa
     return np.append(ages, float(run.rounds)) if pull == 0.0 else ages
 
 
-def stated_criterion(run: Federation, *, step_size: float) -> float:
+def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
     """The least over l of κ + (M/m)(1 − m/M)^l: Theorem 5.2 is proved where it is at most 2 (E-R1)."""
     ages = candidate_ages(run, step_size, thorough=False)
     values = np.exp(log_kappa(run, step_size, ages)) + _powers(run.rate, ages) / run.rate
     return float(np.min(values))
 
 
-def best_step_size(run: Federation, *, noise_variance: float) -> float:
+def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     """A step size that nearly minimises the certified bound: a geometric grid, then golden sections."""
     centre = run.diameter * math.sqrt(run.participants * run.rate / (2.0 * noise_variance * run.dimension * run.steps))
     top = 100.0 * centre
@@ -159,51 +224,73 @@ def best_step_size(run: Federation, *, noise_variance: float) -> float:
     return math.exp(min((left, right, grid[best]), key=bound))
 
 
-# As printed -----------------------------------------------------------------------------------------------------------
-def printed_step_size(run: Federation, *, mu: float) -> float:
-    """min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)} (R8)."""
-    spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
-    first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(spread))
-    return min(first, 1.0 / (8.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
+# The theorem ---------------------------------------------------------------------------------------------------------
+@request
+class CertifiedInputs(CancellationRun):
+    """The noise of a run and its step size."""
+
+    base_std: Annotated[float, BASE_STD]
+    step_size: StepSize
 
 
-def printed_terms(run: Federation, *, mu: float) -> dict[str, float]:
-    """The three terms of Theorem 5.2: 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)) (R9)."""
-    d, reports = run.diameter, float(run.participants) * run.rounds
-    spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
+@in_doubles
+def certified(inputs: CertifiedInputs) -> Outputs:
+    """The proved bound with its parts, and the three bounds it is the least of."""
+    found = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {
-        "optimisation": 4.0 * d * (run.optimum_gradient_norm + 4.0 * run.smoothness * d) / run.rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(spread) / (mu * reports),
+        "excess_risk": found.total,
+        "optimisation_term": found.optimisation,
+        "statistical_term": found.statistical,
+        "noise_term": found.noise,
+        "bound_by_norm": found.by_norm,
+        "bound_by_young": found.by_young,
+        "bound_by_stability": found.by_stability,
     }
 
 
-def printed_risk_at(run: Federation, *, mu: float, step_size: float) -> float:
-    """The display before η is picked, for η ≤ 1/(8LT), with M/m ≤ T not yet used (R9')."""
-    d, rounds = run.diameter, float(run.rounds)
-    spread = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
-    noise = 8.0 * run.clipping_norm**2 * step_size * spread / (mu * mu)
-    return math.fsum(
-        (
-            2.0 * d * d / (step_size * rounds * rounds),
-            4.0 * d * run.optimum_gradient_norm / rounds,
-            4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
-            noise * (1.0 + run.clients / (run.participants * rounds)),
-        )
-    )
+SMOOTH_EVERYWHERE = Condition(
+    "smooth-on-a-neighbourhood",
+    "every record's loss is convex, G-Lipschitz and L-smooth on all of R^d, or on everything within D of the domain",
+)
+DOMAIN = Condition("domain", "the domain is convex, closed, of diameter at most D, and holds x_1")
+CONVERGENCE = (SMOOTH_EVERYWHERE, DOMAIN, UNIFORM, FRESH_RECORDS)
+POSITIVE = Condition(
+    "stable-step",
+    "2ηLT < 1, else the bound is unbounded",
+    lambda inputs: Sides(
+        2.0 * inputs.step_size * inputs.smoothness * inputs.rounds < 1.0,
+        2.0 * inputs.step_size * inputs.smoothness * inputs.rounds,
+        1.0,
+    ),
+)
 
-
-def trusted_step_size(run: Federation, *, noise_std: float) -> float:
-    """min{D/(σ√(dT)), 1/(4LT)}; at σ = 2S√T/(ρm) it is that of Theorem F.2 (R14)."""
-    first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
-    return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
-
-
-def trusted_terms(run: Federation, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """2D²/(ηT²) + 4DG*/T, 4D√(σ̃² + ξ̃²)/√(mT) and 2ηdσ²/T, for η ≤ 1/(4LT): proved (E-R7)."""
-    d, rounds = run.diameter, float(run.rounds)
-    return {
-        "optimisation": 2.0 * d * d / (step_size * rounds * rounds) + 4.0 * d * run.optimum_gradient_norm / rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
-        "noise": 2.0 * step_size * run.dimension * noise_std * noise_std / rounds,
-    }
+CERTIFIED = Theorem(
+    id="epsilond.noise-cancellation-excess-risk",
+    title="Excess risk with cancelled noise, proved",
+    statement=(
+        "With noise of variance c N after a client's N reports and any step size: E f(x_T) − f* is at most the least "
+        "of three bounds, by the noise's norm, by Young's inequality between reports, and by stability"
+    ),
+    source=Source(
+        "epsilond",
+        "repaired proof of Theorem 5.2 of Reshef and Levy; accountants/theorems/risk/reshef_levy/certified_bound.py",
+    ),
+    status=Status.PROVED,
+    conditions=(POSITIVE, *CONVERGENCE),
+    inputs=CertifiedInputs,
+    formula=certified,
+    examples=(
+        {
+            "clients": 20,
+            "participants": 4,
+            "rounds": 2000,
+            "dimension": 10,
+            "lipschitz": 1.0,
+            "smoothness": 0.25,
+            "diameter": 2.0,
+            "base_std": 2.9,
+            "step_size": 1e-4,
+        },
+    ),
+)
+THEOREMS: tuple[Theorem, ...] = (CERTIFIED,)

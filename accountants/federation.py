@@ -1,0 +1,243 @@
+"""The clients of a run: alike ones as one group, and the law of how many of them take part in a round.
+
+Clients come in groups of equal ones, so that a federation of 10⁹ clients costs as much as its number of groups. The
+round's number of participants may be random; given it, the participants are a uniform set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    DELTA,
+    EPSILON,
+    LIPSCHITZ,
+    LOG10_DELTA,
+    PROBABILITY,
+    SQUARES,
+    WEIGHT,
+    Clients,
+    Participants,
+    SamplesPerClient,
+    Sampling,
+    natural_log_delta,
+    request,
+)
+
+MOST_GROUPS = 1000
+
+
+# Values -------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class ClientGroup:
+    """Clients that are alike: how many, and each one's records, batch, Lipschitz constant and target.
+
+    `lipschitz` is that of the weighted losses. Without a target ε is infinite and δ is 1: nothing is promised.
+    """
+
+    clients: int
+    samples_per_client: int
+    batch_size: int
+    lipschitz: float = 1.0
+    epsilon: float = math.inf
+    log_delta: float = 0.0
+
+    @property
+    def records_and_target(self) -> dict[str, Any]:
+        """n, ε and ln δ by name: what a formula for the noise of one client asks for beside the rounds."""
+        return {"samples_per_client": self.samples_per_client, "epsilon": self.epsilon, "log_delta": self.log_delta}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Participation:
+    """The moments of the number M_r of participants that the bounds use.
+
+    `mean` is 1/E[1/M_r] (M) and `rms` is 1/√E[1/M_r²] (M'); 1 ≤ rms ≤ mean ≤ N.
+    """
+
+    mean: float
+    rms: float
+
+    @classmethod
+    def of(cls, counts: Sequence[tuple[int, float]]) -> Participation:
+        """From (participants, probability) pairs.
+
+        Raises:
+            InvalidInput: a count below 1, a probability outside [0, 1], or a sum that is not 1.
+        """
+        faults = [
+            Fault("/participation", "has a count or probability out of range")
+            for count, probability in counts
+            if count < 1 or not 0.0 <= probability <= 1.0
+        ]
+        if faults or abs(math.fsum(probability for _, probability in counts) - 1.0) > 1e-9:
+            raise InvalidInput(*faults or [Fault("/participation", "has probabilities that do not sum to 1")])
+        first = math.fsum(probability / count for count, probability in counts)
+        second = math.fsum(probability / count / count for count, probability in counts)
+        return cls(mean=1.0 / first, rms=1.0 / math.sqrt(second))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Federation:
+    """All clients, and the law of how many of them participate in a round, as (count, probability) pairs."""
+
+    groups: tuple[ClientGroup, ...]
+    counts: tuple[tuple[int, float], ...]
+
+    @classmethod
+    def of_equal_clients(cls, *, clients: int, participants: int, **each: Any) -> Federation:
+        """N equal clients of which a fixed number takes part in each round; `each` are the fields of their group."""
+        return cls(groups=(ClientGroup(clients=clients, **each),), counts=((participants, 1.0),))
+
+    @property
+    def clients(self) -> int:
+        """How many clients there are in all groups."""
+        return sum(group.clients for group in self.groups)
+
+    @property
+    def all_participate(self) -> bool:
+        """Whether every client takes part in every round."""
+        return all(count == self.clients for count, probability in self.counts if probability > 0.0)
+
+    @property
+    def participation(self) -> Participation:
+        """The moments of the number of participants."""
+        return Participation.of(self.counts)
+
+    @property
+    def fewest_samples(self) -> int:
+        """The records of the client that has the fewest."""
+        return min(group.samples_per_client for group in self.groups)
+
+    @property
+    def smallest_batch(self) -> int:
+        """The smallest batch of any client."""
+        return min(group.batch_size for group in self.groups)
+
+
+def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
+    """p_i N of each group of clients, from (relative weight, clients) pairs; all 1 where the weights are equal.
+
+    Σ p_i F_i is the plain mean of the losses p_i N f, and all that scales with a loss scales with it: Lipschitz
+    constant, sensitivity and noise, smoothness, strong convexity (Appendix B of Lowy and Razaviyayn, E-30).
+    """
+    clients = sum(count for _, count in weights)
+    whole = math.fsum(weight * count for weight, count in weights)
+    return tuple(weight * clients / whole for weight, _ in weights)
+
+
+# Requests -----------------------------------------------------------------------------------------------------------
+@request
+class ParticipationCount:
+    """How many clients may report in a round, and with what probability."""
+
+    participants: Participants
+    probability: Annotated[float, PROBABILITY]
+
+
+@request
+class ClientGroupRequest:
+    """Clients that are alike: how many, and what differs from the rest of the request.
+
+    An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
+    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
+    """
+
+    clients: Clients
+    samples_per_client: SamplesPerClient
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    epsilon: Annotated[float | None, EPSILON, SQUARES] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    weight: Annotated[float, WEIGHT, SQUARES] = 1.0
+
+    def log_delta_or(self, log_delta: float) -> float:
+        """The group's own ln δ, or else that of the request."""
+        if self.delta is None and self.log10_delta is None:
+            return log_delta
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    def batch_at(self, *, batch_size: int, samples_per_client: int) -> int:
+        """Its batch as given, or the share of its records that `batch_size` is of `samples_per_client`."""
+        if self.batch_size is not None:
+            return self.batch_size
+        whole = samples_per_client
+        return max(1, (2 * batch_size * self.samples_per_client + whole) // (2 * whole))
+
+
+def read_members(record: object, name: str, member: type) -> None:
+    """Make the field's entries of class `member` where they are plain mappings, as in examples and configuration.
+
+    Raises:
+        InvalidInput: an entry is at fault, or of another kind; pointers are those of the whole request.
+    """
+    made = []
+    for place, value in enumerate(getattr(record, name)):
+        try:
+            made.append(member(**value) if isinstance(value, Mapping) else value)
+        except InvalidInput as error:
+            at = f"/{name}/{place}"
+            raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+        except TypeError:
+            raise InvalidInput.at(f"/{name}/{place}", "has unknown or missing fields") from None
+        if not isinstance(made[-1], member):
+            raise InvalidInput.at(f"/{name}/{place}", "must be an object")
+    object.__setattr__(record, name, tuple(made))
+
+
+def group_count_faults(groups: Sequence[object]) -> list[Fault]:
+    """No group, or more than `MOST_GROUPS`."""
+    if 1 <= len(groups) <= MOST_GROUPS:
+        return []
+    return [Fault("/client_groups", "has too few or too many groups", f"1 to {MOST_GROUPS}")]
+
+
+def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, sampling: Sampling) -> list[Fault]:
+    """What no run can have, as pointers under /client_groups."""
+    faults = group_count_faults(groups)
+    if faults:
+        return faults
+    if sum(group.clients for group in groups) != clients:
+        faults.append(Fault("/client_groups", "must add up to clients", f"{clients} clients"))
+    for place, group in enumerate(groups):
+        at, n = f"/client_groups/{place}", group.samples_per_client
+        if group.delta is not None and group.log10_delta is not None:
+            faults.append(Fault(f"{at}/delta", "give at most one of delta and log10_delta"))
+        if group.batch_size is not None and sampling == "full" and group.batch_size != n:
+            faults.append(Fault(f"{at}/batch_size", "a full batch holds samples_per_client records", f"= {n}"))
+        elif (group.batch_size or 1) > n and sampling != "with-replacement":
+            faults.append(Fault(f"{at}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+    return faults
+
+
+def law_faults(participation: Sequence[ParticipationCount], *, participants: int | None, clients: int) -> list[Fault]:
+    """What is wrong with a law of the number of participants beside a fixed number of them."""
+    if participants is not None:
+        return [Fault("/participation", "give at most one of participants and participation")]
+    if not 1 <= len(participation) <= MOST_GROUPS:
+        return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_GROUPS}")]
+    return participation_faults(participation, clients=clients)
+
+
+def participation_faults(participation: Sequence[ParticipationCount], *, clients: int) -> list[Fault]:
+    """What is wrong with the law of the number of participants, as pointers under /participation."""
+    faults = [
+        Fault(f"/participation/{place}/participants", "exceeds the number of clients", f"≤ {clients}")
+        for place, one in enumerate(participation)
+        if one.participants > clients
+    ]
+    if abs(math.fsum(one.probability for one in participation) - 1.0) > 1e-9:
+        faults.append(Fault("/participation", "has probabilities that do not sum to 1"))
+    return faults
+
+
+def participation_counts(participation: Sequence[ParticipationCount]) -> tuple[tuple[int, float], ...]:
+    """The law as (count, probability) pairs that sum to 1, impossible counts left out."""
+    whole = math.fsum(one.probability for one in participation)
+    return tuple((one.participants, one.probability / whole) for one in participation if one.probability > 0.0)

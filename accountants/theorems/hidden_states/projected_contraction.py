@@ -1,0 +1,414 @@
+"""One pass of projected gradient descent, its last model released: one use of the record, then kernels that contract.
+
+With Δ the distance of two admissible gradients (2L for replace-one, L for zero-out-one) a use of the record at step t
+moves the mean by η_t Δ/m, against noise η_t σ_t/√m per coordinate: r_s(t) = Δ/(√m σ_t) standard deviations. A later
+step k maps the ball by a map of Lipschitz constant c_k into a set of diameter D_k and adds its noise:
+r_c(k) = D_k √m/(η_k σ_k). The step size cancels in the first and stays in the second.
+
+A record used at step j alone is protected by θ_ε(r_s(j)) there, and each later step k multiplies by θ_ε(r_c(k)). Where
+the record's place is uniform and secret the laws are mixtures over it and the divergences average (joint convexity);
+where it may be known the worst place counts. A random release averages over its step. This is Theorem 2 of Asoodeh et
+al. 2021 with the diameter of each image as it is, whatever the losses and step sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.errors import BeyondBudget, InvalidInput
+from epsilond.accountants.numerics.factor_sums import (
+    ROUNDING,
+    geometric_sum,
+    log_scheduled_sum,
+    theta_with_error,
+    triangular_sum,
+)
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray, log_theta_complement
+from epsilond.accountants.quantities import (
+    CONVEX,
+    NOISE_STD,
+    SMOOTHNESS,
+    STEP_SIZE,
+    Clients,
+    Lipschitz,
+    Participants,
+    PrivacyLoss,
+    Quantity,
+    Radius,
+    Relation,
+    StrongConvexity,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.schedules import Constant, Explicit, InverseTime, demand_length
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import ProjectedSgd
+
+FIRST_STOP = Quantity(ge=1, description="release at a uniform step from this one on; absent: at the last")
+STEP_SIZES = Quantity(symbol="η_t", unit="length²/loss", description="step sizes: one for all steps, or one for each")
+NOISE_STDS = Quantity(
+    symbol="σ_t", unit="gradient", description="one client's noise per coordinate: one for all steps, or one for each"
+)
+
+
+MOST_SCHEDULED = 10**7
+MOST_SCHEDULED_STOPS = 10**6
+MOST_SCHEDULED_NOISES = 10**6
+"""Most steps of a run whose step size or noise changes: released at its end; at a random step; for a whole curve, if
+the noise changes."""
+
+
+# The run ------------------------------------------------------------------------------------------------------------
+def lipschitz_constant(
+    step: FloatArray, *, smoothness: float | None, strong_convexity: float, convex: bool
+) -> FloatArray | None:
+    """Lipschitz constant of w ↦ w − η ∇F(w), rounded up; None where the gradient has none.
+
+    The eigenvalues of the Hessian lie in [λ, β], or in [−β, β] without convexity: max(|1 − ηλ|, |1 − ηβ|) or 1 + ηβ.
+    """
+    if smoothness is None:
+        return None
+    if not convex:
+        return np.asarray(1.0 + step * smoothness + 4 * UNIT_ROUNDOFF * (1.0 + step * smoothness))
+    if strong_convexity == 0.0:
+        return np.maximum(1.0, (step * smoothness - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF))
+    least, most = step * strong_convexity, step * smoothness
+    constant = np.maximum(np.abs(1.0 - least), np.abs(1.0 - most)) + 4 * UNIT_ROUNDOFF * (1.0 + most)
+    return np.where(most <= 2.0, np.minimum(constant, 1.0), constant)
+
+
+def image_diameter(
+    step: FloatArray,
+    *,
+    radius: float,
+    lipschitz: float,
+    smoothness: float | None,
+    strong_convexity: float,
+    convex: bool,
+) -> FloatArray:
+    """Diameter of {w − η ∇F(w): ‖w‖ ≤ ρ}: 2 min(c ρ, ρ + ηL), c the map's Lipschitz constant where it has one.
+
+    For convex β-smooth losses and η ≤ 2/β this is 2ρ; strongly convex, 2ρ max(|1 − ηλ|, |1 − ηβ|); smooth but not
+    convex, 2 min(ρ(1 + ηβ), ρ + ηL); neither, 2(ρ + ηL).
+    """
+    moved = 2.0 * (radius + step * lipschitz)
+    constant = lipschitz_constant(step, smoothness=smoothness, strong_convexity=strong_convexity, convex=convex)
+    return moved if constant is None else np.minimum(2.0 * radius * constant, moved)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A run, for one neighbouring relation. `sensitivity` is Δ; see `ProjectedSgd` for the rest.
+
+    `known_order`: the order of the batches may be known, so that the worst place in it counts; otherwise each of the
+    n records is equally likely to stand in any place. `whole_ball`: take every image's diameter to be 2ρ.
+    """
+
+    clients: int
+    participants: int
+    steps: int
+    first_stop: int
+    sensitivity: float
+    lipschitz: float
+    radius: float
+    smoothness: float | None
+    strong_convexity: float
+    convex: bool
+    step_schedule: Constant | InverseTime | Explicit
+    noise_schedule: Constant | InverseTime | Explicit
+    known_order: bool = False
+    whole_ball: bool = False
+
+    @classmethod
+    def of(cls, spec: ProjectedSgd, relation: Relation) -> Run:
+        """The run of a spec."""
+        return cls(
+            clients=spec.clients,
+            participants=spec.participants,
+            steps=spec.steps,
+            first_stop=spec.first_stop,
+            sensitivity=sensitivity_factor(relation) * spec.lipschitz,
+            lipschitz=spec.lipschitz,
+            radius=spec.radius,
+            smoothness=spec.smoothness,
+            strong_convexity=spec.strong_convexity,
+            convex=spec.convex,
+            step_schedule=spec.step_schedule,
+            noise_schedule=spec.noise_schedule,
+            known_order=spec.batches == "cyclic",
+        )
+
+    @property
+    def period(self) -> int:
+        """Batches in one pass."""
+        return self.clients // self.participants
+
+    @property
+    def stops(self) -> int:
+        """How many steps may be the released one."""
+        return self.steps - self.first_stop + 1
+
+    @property
+    def constant(self) -> bool:
+        """Whether every step is like every other."""
+        return self.step_schedule.constant is not None and self.noise_schedule.constant is not None
+
+    @property
+    def count(self) -> int:
+        """How many steps, for `contraction_sums`.
+
+        Raises:
+            BeyondBudget: more steps than can be gone through one by one.
+        """
+        most = MOST_SCHEDULED if self.stops == 1 else MOST_SCHEDULED_STOPS
+        if self.steps > most:
+            raise BeyondBudget(f"{self.steps} steps of changing size or noise are more than {most:.0e}")
+        return self.steps
+
+    @property
+    def most_accounted(self) -> int:
+        """Most steps of a run whose curve is read at some fifty ε."""
+        most = MOST_SCHEDULED if self.one_sensitivity else MOST_SCHEDULED_NOISES
+        return self.steps if self.constant else most if self.stops == 1 else min(most, MOST_SCHEDULED_STOPS)
+
+    @property
+    def largest_sensitivity(self) -> float:
+        """r_s where the noise is least."""
+        return self.sensitivity / (math.sqrt(self.participants) * self.noise_schedule.least(self.steps))
+
+    @property
+    def largest_step(self) -> float:
+        """The largest step size."""
+        constant = self.step_schedule.constant
+        return constant if constant is not None else float(self.step_schedule.at(1, min(self.count, 10**6)).max())
+
+    @property
+    def one_sensitivity(self) -> bool:
+        """Whether r_s is the same at every step."""
+        return self.noise_schedule.constant is not None
+
+    @cached_property
+    def _least(self) -> dict[tuple[int, int], float]:
+        """What `least_contraction` has found: it depends on no ε."""
+        return {}
+
+    def least_contraction(self, first: int, last: int) -> float:
+        """The least r_c of steps first, …, last."""
+        if (first, last) not in self._least:
+            self._least[first, last] = float(self.shifts(first, last)[1].min())
+        return self._least[first, last]
+
+    def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
+        """r_s and r_c of steps first, …, last."""
+        step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
+        root = math.sqrt(self.participants)
+        return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
+
+    def image_diameter(self, step: FloatArray) -> FloatArray:
+        """D_k for a step size."""
+        if self.whole_ball:
+            return np.full(step.shape, 2.0 * self.radius)
+        return image_diameter(
+            step,
+            radius=self.radius,
+            lipschitz=self.lipschitz,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            convex=self.convex,
+        )
+
+    def lipschitz_constant(self, step: FloatArray) -> FloatArray | None:
+        """c_k for a step size."""
+        return lipschitz_constant(
+            step, smoothness=self.smoothness, strong_convexity=self.strong_convexity, convex=self.convex
+        )
+
+
+# Its bound ----------------------------------------------------------------------------------------------------------
+def log_contraction_bound(epsilon: float, run: Run, *, passes: float | None = None) -> Interval:
+    """Numerical ends of log of the bound on δ(ε), in one pass or less over the clients.
+
+    Guarantees: with every step's map and noise as in `Run`, T ≤ ⌊n/m⌋ and ε ≥ 0, e^upper is at least E_{e^ε} of the
+    released model on any two neighbours, in both orders. Closed form for constant schedules, else O(T).
+    `passes` is a real T for the closed form of a run that is released at its end, as papers print n/m.
+
+    Raises:
+        BeyondBudget: too many steps of changing size or noise.
+    """
+    if run.constant:
+        ends = _closed(epsilon, run, float(run.steps) if passes is None else passes)
+    else:
+        ends = log_scheduled_sum(epsilon, run, run.first_stop, worst=run.known_order)
+    share = -math.log(run.stops) + (0.0 if run.known_order else math.log(run.participants) - math.log(run.clients))
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(share))
+    return Interval(ends.lower + share - slack, min(ends.upper + share + slack, 0.0))
+
+
+def _closed(epsilon: float, run: Run, steps: float) -> Interval:
+    """log of θ_s times G_T or what takes its place."""
+    sensitivity, contraction = run.shifts(1, 1)
+    value, error = theta_with_error(epsilon, sensitivity)
+    log_rest = float(log_theta_complement(epsilon, contraction)[0])
+    rest = math.exp(log_rest)
+    weight = math.log(_weight(run, rest, steps))
+    # A relative error of u moves log G and log H by at most min(1, T u) of it.
+    felt = min(1.0, steps * rest) * (2.0 + min(abs(log_rest), 750.0) + epsilon)
+    slack = float(error[0]) + 2.0 * ROUNDING * felt + 64 * UNIT_ROUNDOFF * (1.0 + abs(weight))
+    return Interval(float(value[0]) + weight - slack, float(value[0]) + weight + slack)
+
+
+def _weight(run: Run, rest: float, steps: float) -> float:
+    """Σ over uses and releases of (1 − u)^(steps between), for a record anywhere or at the worst place."""
+    if run.known_order:
+        return geometric_sum(rest, run.stops)
+    if run.stops == 1:
+        return geometric_sum(rest, steps)
+    before = run.first_stop - 1
+    if before == 0:
+        return triangular_sum(rest, run.steps)
+    kept = np.exp(before * np.log1p(-rest)) if rest < 1.0 else 0.0
+    return run.stops * geometric_sum(rest, before) + float(kept) * triangular_sum(rest, run.stops)
+
+
+# The theorem --------------------------------------------------------------------------------------------------------
+def schedule(values: tuple[float, ...]) -> Constant | Explicit:
+    """One value for all steps, or one for each."""
+    return Constant(value=values[0]) if len(values) == 1 else Explicit(values=values)
+
+
+def listed(values: tuple[float, ...], steps: int, *, at: str) -> None:
+    """Refuse a list that is no schedule of so many steps.
+
+    Raises:
+        InvalidInput: at `at`.
+    """
+    try:
+        made = schedule(values) if values else Explicit(values=())
+        demand_length(made, steps, at="")
+    except InvalidInput as error:
+        fault = error.faults[0]
+        raise InvalidInput.at(at, fault.message, allowed=f"1 or {steps} entries > 0") from None
+
+
+@request
+class AnyOnePass:
+    """One pass over the clients, of losses that may be neither convex nor smooth; replace-one.
+
+    `smoothness` absent: the gradient has no Lipschitz constant. `strong_convexity` needs smoothness to help.
+    """
+
+    epsilon: PrivacyLoss
+    clients: Clients
+    participants: Participants
+    lipschitz: Lipschitz
+    radius: Radius
+    smoothness: Annotated[float | None, SMOOTHNESS] = None
+    strong_convexity: StrongConvexity = 0.0
+    convex: Annotated[bool, CONVEX] = True
+    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
+    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
+    first_stop: Annotated[int | None, FIRST_STOP] = None
+
+    def check(self) -> None:
+        """m ≤ n, λ ≤ β, λ = 0 unless convex; lists are as long as the pass, which the first stop is within."""
+        if self.participants > self.clients:
+            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+        if self.strong_convexity > (math.inf if self.smoothness is None else self.smoothness):
+            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
+        if self.strong_convexity > 0 and not self.convex:
+            raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
+        listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
+        listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
+        if (self.first_stop or 1) > self.clients // self.participants:
+            raise InvalidInput.at("/first_stop", "exceeds the steps", allowed=f"≤ {self.clients // self.participants}")
+
+    @property
+    def run(self) -> Run:
+        """The pass, with the diameters its maps have, released at its end or at a uniform step from the first stop."""
+        steps = self.clients // self.participants
+        return Run(
+            clients=self.clients,
+            participants=self.participants,
+            steps=steps,
+            first_stop=self.first_stop or steps,
+            sensitivity=2.0 * self.lipschitz,
+            lipschitz=self.lipschitz,
+            radius=self.radius,
+            smoothness=self.smoothness,
+            strong_convexity=self.strong_convexity,
+            convex=self.convex,
+            step_schedule=schedule(self.step_sizes),
+            noise_schedule=schedule(self.noise_stds),
+        )
+
+
+def bound_outputs(epsilon: float, run: Run, *, passes: float | None = None) -> Outputs:
+    """δ, and for constant schedules the factors θ_s of a use and θ_c of a later step."""
+    ends = log_contraction_bound(epsilon, run, passes=passes)
+    outputs = delta_outputs(ends.upper) | {"steps": run.steps if passes is None else passes}
+    if not run.constant:
+        return outputs
+    sensitivity, contraction = run.shifts(1, 1)
+    return outputs | {
+        "sensitivity_theta": _theta(epsilon, sensitivity),
+        "contraction_theta": _theta(epsilon, contraction),
+    }
+
+
+def _theta(epsilon: float, shift: FloatArray) -> float:
+    return math.exp(float(theta_with_error(epsilon, shift)[0][0]))
+
+
+def any_losses(inputs: AnyOnePass) -> Outputs:
+    """δ of the released model, with every image's diameter as it is."""
+    return bound_outputs(inputs.epsilon, inputs.run)
+
+
+def steps_small(run: Run) -> Sides:
+    """The largest η_t against 2/β."""
+    return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
+
+
+LIPSCHITZ_LOSSES = Condition("lipschitz-losses", "every record's loss is L-Lipschitz on the ball; none is clipped")
+CONVEX_LOSSES = Condition("convex-losses", "every record's loss is convex on the ball")
+SMOOTH_LOSSES = Condition("smooth-losses", "every record's loss is β-smooth on the ball")
+PROJECTED = Condition("projected", "every step ends with the projection onto the ball of radius ρ")
+FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every step, and none of it is left out")
+SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; one model alone is seen")
+ANY_LOSSES = Theorem(
+    id="epsilond.projected-contraction",
+    title="One pass of projected SGD, whatever the losses and step sizes",
+    statement=(
+        "Theorem 2 with 2ρ replaced by the diameter of the image of the ball: 2 min(c ρ, ρ + η_j L), c = "
+        "max(|1 − η_j λ|, |1 − η_j β|) for convex losses, 1 + η_j β for smooth ones, 2(ρ + η_j L) for any"
+    ),
+    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the diameter left as it is"),
+    status=Status.PROVED,
+    conditions=(LIPSCHITZ_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER),
+    inputs=AnyOnePass,
+    formula=any_losses,
+    examples=(
+        {
+            "epsilon": 0.5,
+            "clients": 100,
+            "participants": 10,
+            "lipschitz": 1.0,
+            "radius": 1.0,
+            "smoothness": 1.0,
+            "strong_convexity": 0.5,
+            "step_sizes": (0.5,),
+            "noise_stds": (1.5,),
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (ANY_LOSSES,)

@@ -1,0 +1,150 @@
+"""Section 4 of Reshef and Levy: how large the weighted gradient differences of clients are, and how they spread.
+
+Machine i sends s_t = t∇f(x_t; z) − (t − 1)∇f(x_{t−1}; z). G and L bound a record's gradient and its Lipschitz constant.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.quantities import ROUNDS, Diameter, Lipschitz, Quantity, request
+from epsilond.accountants.scales import check_scales
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+
+SMOOTHNESS_OR_LINEAR = Quantity(
+    symbol="L", ge=0, unit="loss/length²", description="Lipschitz constant of the gradient, 0 for linear losses"
+)
+GRADIENT_STD = Quantity(
+    symbol="σ",
+    ge=0,
+    unit="loss/length",
+    description="root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G",
+)
+CLIENT_SPREAD = Quantity(
+    symbol="ξ", ge=0, unit="loss/length", description="root mean square over clients of ∇f_i − ∇f; absent: G"
+)
+SMOOTHNESS_STD = Quantity(
+    symbol="σ_L", ge=0, unit="loss/length²", description="Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L"
+)
+SMOOTHNESS_HETEROGENEITY = Quantity(
+    symbol="ξ_L", ge=0, unit="loss/length²", description="Lipschitz constant of ∇f_i − ∇f; absent: L"
+)
+SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
+_TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
+
+
+def or_most(value: float | None, most: float) -> float:
+    """A spread, or its largest where it is not given."""
+    return most if value is None else value
+
+
+def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> float:
+    """S = G + 2LD."""
+    return lipschitz + 2.0 * smoothness * diameter
+
+
+def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
+    """S_t = G + 2LD (t − 1)/(t + 1), below S: what |s_t| is at most if the server is honest."""
+    return lipschitz + 2.0 * smoothness * diameter * ((round_ - 1) / (round_ + 1))
+
+
+@request
+class LossConstants:
+    """What is known of the losses. Absent spreads are at their largest, G and L, which always hold ((4) to (7))."""
+
+    lipschitz: Lipschitz
+    smoothness: SmoothnessOrLinear
+    diameter: Diameter
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
+    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
+    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
+
+    def check(self) -> None:
+        """Scales whose squares are doubles."""
+        check_scales(
+            lipschitz=self.lipschitz,
+            smoothness=self.smoothness,
+            diameter=self.diameter,
+            gradient_std=self.gradient_std,
+            heterogeneity=self.heterogeneity,
+            smoothness_std=self.smoothness_std,
+            smoothness_heterogeneity=self.smoothness_heterogeneity,
+        )
+
+    @property
+    def clipping_norm(self) -> float:
+        """The bound S on the norm of what a client sends."""
+        return clipping_norm(lipschitz=self.lipschitz, smoothness=self.smoothness, diameter=self.diameter)
+
+    @property
+    def total_gradient_std(self) -> float:
+        """σ̃ = σ + 2σ_L D."""
+        spread = or_most(self.gradient_std, self.lipschitz)
+        return spread + 2.0 * or_most(self.smoothness_std, self.smoothness) * self.diameter
+
+    @property
+    def total_heterogeneity(self) -> float:
+        """ξ̃ = ξ + 2ξ_L D."""
+        spread = or_most(self.heterogeneity, self.lipschitz)
+        return spread + 2.0 * or_most(self.smoothness_heterogeneity, self.smoothness) * self.diameter
+
+
+@request
+class ConstantsInputs(LossConstants):
+    """What is known of the losses, and the round t whose S_t is asked for."""
+
+    round: Annotated[int, ROUNDS] = 1
+
+
+@in_doubles
+def constants(inputs: ConstantsInputs) -> Outputs:
+    """S, σ̃ and ξ̃; S_t of the round, and most that one record moves s_t if losses are convex too."""
+    here = round_clipping_norm(
+        lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
+    )
+    return {
+        "clipping_norm": inputs.clipping_norm,
+        "total_gradient_std": inputs.total_gradient_std,
+        "total_heterogeneity": inputs.total_heterogeneity,
+        "round_clipping_norm": here,
+        "convex_sensitivity": inputs.lipschitz + here,
+    }
+
+
+def _spreads(inputs: LossConstants) -> Sides:
+    pairs = [
+        (inputs.gradient_std, inputs.lipschitz),
+        (inputs.heterogeneity, inputs.lipschitz),
+        (inputs.smoothness_std, inputs.smoothness),
+        (inputs.smoothness_heterogeneity, inputs.smoothness),
+    ]
+    worst = max(pairs, key=lambda pair: or_most(pair[0], pair[1]) - pair[1])
+    return Sides.at_most(or_most(worst[0], worst[1]), worst[1])
+
+
+SPREADS = Condition("spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _spreads)
+MALICIOUS = Erratum(
+    "E-R9",
+    printed="|s_{t,i}| ≤ S = G + 2LD, and so the guarantee holds against any server",
+    truth="a server that sends far apart x_t and x_{t−1} makes |s| reach G + (t − 1)LD: the client must clip s to S",
+    test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
+)
+CONSTANTS = Theorem(
+    id="reshef.section-4",
+    title="Bounds on weighted gradient differences",
+    statement=(
+        "With x_{t+1} at distance at most 2D/(t + 2) from x_t: |s_t| ≤ S = G + 2LD, and s_t spreads by at most "
+        "σ̃ = σ + 2σ_L D and ξ̃ = ξ + 2ξ_L D; sharper, |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1), and one record of a convex "
+        "loss moves s_t by at most G + S_t"
+    ),
+    source=Source("reshef2025", "Section 4, and equations (4) to (7)"),
+    status=Status.PROVED,
+    conditions=(SPREADS, Condition("honest-server", "x_t and x_{t−1} are those of Algorithm 1")),
+    errata=(MALICIOUS,),
+    inputs=ConstantsInputs,
+    formula=constants,
+    examples=({"lipschitz": 1.0, "smoothness": 0.25, "diameter": 2.0, "round": 10},),
+)
+THEOREMS: tuple[Theorem, ...] = (CONSTANTS,)
