@@ -16,7 +16,7 @@ from tests.documents import ROOT
 
 NEW = re.compile(r"^New file `(?P<path>[^`]+)`:\n\n```python\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDED = re.compile(
-    r"^In `(?P<path>[^`]+)`, below `(?P<line>[^`]+)`:\n\n```python\n(?P<text>.*?)^```$",
+    r"^In `(?P<path>[^`]+)`, below `(?P<line>[^`]+)`:\n\n```text\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -9,7 +9,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour import profile, saddle
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
 from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
 from epsilond.accountants.engine.exact import ExactProfile

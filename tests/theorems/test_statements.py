@@ -370,7 +370,7 @@ def test_the_formula_is_the_statement(name: str) -> None:
     with mp.workdps(50):
         wanted = {key: plain(value) for key, value in STATEMENTS[name](given).items()}
     assert {key: found[key] for key in wanted} == {
-        key: pytest.approx(value, rel=2e-12) for key, value in wanted.items()
+        key: pytest.approx(value, rel=2e-12, abs=0.0) for key, value in wanted.items()
     }
 
 
@@ -456,5 +456,5 @@ def test_rare_steps_are_as_bad_as_one_of_them_is() -> None:
         from_here = log((growth - 1 + q) / q) + mpf(1) / 2
         once = (1 - q - growth) * ncdf(-from_here) + q * ncdf(1 - from_here)
         wanted = float(given["rounds"] * once)
-    assert found["lower_delta"] == pytest.approx(wanted, rel=1e-9)
+    assert found["lower_delta"] == pytest.approx(wanted, rel=1e-9, abs=0.0)
     assert wanted <= found["delta"] <= 1.5 * wanted
