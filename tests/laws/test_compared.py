@@ -33,10 +33,12 @@ def comparisons() -> Iterator[tuple[str, str]]:
             if all(isinstance(key, ast.Constant) for key in node.value.keys)
         }
         for node in body:
-            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for mark in node.decorator_list:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.compares":
                     for theorem in named(mark, tables):
-                        yield theorem, f"{path.relative_to(ROOT)}::{node.name}"  # type: ignore[union-attr]
+                        yield theorem, f"{path.relative_to(ROOT)}::{node.name}"
 
 
 def named(mark: ast.Call, tables: dict[str, list[str]]) -> Iterator[str]:
