@@ -121,7 +121,7 @@ def test_each_condition_violated_once(changes: dict[str, Any], condition: str) -
 def test_levels_that_are_not_defined() -> None:
     one = inputs(epsilon=1.95)
     assert printed_levels(one) is None
-    assert [c.holds for c in THEOREM_1.conditions[-1:] for c in [c.at(one)]] == [False]
+    assert [condition.at(one).holds for condition in THEOREM_1.conditions[-1:]] == [False]
     with pytest.raises(InvalidInput):
         THEOREM_1.evaluate(one)
 
