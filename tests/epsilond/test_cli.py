@@ -31,7 +31,7 @@ def solved(monkeypatch):
 
     def calibrate(name, /, **given):
         chosen = ask.calibrator(name)
-        asked.append(ask.read(chosen.problem, given))
+        asked.append(ask.read(chosen.problem, given))  # type: ignore[attr-defined]
         return example_answer(name)
 
     monkeypatch.setattr("epsilond.ask.calibrate", calibrate)
@@ -63,7 +63,7 @@ def test_options_and_request_file_ask_the_same(calibrator, solved, tmp_path):
     ]
     assert [each.exit_code for each in ways] == [0, 0, 0]
     assert len({each.stdout for each in ways}) == 1
-    assert solved == [ask.read(calibrator.problem, calibrator.example)] * 3
+    assert solved == [ask.read(calibrator.problem, calibrator.example)] * 3  # type: ignore[attr-defined]
 
 
 @CASES

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 import epsilond
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.answers.work import render
-from epsilond.app.catalogue import Algorithm, TheoremDetail
+from epsilond.app.catalogue import Algorithm
 from epsilond.app.main import create_app
 from epsilond.app.openapi import document
 from epsilond.app.settings import Settings
+from epsilond.app.theorem_detail import TheoremDetail
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.cli import main

@@ -68,7 +68,7 @@ def tiny(monkeypatch):
 @pytest.mark.parametrize("request_", [REQUEST, AUDIT], ids=["risk", "audit"])
 def test_two_workers_give_the_same_bits_as_one(request_, monkeypatch):
     monkeypatch.setattr("epsilond.witness.risks.measurement.OPERATIONS_A_SECOND", 1.0)
-    assert ask.simulation.plan(ask.simulation_request(request_)).blocks > 2
+    assert ask.simulation.plan(ask.simulation_request(request_)).blocks > 2  # type: ignore[attr-defined]
     answers = [epsilond.as_json(epsilond.simulate(request_, workers=workers)) for workers in (1, 2)]
     assert answers[0] == answers[1]
     assert multiprocessing.active_children() == []
@@ -117,8 +117,8 @@ def test_workers_are_at_least_one():
 
 
 def test_a_fault_in_a_worker_arrives_whole_and_ends_the_workers(monkeypatch):
-    prepared = ask.simulation.prepare(ask.simulation_request(AUDIT))
-    broken = ask.simulation.Prepared(prepared.request, prepared.plan, resolved=None)
+    prepared = ask.simulation.prepare(ask.simulation_request(AUDIT))  # type: ignore[attr-defined]
+    broken = ask.simulation.Prepared(prepared.request, prepared.plan, resolved=None)  # type: ignore[attr-defined]
     with pytest.raises(AttributeError):
         parallel.run_blocks(broken, 2, parallel.in_silence)
     assert multiprocessing.active_children() == []
