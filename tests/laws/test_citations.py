@@ -18,7 +18,7 @@ HISTORY = ("CHANGELOG.md", "CONTRIBUTING.md", "docs/decisions/", "tests/frozen/"
 CATALOGUE = {
     "": re.compile(r"\b(F-\d\d)\b"),
     "/bietti/": re.compile(r"\b(P\d{1,2})\b"),
-    "/reshef_levy/": re.compile(r"\b([AR][1-9]\d?)'?(?=[,)])"),
+    "/reshef_levy/": re.compile(r"(?<!E-)\b([AR][1-9]\d?)'?(?=[,)])"),
     "/qtdl/": re.compile(r"\b(F\d{1,2}) of the catalogue"),
 }
 """Codes, and which files cite them: those of a folder of that name."""
