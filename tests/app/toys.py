@@ -239,7 +239,7 @@ PRINTED = Theorem(
         Condition("toy.convex", "the loss is convex"),
         Condition("toy.limit", "δ = o(1/n)", undecidable=True),
     ),
-    errata=(Erratum("toy.1.e1", "ε/N", "ε/√N", "tests/app/test_theorems.py::test_evaluation"),),
+    errata=(Erratum("toy.1.e1", "ε/N", "ε/√N", "tests/app/test_catalogue.py::test_evaluation"),),
     inputs=ToyInputs,
     formula=formula,
     examples=({"epsilon": 1.0, "clients": 4}, {"epsilon": 2.0, "clients": 4}),

@@ -64,6 +64,7 @@ def test_the_range_is_a_condition_with_both_sides() -> None:
     assert broken.right == pytest.approx(0.1)
 
 
+@pytest.mark.compares("bietti.5.1")
 def test_batches_enter_as_counts() -> None:
     groups = [{"clients": 999_999, "batch_size": 1}, {"clients": 1, "batch_size": 100}]
     samples = THEOREM_5_1.evaluate(SampledNoiseInputs(**{**EXAMPLE, "client_groups": groups})).outputs

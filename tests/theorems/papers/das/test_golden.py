@@ -339,6 +339,17 @@ def binomial_min_n(i: Any, o: Any) -> None:
     assert (printed["bits_per_coordinate"], corrected["bits_per_coordinate"]) == (o["t_paper"], o["t_correct"])
 
 
+@pytest.mark.compares(
+    "das.1",
+    "das.2",
+    "das.3",
+    "das.corollary-3.1-bits",
+    "das.equation-22",
+    "das.equation-3",
+    "das.equation-7",
+    "das.lemma-1",
+    "das.lemma-3",
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_golden(case: dict[str, Any]) -> None:
     check = globals()[case["function"].lower()]
