@@ -7,9 +7,9 @@ proof sums up; `corrected` of the complete statement in the corrected reading; `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorem import ConditionResult, Sides, Status
@@ -92,11 +92,15 @@ def theorem_inputs(
     problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
 ) -> SmoothInputs | NonsmoothInputs:
     """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
-    sampling: Literal["with-replacement", "without-replacement"]
-    sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
-    kind: Callable[..., SmoothInputs | NonsmoothInputs]
-    kind = NonsmoothInputs if problem.smoothness is None else SmoothInputs
-    return inputs_of(kind, problem, variant=variant, batch_size=run.batch_size, rounds=rounds, sampling=sampling)
+    given: dict[str, Any] = {
+        "variant": variant,
+        "batch_size": run.batch_size,
+        "rounds": rounds,
+        "sampling": "with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
+    }
+    if problem.smoothness is None:
+        return inputs_of(NonsmoothInputs, problem, **given)
+    return inputs_of(SmoothInputs, problem, **given)
 
 
 def prescription_of(
