@@ -28,7 +28,7 @@ from epsilond.app.routes import simulations
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.witness import KINDS
+from epsilond.witness.kinds import KINDS
 from epsilond.witness.simulation import Kind
 
 DESCRIPTION = (

@@ -16,7 +16,7 @@ from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.witness import KINDS
+from epsilond.witness.kinds import KINDS
 from epsilond.witness.simulation import Kind
 
 

@@ -1,32 +1,39 @@
 """Inverse problems and risk bounds: which parameters to run with, certified on the safe end.
 
-A new algorithm is one folder here, whose record has all its parts, and one line in `CALIBRATORS`.
+A new algorithm is one folder here and one line in `ALGORITHMS`. `CALIBRATORS` is made when it is first asked for, so
+that an account imports none of them.
 """
 
 from __future__ import annotations
 
-from epsilond.calibrators.accelerated_mb_sgd import calibrator as accelerated_mb_sgd
-from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.gaussian import calibrator as gaussian
-from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
-from epsilond.calibrators.mu2_sgd import calibrator as mu2_sgd
-from epsilond.calibrators.norm_fedavg import calibrator as norm_fedavg
-from epsilond.calibrators.one_pass_accelerated_mb_sgd import calibrator as one_pass_accelerated_mb_sgd
-from epsilond.calibrators.ppsgd import calibrator as ppsgd
-from epsilond.calibrators.projected_sgd import calibrator as projected_sgd
-from epsilond.calibrators.qtdl import calibrator as qtdl
-from epsilond.calibrators.shuffled_mb_sgd import calibrator as shuffled_mb_sgd
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-CALIBRATORS: tuple[Calibrator, ...] = (
-    mb_sgd.CALIBRATOR,
-    one_pass_accelerated_mb_sgd.CALIBRATOR,
-    accelerated_mb_sgd.CALIBRATOR,
-    shuffled_mb_sgd.CALIBRATOR,
-    qtdl.CALIBRATOR,
-    norm_fedavg.CALIBRATOR,
-    projected_sgd.CALIBRATOR,
-    ppsgd.CALIBRATOR,
-    mu2_sgd.CALIBRATOR,
-    gaussian.CALIBRATOR,
+if TYPE_CHECKING:
+    from epsilond.calibrators.calibration import Calibrator
+
+    CALIBRATORS: tuple[Calibrator, ...]
+
+ALGORITHMS = (
+    "mb_sgd",
+    "one_pass_accelerated_mb_sgd",
+    "accelerated_mb_sgd",
+    "shuffled_mb_sgd",
+    "qtdl",
+    "norm_fedavg",
+    "projected_sgd",
+    "ppsgd",
+    "mu2_sgd",
+    "gaussian",
 )
-"""THE list of calibrators."""
+"""THE list of calibrators, by the folder whose `calibrator` file has each."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Make the list, once."""
+        if name != "CALIBRATORS":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = [import_module(f"{__name__}.{folder}.calibrator") for folder in ALGORITHMS]
+        globals()[name] = made = tuple(each.CALIBRATOR for each in found)
+        return made

@@ -49,6 +49,7 @@ from epsilond.calibrators.answer import (
 )
 from epsilond.calibrators.cautions import not_amplified, rounded
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
+from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.problem import Target
 
 MANY = 64
@@ -206,7 +207,7 @@ class ConsideredAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accounted:
+class Accounted(ShownInNotebooks):
     """What is known of a run without asking at any ε or δ: `guarantee.curve` can be asked at all of them."""
 
     guarantee: StatedGuarantee

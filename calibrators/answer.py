@@ -10,16 +10,21 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self
+
+from typing_extensions import TypeVar
 
 from epsilond.accountants.curve import Curve, Interval
 from epsilond.accountants.guarantee import PrivacyCurve, Tightness, delta_ends, log10_ends
 from epsilond.accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Status, Step, Verdict
+from epsilond.calibrators.notebooks import ShownInNotebooks
 
 UNBOUNDED = "unbounded"
 LARGEST_EXACT = 2**53
+Parameters = TypeVar("Parameters", default=Any)
+"""What to run an algorithm with: a class of its own for each."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class TargetAnswer:
     log10_delta: float
 
 
-class ReadFromCurve:
+class ReadFromCurve(ShownInNotebooks):
     """An answer that remembers the curve its ends were read from: no part of its JSON form."""
 
     curve: ClassVar[PrivacyCurve | None] = None
@@ -372,11 +377,11 @@ class Caution:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
+class Calibration(ShownInNotebooks, Generic[Parameters]):
     """The whole answer. `parameters` is what to run with."""
 
     algorithm: str
-    parameters: Any
+    parameters: Parameters
     guarantee: GuaranteeAnswer
     numerical: NumericalAnswer
     as_printed: tuple[PrintedReading, ...]

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path, PurePosixPath
 from urllib.request import urlopen
 
@@ -27,7 +26,7 @@ SET = dict(re.findall(rf"({PREFIX}\w+)=(\S+)", DOCKERFILE))
 INSTALLED = re.search(r"^RUN scripts/image-install (\S+)$", DOCKERFILE, flags=re.MULTILINE)[1]
 PATIENCE = 600.0
 """Seconds after which a service may be said to hang."""
-VARIABLES = {f"{PREFIX}{each.name.upper()}" for each in fields(Settings)}
+VARIABLES = {f"{PREFIX}{each.upper()}" for each in Settings.model_fields}
 
 
 def test_the_linter_finds_nothing():

@@ -36,9 +36,9 @@ for package in ("accountants", "calibrators", "simulators", "witness", "app", "e
 """
 COMMANDS = """
 from typer.testing import CliRunner
-from epsilond.cli import main
+from epsilond.commands.line import line
 for command in (["--help"], ["theorems"], ["calibrate", "gaussian", "--help"], ["keys", "new", "ada"]):
-    assert CliRunner().invoke(main, command).exit_code == 0, command
+    assert CliRunner().invoke(line, command).exit_code == 0, command
 """
 SERVICE = """
 import threading, time, urllib.request

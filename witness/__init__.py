@@ -1,11 +1,1 @@
 """Measurements of the simulators beside what the theorems promise, the figures of them, and the papers' experiments."""
-
-from __future__ import annotations
-
-from epsilond.witness.audits.audit import AUDIT
-from epsilond.witness.presets import PRESET
-from epsilond.witness.risks.measurement import RISK
-from epsilond.witness.simulation import Kind
-
-KINDS: tuple[Kind, ...] = (RISK, AUDIT, PRESET)
-"""THE list of kinds of simulation."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.extras import extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +26,8 @@ def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
         InvalidInput: the answer is of no kind that has a figure, or the format is another.
     """
     # matplotlib takes most of a second to import, and only figures need it.
-    from epsilond.witness.drawings import style  # noqa: PLC0415
+    with extra("simulate", "a figure"):
+        from epsilond.witness.drawings import style  # noqa: PLC0415
 
     kinds = _kinds()
     if answer.get("kind") not in kinds:

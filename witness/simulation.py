@@ -63,7 +63,7 @@ class Kind:
 
 def kind_of(request: Any) -> Kind:
     """The kind that a request is of."""
-    from epsilond.witness import KINDS  # noqa: PLC0415  the list imports this module
+    from epsilond.witness.kinds import KINDS  # noqa: PLC0415  the list imports this module
 
     return next(kind for kind in KINDS if isinstance(request, kind.request))
 

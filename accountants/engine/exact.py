@@ -132,7 +132,6 @@ class Once:
 
     @cached_property
     def pair(self) -> Pair:
-        """That pair."""
         return self.make()
 
 

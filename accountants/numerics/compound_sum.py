@@ -44,16 +44,16 @@ _SMOOTHEST = 1.0 / 160.0
 _FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
 
 
-class Ends(NamedTuple):
+class LogEnds(NamedTuple):
     """Two ends of the logarithm of a number; the lower may be −inf."""
 
     lower: float
     upper: float
 
-    def widened(self, accuracy: float) -> Ends:
+    def widened(self, accuracy: float) -> LogEnds:
         """Both ends moved outward by that much per unit of 1 + |end|; an end at −inf stays."""
         low, high = (0.0 if math.isinf(end) else accuracy * (1.0 + abs(end)) for end in self)
-        return Ends(self.lower - low, self.upper + high)
+        return LogEnds(self.lower - low, self.upper + high)
 
 
 class Pieces(NamedTuple):
@@ -64,7 +64,7 @@ class Pieces(NamedTuple):
     mass: FloatArray
 
 
-class Nodes(NamedTuple):
+class WeightedPlaces(NamedTuple):
     """A law as finitely many places and weights, with bounds of their errors."""
 
     places: FloatArray
@@ -80,18 +80,18 @@ NO_PIECES = Pieces(np.zeros(0), np.zeros(0), np.zeros(0))
 class StepLaw:
     """A law of atoms and uniform pieces, known within the atoms' errors; what is missing to one lies at zero."""
 
-    atoms: Nodes
+    atoms: WeightedPlaces
     pieces: Pieces = NO_PIECES
 
     @cached_property
-    def nodes(self) -> Nodes:
+    def nodes(self) -> WeightedPlaces:
         """The atoms, and the pieces as Gauss–Legendre sums."""
         low, high, mass = self.pieces
         middle, half = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]
         places = (middle + half * _PIECE_X).ravel()
         weights = (0.5 * mass[:, None] * _PIECE_W).ravel()
-        added = Nodes(places, weights, 4 * UNIT_ROUNDOFF * np.abs(places), 64 * UNIT_ROUNDOFF * weights)
-        return Nodes(*(np.concatenate(pair) for pair in zip(self.atoms, added, strict=True)))
+        added = WeightedPlaces(places, weights, 4 * UNIT_ROUNDOFF * np.abs(places), 64 * UNIT_ROUNDOFF * weights)
+        return WeightedPlaces(*(np.concatenate(pair) for pair in zip(self.atoms, added, strict=True)))
 
     @cached_property
     def most(self) -> float:
@@ -181,20 +181,20 @@ class CompoundSum:
         here = self._saddle
         return -2.0 * math.log(here.tilt) - 0.5 * math.log(2.0 * math.pi) - math.log(here.deviation)
 
-    def log_positive_part(self) -> Ends:
+    def log_positive_part(self) -> LogEnds:
         """log E[S₊]. Guarantees: lower ≤ truth ≤ upper, honest whatever the width; the upper end is finite or −inf."""
         if self.law.most == 0.0:
-            return Ends(-math.inf, -math.inf)
+            return LogEnds(-math.inf, -math.inf)
         if (widest := self.law.widest) > _LARGEST_PLACE:
             exponent = math.frexp(widest)[1]
             found = CompoundSum(self.law.halved(exponent), self.count).log_positive_part()
-            return Ends(*(end + exponent * math.log(2.0) for end in found)).widened(8 * UNIT_ROUNDOFF)
+            return LogEnds(*(end + exponent * math.log(2.0) for end in found)).widened(8 * UNIT_ROUNDOFF)
         here = self._saddle
         chernoff = here.log_transform + here.error - 1.0 - math.log(here.tilt)
         period, log_alias, steepest = self._period()
         smooth, last, beyond = self._truncation(2.0 * math.pi / period)
         if last > _MOST_NODES:
-            return Ends(-math.inf, chernoff)
+            return LogEnds(-math.inf, chernoff)
         slack = here.error + 32 * UNIT_ROUNDOFF
         shift = self._shift(smooth)
         value, shifted, error = self._trapezoid(2.0 * math.pi / period, last, smooth, shift)
@@ -205,7 +205,7 @@ class CompoundSum:
             # E[(ξ − c)₊] ≤ τ φ(c/τ) ≤ τ Φ(−c/τ) (c/τ + 1)
             added = math.log(smooth) + float(log_ndtr(-shift / smooth)) + math.log1p(shift / smooth)
             left -= math.exp(min(added - here.log_transform + slack, 700.0))
-        return Ends(here.log_transform + math.log(left) - slack if left > 0.0 else -math.inf, upper)
+        return LogEnds(here.log_transform + math.log(left) - slack if left > 0.0 else -math.inf, upper)
 
     def _shift(self, smooth: float) -> float:
         """How far the sum is lowered for the lower end where a Gaussian of deviation `smooth` is added."""

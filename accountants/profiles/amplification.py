@@ -10,7 +10,7 @@ Roundings of the change of variable are charged by shifting its argument outward
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails, amplified_plateau, thinned_plateau, with_plateau
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,11 +236,11 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     if mu is None:
         pair = with_plateau(Pair(forward, backward), amplified_plateau(base, Fraction(share.around[1])))
         return pair, pair
-    return around(lambda rate: Pair(forward, backward, law=SampledGaussianLaw(rate, mu, "remove")), share)
+    return with_laws_around(Pair(forward, backward), share, mu, "remove")
 
 
-def around(pair_at: Callable[[float], Pair], share: Share) -> tuple[Pair, Pair]:
-    """Pairs that fall with q, at doubles above and below it; one pair where q is a double."""
+def with_laws_around(pair: Pair, share: Share, shift: float, direction: Direction) -> tuple[Pair, Pair]:
+    """A pair that falls with q, with its exact law at doubles above and below q; one pair where q is a double."""
     below, above = share.around
-    upper = pair_at(above)
-    return upper, upper if below == above else pair_at(below)
+    upper = replace(pair, law=SampledGaussianLaw(above, shift, direction))
+    return upper, upper if below == above else replace(pair, law=SampledGaussianLaw(below, shift, direction))

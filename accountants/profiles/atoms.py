@@ -78,7 +78,7 @@ class AtomicProfile:
         return Tails(np.minimum(log_p[place], 0.0), np.minimum(log_q[place], 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The formula above."""
+        """Enclosure of log δ, by the sum over atoms above."""
         at = np.asarray(epsilon, dtype=np.float64)
         place = self._next(at)
         beyond = np.append(self._places, np.inf)[place]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp
-from scipy.stats import binom
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Interval
@@ -116,7 +115,7 @@ def certify(
         rounds=problem.rounds if kind == "full" else 1,
         epsilon=target.epsilon,
         log_delta=target.log_delta,
-        factor=factor,
+        sensitivity_factor=factor,
     )
     if kind == "poisson":
         guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)
@@ -134,6 +133,8 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
 
     `once` is the exact noise of one round; k of them need √k times that.
     """
+    from scipy.stats import binom  # noqa: PLC0415  more than a second of imports, for this guess alone
+
     target, expected = problem.target, problem.rounds * problem.rate
     most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
     most = min(most, float(problem.rounds))

@@ -22,6 +22,7 @@ from epsilond.calibrators.answer import (
     Served,
 )
 from epsilond.calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
+from epsilond.calibrators.notebooks import ShownInNotebooks
 
 Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
@@ -108,7 +109,7 @@ class RatioAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RiskBoundsAnswer:
+class RiskBoundsAnswer(ShownInNotebooks):
     """The whole answer. Parts that do not apply are absent."""
 
     algorithm: str

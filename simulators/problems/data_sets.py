@@ -9,6 +9,7 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import SAMPLES_PER_CLIENT, Clients, Quantity, request
+from epsilond.extras import extra
 from epsilond.simulators.problems.linear_model import LinearModelProblem
 from epsilond.simulators.problems.losses import LOGISTIC
 from epsilond.simulators.problems.populations import split, within_ball
@@ -92,7 +93,8 @@ def _built(asked: DataSetProblem) -> LinearModelProblem:
 @functools.cache
 def _read(name: DataSet) -> tuple[Floats, Floats]:
     """Features of norm at most 1, and the class of each record."""
-    from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
+    with extra("simulate", "a data set"):
+        from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
 
     load = sets.load_breast_cancer if name == "breast-cancer" else sets.load_digits
     features, classes = load(return_X_y=True)

@@ -11,45 +11,96 @@
     report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
+
+A name is imported when it is first used, so that none costs the time of another.
 """
 
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from epsilond.accountants import ENGINE_VERSION as ENGINE_VERSION
-from epsilond.accountants.curve import Interval as Interval
-from epsilond.accountants.errors import BeyondBudget as BeyondBudget
-from epsilond.accountants.errors import ConditionViolated as ConditionViolated
-from epsilond.accountants.errors import EpsilondError as EpsilondError
-from epsilond.accountants.errors import Fault as Fault
-from epsilond.accountants.errors import Infeasible as Infeasible
-from epsilond.accountants.errors import InvalidInput as InvalidInput
-from epsilond.accountants.errors import NoCertificate as NoCertificate
-from epsilond.accountants.guarantee import PrivacyCurve as PrivacyCurve
-from epsilond.accountants.specs import Approximate as Approximate
-from epsilond.accountants.specs import Composed as Composed
-from epsilond.accountants.specs import DiscreteLaplace as DiscreteLaplace
-from epsilond.accountants.specs import Gaussian as Gaussian
-from epsilond.accountants.specs import Laplace as Laplace
-from epsilond.accountants.specs import ProjectedSgd as ProjectedSgd
-from epsilond.accountants.specs import RandomizedResponse as RandomizedResponse
-from epsilond.accountants.specs import Repeated as Repeated
-from epsilond.accountants.specs import Shuffled as Shuffled
-from epsilond.accountants.specs import Spec as Spec
-from epsilond.accountants.specs import Subsampled as Subsampled
-from epsilond.accountants.specs import TruncatedDiscreteLaplace as TruncatedDiscreteLaplace
-from epsilond.accountants.theorems import THEOREMS as THEOREMS
-from epsilond.ask import account as account
-from epsilond.ask import bound_risk as bound_risk
-from epsilond.ask import calibrate as calibrate
-from epsilond.ask import evaluate as evaluate
-from epsilond.ask import plan as plan
-from epsilond.ask import simulate as simulate
-from epsilond.ask import sweep as sweep
-from epsilond.calibrators import CALIBRATORS as CALIBRATORS
-from epsilond.calibrators.answer import Calibration as Calibration
-from epsilond.calibrators.answer import as_json as as_json
-from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
-from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
-from epsilond.reporting import report as report
-from epsilond.reporting import verify as verify
-from epsilond.witness.figures import draw as draw
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Interval as Interval
+    from epsilond.accountants.errors import BeyondBudget as BeyondBudget
+    from epsilond.accountants.errors import ConditionViolated as ConditionViolated
+    from epsilond.accountants.errors import EpsilondError as EpsilondError
+    from epsilond.accountants.errors import Fault as Fault
+    from epsilond.accountants.errors import Infeasible as Infeasible
+    from epsilond.accountants.errors import InvalidInput as InvalidInput
+    from epsilond.accountants.errors import NoCertificate as NoCertificate
+    from epsilond.accountants.guarantee import PrivacyCurve as PrivacyCurve
+    from epsilond.accountants.specs import Approximate as Approximate
+    from epsilond.accountants.specs import Composed as Composed
+    from epsilond.accountants.specs import DiscreteLaplace as DiscreteLaplace
+    from epsilond.accountants.specs import Gaussian as Gaussian
+    from epsilond.accountants.specs import Laplace as Laplace
+    from epsilond.accountants.specs import ProjectedSgd as ProjectedSgd
+    from epsilond.accountants.specs import RandomizedResponse as RandomizedResponse
+    from epsilond.accountants.specs import Repeated as Repeated
+    from epsilond.accountants.specs import Shuffled as Shuffled
+    from epsilond.accountants.specs import Spec as Spec
+    from epsilond.accountants.specs import Subsampled as Subsampled
+    from epsilond.accountants.specs import TruncatedDiscreteLaplace as TruncatedDiscreteLaplace
+    from epsilond.accountants.theorems import THEOREMS as THEOREMS
+    from epsilond.calibrators import CALIBRATORS as CALIBRATORS
+    from epsilond.calibrators.answer import Calibration as Calibration
+    from epsilond.calibrators.answer import as_json as as_json
+    from epsilond.extras import MissingExtra as MissingExtra
+    from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
+    from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
+    from epsilond.questions.account import account as account
+    from epsilond.questions.report import report as report
+    from epsilond.questions.report import verify as verify
+    from epsilond.questions.simulate import simulate as simulate
+    from epsilond.questions.sweep import sweep as sweep
+    from epsilond.typed import bound_risk as bound_risk
+    from epsilond.typed import calibrate as calibrate
+    from epsilond.typed import evaluate as evaluate
+    from epsilond.typed import plan as plan
+    from epsilond.witness.figures import draw as draw
 
 __version__ = ENGINE_VERSION
+
+_HOMES: Mapping[str, str] = {
+    "accountants.curve": "Interval",
+    "accountants.errors": ("BeyondBudget ConditionViolated EpsilondError Fault Infeasible InvalidInput NoCertificate"),
+    "accountants.guarantee": "PrivacyCurve",
+    "accountants.specs": (
+        "Approximate Composed DiscreteLaplace Gaussian Laplace ProjectedSgd RandomizedResponse Repeated Shuffled Spec "
+        "Subsampled TruncatedDiscreteLaplace"
+    ),
+    "accountants.theorems": "THEOREMS",
+    "calibrators": "CALIBRATORS",
+    "calibrators.answer": "Calibration as_json",
+    "extras": "MissingExtra",
+    "interop.dp_event": "spec_from_dp_event",
+    "interop.opacus": "spec_from_opacus_history",
+    "questions.account": "account",
+    "questions.calibrate": "calibrate",
+    "questions.evaluate": "evaluate",
+    "questions.plan": "plan",
+    "questions.report": "report verify",
+    "questions.risk": "bound_risk",
+    "questions.simulate": "simulate",
+    "questions.sweep": "sweep",
+    "witness.figures": "draw",
+}
+"""The public names by the module that has them. Type checkers read them above, some with the fields of typed.pyi."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+__all__ = ["ENGINE_VERSION", *_HOME]  # noqa: PLE0604 (they are strings)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME]
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first asked for."""
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        return found

@@ -1,30 +1,15 @@
-"""The command line. The commands are families in `epsilond/commands/`, here in the order in which they are listed.
-
-Exit codes: `src/epsilond/commands/exits.py`; they stand at the end of `epsilond --help` too.
-"""
+"""Where the command line starts: `epsilond`, and `python -m epsilond`."""
 
 from __future__ import annotations
 
-import typer
-
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.commands import account, algorithms, plan, report, serve, simulate, theorems
-from epsilond.commands.exits import EPILOG
-
-main = typer.Typer(
-    name="epsilond",
-    help="Certified privacy accounting and noise calibration for federated learning.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-FAMILIES = (serve, algorithms, plan, account, theorems, simulate, report)
-for _family in FAMILIES:
-    _family.add(main)
+from epsilond.extras import MissingExtra, extra
 
 
-@main.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(ENGINE_VERSION)
+def main() -> None:
+    """Run the command that the arguments name."""
+    try:
+        with extra("cli", "the command line"):
+            from epsilond.commands.line import line  # noqa: PLC0415  only then can it be said what is missing
+        line()
+    except MissingExtra as error:
+        raise SystemExit(f"error: {error}") from None

@@ -7,9 +7,9 @@ that are missing, and structures (groups, mechanisms) given as plain mappings an
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass, replace
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from typing_extensions import TypeAliasType
@@ -94,6 +94,35 @@ def named(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
     raise InvalidInput.at(
         at, f"there is no such {noun}{proposal}", allowed=None if proposal else ", ".join(map(str, choices))
     )
+
+
+class _Asked(Protocol):
+    """A calibrator, or an algorithm's risk bounds."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def problem(self) -> type: ...
+
+
+A = TypeVar("A", bound=_Asked)
+
+
+def asked(by: Any, listed: Sequence[A], given: Mapping[str, Any]) -> tuple[A, Any]:
+    """Of an algorithm's name: that algorithm, and the request of these fields. Of a request: who answers it, and it.
+
+    Raises:
+        InvalidInput: there is no such algorithm, nobody answers such requests, or no run can have the fields.
+    """
+    if isinstance(by, str):
+        chosen = named(by, {each.name: each for each in listed}, at="/algorithm", noun="algorithm")
+        return chosen, read(chosen.problem, given)
+    answering = {each.problem: each for each in listed}
+    if type(by) not in answering:
+        classes = ", ".join(each.__name__ for each in answering)
+        raise InvalidInput.at("/algorithm", "is neither the name of an algorithm nor a request", allowed=classes)
+    return answering[type(by)], replace(by, **given)
 
 
 def near(name: str, names: Iterable[str]) -> str:

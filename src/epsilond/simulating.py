@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from epsilond import ask
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
+from epsilond.commands.output import print_answer
+from epsilond.questions import simulate as simulation
+from epsilond.terminal import simulations
+from epsilond.terminal.parts import show
 from epsilond.witness.figures import MEDIA_TYPES, draw
+from epsilond.witness.presets import PRESETS
 
 FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 
@@ -35,6 +40,28 @@ def figure_file(name: str | None) -> Path | None:
     if not path.parent.is_dir():
         raise InvalidInput.at("/out", "is in a folder that does not exist")
     return path
+
+
+def show_presets() -> None:
+    """Print the list of experiments."""
+    show(simulations.presets(PRESETS))
+
+
+def run(asked: Any, overrides: Mapping[str, Any], *, workers: int | None, figure: str | None, as_body: bool) -> None:
+    """Simulate, print the answer, and draw its figure into a file.
+
+    Raises:
+        InvalidInput: the request describes nothing that can be run, or the figure cannot be written.
+        NoCertificate: noise is to be calibrated, and nothing can be certified.
+    """
+    request, path = simulation.simulation_request(asked, **overrides), figure_file(figure)
+    answer = with_progress(request, workers)
+    # First the answer: whatever a figure may run into, minutes of work are not lost with it.
+    print_answer(answer, simulations.simulation, as_body=as_body)
+    if path is not None:
+        write_figure(answer, path)
+        if not as_body:
+            typer.echo(f"\nfigure: {path}")
 
 
 def with_progress(request: Any, workers: int | None) -> Any:
@@ -56,7 +83,7 @@ def with_progress(request: Any, workers: int | None) -> Any:
         def progress(done: int, total: int) -> None:
             bar.update(task, description="simulating", completed=done, total=total)
 
-        return ask.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
+        return simulation.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from epsilond.app.main import create_app
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.cli import main
+from epsilond.commands.line import line
 from tests.app.conftest import PATIENT, serving
 from tests.app.documents import conforms, content
 
@@ -46,12 +46,12 @@ def test_unknown_algorithms_and_fields_are_named(real: httpx.Client) -> None:
 @pytest.mark.parametrize("as_body", [False, True])
 def test_the_command_asks_the_same(as_body: bool) -> None:
     arguments = ["risk-bound", "mb-sgd", "--request", "-", *(["--json"] if as_body else [])]
-    result = CliRunner().invoke(main, arguments, input=json.dumps(dict(RISK_BOUNDS[0].example)))
+    result = CliRunner().invoke(line, arguments, input=json.dumps(dict(RISK_BOUNDS[0].example)))
     assert result.exit_code == 0, result.output
     if as_body:
         assert json.loads(result.stdout)["lower"][0]["theorem"] == "lowy.3.1"
     else:
         assert "lowy.3.1" in result.stdout
         assert "hidden" in result.stdout or "orders" in result.stdout
-    refused = CliRunner().invoke(main, arguments, input="{}")
+    refused = CliRunner().invoke(line, arguments, input="{}")
     assert refused.exit_code == 2

@@ -11,7 +11,7 @@ import pytest
 
 import epsilond
 from epsilond.app.main import create_app
-from epsilond.witness import KINDS
+from epsilond.witness.kinds import KINDS
 from tests.app.conftest import PATIENCE, PATIENT, serving
 from tests.app.documents import conforms
 

@@ -23,7 +23,7 @@ from epsilond.app.jobs.records import Record
 from epsilond.app.jobs.running import RunningSimulation
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
-from epsilond.ask import simulation_request
+from epsilond.questions.simulate import simulation_request
 from epsilond.witness.risks.measurement import RISK
 from tests.app import toy_simulations as toys
 from tests.app.conftest import PATIENT, problem, sample_of, serving, wait_until

@@ -53,13 +53,18 @@ def risk_of(answer: Calibration) -> float:
 def test_full_participation_has_the_exact_noise(relation: Any, factor: float, epsilon: float, delta: float) -> None:
     answer = solved(relation=relation, epsilon=epsilon, delta=delta)
     exact = least_noise_std(
-        clipping_norm=1.0, clients=100, rounds=300, epsilon=epsilon, log_delta=math.log(delta), factor=factor
+        clipping_norm=1.0,
+        clients=100,
+        rounds=300,
+        epsilon=epsilon,
+        log_delta=math.log(delta),
+        sensitivity_factor=factor,
     )
     assert answer.parameters.noise_std == pytest.approx(exact, rel=1e-13)
     assert answer.parameters.noise_multiplier == pytest.approx(100 * exact, rel=1e-13)
     assert (answer.guarantee.tight, answer.guarantee.minimal) == ("proved", "proved")
     assert answer.guarantee.sensitivity == factor / 100
-    constant = least_constant(epsilon=epsilon, log_delta=math.log(delta), factor=factor)
+    constant = least_constant(epsilon=epsilon, log_delta=math.log(delta), sensitivity_factor=factor)
     assert answer.parameters.noise_constant == pytest.approx(constant, rel=1e-12)
 
 

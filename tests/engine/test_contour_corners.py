@@ -73,8 +73,8 @@ def test_a_third_transition_from_the_other_side() -> None:
 def test_any_tilt_whatever_gives_a_true_enclosure_or_a_refusal(tilt: float) -> None:
     parameters, rounds, epsilon = TRANSITION[0][:3]
     parts = compiled([(law(*parameters), rounds)])
-    survey = saddle.Survey.of(parts, 60.0, NodeBudget())
-    found = saddle.Found(survey.place(tilt), survey)
+    survey = saddle.TiltSurvey.of(parts, 60.0, NodeBudget())
+    found = saddle.FoundSaddle(survey.place(tilt), survey)
     try:
         enclosure = contour._built(parts, found, epsilon, NodeBudget(), 0.0).log_delta(epsilon)
     except Refused:

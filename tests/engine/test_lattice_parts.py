@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve import Pair
-from epsilond.accountants.engine.lattice.discretise import LatticeLaw, read_side, upper_law
-from epsilond.accountants.engine.lattice.laws import LatticeLaws, _lower_atom, _upper_cut, joined_atoms
-from epsilond.accountants.engine.lattice.plan import Limits, Plan, all_frequencies
+from epsilond.accountants.engine.lattice.discretise import LatticeLaw, joined_atoms, read_side, upper_law
+from epsilond.accountants.engine.lattice.laws import LatticeLaws, _lower_atom, _upper_cut
+from epsilond.accountants.engine.lattice.plan import TransformLimits, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place
-from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, finished
+from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, all_frequencies, finished
 from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
 from epsilond.accountants.numerics.special import log_difference
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -90,12 +90,12 @@ def direct(masses: list[float], lowest: int, unit: float, times: int, epsilon: f
 
 
 @pytest.mark.parametrize("tilt", [0.1, 1.0, 4.0])
-@pytest.mark.parametrize("limits", [Limits(points=2**16, terms=0), Limits(points=256, terms=10**8)])
-def test_transforms_agree_with_convolution_at_any_tilt(tilt: float, limits: Limits) -> None:
+@pytest.mark.parametrize("limits", [TransformLimits(points=2**16, terms=0), TransformLimits(points=256, terms=10**8)])
+def test_transforms_agree_with_convolution_at_any_tilt(tilt: float, limits: TransformLimits) -> None:
     """By one FFT, and by direct sums where a short FFT does not prove frequencies negligible."""
     masses = [0.1, 0.25, 0.3, 0.2, 0.1, 0.04]
     laws = LatticeLaws.of([law_of(masses, -2)], [60], 0.05)
-    made = Plan.of(laws, Place(math.log(tilt), direct=True), math.log(1e-9)).made(limits)
+    made = TransformPlan.of(laws, Place(math.log(tilt), direct=True), math.log(1e-9)).made(limits)
     assert isinstance(made, Spectrum)
     for epsilon in (0.0, 0.21, 1.0):
         ends = made.log_integral(epsilon)
@@ -139,7 +139,7 @@ def test_one_frequency_in_the_middle_counts_once() -> None:
 def test_the_contour_left_of_the_pole_gives_the_complement() -> None:
     masses = [0.05, 0.1, 0.2, 0.3, 0.35]
     laws = LatticeLaws.of([law_of(masses, 0)], [40], 0.3)
-    made = Plan.of(laws, Place(0.0, direct=False), math.log(1e-9)).made(Limits(points=2**16, terms=0))
+    made = TransformPlan.of(laws, Place(0.0, direct=False), math.log(1e-9)).made(TransformLimits(points=2**16, terms=0))
     assert isinstance(made, Spectrum)
     ends = made.log_integral(10.0)
     total = np.ones(1)

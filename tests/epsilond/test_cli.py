@@ -7,21 +7,22 @@ import pytest
 from typer.testing import CliRunner
 
 import epsilond
-from epsilond import ask
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.answers.work import render
 from epsilond.calibrators import CALIBRATORS
-from epsilond.cli import main
+from epsilond.commands.line import line
 from epsilond.options import option_name
+from epsilond.questions.calibrate import calibrator as named_calibrator
+from epsilond.reading import read
 from tests.answers import example_answer
 
 CASES = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda each: each.name)
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(main, list(arguments), **options)
+    return CliRunner().invoke(line, list(arguments), **options)
 
 
 @pytest.fixture
@@ -30,11 +31,11 @@ def solved(monkeypatch):
     asked = []
 
     def calibrate(name, /, **given):
-        chosen = ask.calibrator(name)
-        asked.append(ask.read(chosen.problem, given))
+        chosen = named_calibrator(name)
+        asked.append(read(chosen.problem, given))
         return example_answer(name)
 
-    monkeypatch.setattr("epsilond.ask.calibrate", calibrate)
+    monkeypatch.setattr("epsilond.questions.calibrate.calibrate", calibrate)
     return asked
 
 
@@ -63,7 +64,7 @@ def test_options_and_request_file_ask_the_same(calibrator, solved, tmp_path):
     ]
     assert [each.exit_code for each in ways] == [0, 0, 0]
     assert len({each.stdout for each in ways}) == 1
-    assert solved == [ask.read(calibrator.problem, calibrator.example)] * 3
+    assert solved == [read(calibrator.problem, calibrator.example)] * 3
 
 
 @CASES
@@ -121,7 +122,7 @@ def test_what_cannot_be_certified_exits_with_3_and_shows_both_sides(monkeypatch)
         condition = ConditionResult("noise-offered", "the noise that is needed is offered", False, 3.5, 1.25)
         raise ConditionViolated("no noise will do", condition, {"epsilon": 0.125})
 
-    monkeypatch.setattr("epsilond.ask.calibrate", refuse)
+    monkeypatch.setattr("epsilond.questions.calibrate.calibrate", refuse)
     shown = run("calibrate", "mb-sgd")
     assert shown.exit_code == 3
     for part in ("condition-violated", "no noise will do", "3.5", "1.25", "nearest epsilon: 0.125"):

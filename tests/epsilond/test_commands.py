@@ -16,8 +16,9 @@ from epsilond.app.openapi import document
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
-from epsilond.cli import main
 from epsilond.commands.exits import MEANINGS
+from epsilond.commands.line import line
+from epsilond.questions.report import Verification
 from epsilond.reading import read
 from epsilond.witness.reports import page as report_page
 from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed
@@ -41,7 +42,7 @@ COMMANDS = {
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(main, list(map(str, arguments)), **options)
+    return CliRunner().invoke(line, list(map(str, arguments)), **options)
 
 
 def paths():
@@ -213,10 +214,8 @@ def test_a_broken_report_exits_with_4(change, code, outcome, tmp_path):
 def test_an_engine_that_does_not_agree_exits_with_5(tmp_path, monkeypatch):
     file = tmp_path / "report.html"
     file.write_text(epsilond.report("calibration", "gaussian", request=GAUSSIAN), encoding="utf-8")
-    found = epsilond.reporting.Verification(
-        outcome="contradicts", reason="x", differences=("/answer/parameters/rounds",)
-    )
-    monkeypatch.setattr("epsilond.reporting.verify", lambda _: found)
+    found = Verification(outcome="contradicts", reason="x", differences=("/answer/parameters/rounds",))
+    monkeypatch.setattr("epsilond.questions.report.verify", lambda _: found)
     shown = run("verify", file)
     assert shown.exit_code == 5
     assert "/answer/parameters/rounds" in shown.stdout

@@ -4,11 +4,13 @@ import doctest
 
 import pytest
 
-from epsilond import ask, reporting
 from epsilond.accountants import guarantee
+from epsilond.questions import account, calibrate, evaluate, plan, report, risk, simulate, sweep
 
 EXAMPLES = [
-    each for module in (ask, guarantee, reporting) for each in doctest.DocTestFinder(exclude_empty=True).find(module)
+    each
+    for module in (account, calibrate, evaluate, plan, guarantee, report, risk, simulate, sweep)
+    for each in doctest.DocTestFinder(exclude_empty=True).find(module)
 ]
 
 
@@ -19,5 +21,5 @@ def test_example(example):
 
 
 def test_the_three_questions_have_examples():
-    for question in (ask.calibrate, ask.account, ask.evaluate):
+    for question in (calibrate.calibrate, account.account, evaluate.evaluate):
         assert ">>>" in (question.__doc__ or "")

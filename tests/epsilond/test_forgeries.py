@@ -10,9 +10,9 @@ import re
 import pytest
 
 import epsilond
-from epsilond import reporting
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.questions import report as reporting
 from epsilond.witness.reports.canonical import canonical, digest
 from epsilond.witness.reports.inert import is_inert
 from epsilond.witness.reports.page import render

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import epsilond
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.answer import as_json
-from epsilond.cli import main
+from epsilond.commands.line import line
 
 GAUSSIAN: dict[str, Any] = {
     "solve_for": "noise_multiplier",
@@ -34,7 +34,7 @@ PLAN: dict[str, Any] = {
 
 
 def run(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(line, arguments, env={"COLUMNS": "200"})
     assert result.exit_code == code, result.output
     return result.output
 

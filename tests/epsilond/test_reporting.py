@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 import epsilond
-from epsilond import reporting
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators import CALIBRATORS
+from epsilond.questions import report as reporting
 from epsilond.witness.reports import compare
 from epsilond.witness.reports.page import render
 from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed

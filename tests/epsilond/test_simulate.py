@@ -15,9 +15,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import epsilond
-from epsilond import ask, parallel, simulation_tables
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.cli import main
+from epsilond.commands.line import line
+from epsilond.questions import blocks
+from epsilond.questions import simulate as simulating
+from epsilond.terminal import simulations
 from epsilond.witness.presets import PRESETS, PresetSimulation
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -40,7 +42,7 @@ AUDIT = {
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(main, ["simulate", *map(str, arguments)], **options)
+    return CliRunner().invoke(line, ["simulate", *map(str, arguments)], **options)
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def tiny(monkeypatch):
 @pytest.mark.parametrize("request_", [REQUEST, AUDIT], ids=["risk", "audit"])
 def test_two_workers_give_the_same_bits_as_one(request_, monkeypatch):
     monkeypatch.setattr("epsilond.witness.risks.measurement.OPERATIONS_A_SECOND", 1.0)
-    assert ask.simulation.plan(ask.simulation_request(request_)).blocks > 2
+    assert simulating.simulation.plan(simulating.simulation_request(request_)).blocks > 2
     answers = [epsilond.as_json(epsilond.simulate(request_, workers=workers)) for workers in (1, 2)]
     assert answers[0] == answers[1]
     assert multiprocessing.active_children() == []
@@ -81,12 +83,12 @@ def test_progress_counts_every_block():
 
 
 def test_a_request_may_be_an_object_a_mapping_or_a_name(tiny):
-    request = ask.simulation_request(REQUEST)
+    request = simulating.simulation_request(REQUEST)
     assert isinstance(request, RiskSimulation)
     assert epsilond.as_json(epsilond.simulate(request)) == epsilond.as_json(epsilond.simulate(REQUEST))
-    assert ask.simulation_request(tiny, repetitions=3) == PresetSimulation(preset=tiny, repetitions=3)
-    assert ask.simulation_request(request, seed=7).seed == 7
-    assert ask.simulation_request(REQUEST, seed=7).seed == 7
+    assert simulating.simulation_request(tiny, repetitions=3) == PresetSimulation(preset=tiny, repetitions=3)
+    assert simulating.simulation_request(request, seed=7).seed == 7
+    assert simulating.simulation_request(REQUEST, seed=7).seed == 7
 
 
 @pytest.mark.parametrize(
@@ -117,10 +119,10 @@ def test_workers_are_at_least_one():
 
 
 def test_a_fault_in_a_worker_arrives_whole_and_ends_the_workers(monkeypatch):
-    prepared = ask.simulation.prepare(ask.simulation_request(AUDIT))
-    broken = ask.simulation.Prepared(prepared.request, prepared.plan, resolved=None)
+    prepared = simulating.simulation.prepare(simulating.simulation_request(AUDIT))
+    broken = simulating.simulation.Prepared(prepared.request, prepared.plan, resolved=None)
     with pytest.raises(AttributeError):
-        parallel.run_blocks(broken, 2, parallel.in_silence)
+        blocks.run_blocks(broken, 2, blocks.in_silence)
     assert multiprocessing.active_children() == []
 
 
@@ -196,14 +198,14 @@ def test_an_audit_tells_of_mu_and_of_impossible_outputs():
     asked = AUDIT | {"spec": spec, "relation": "replace-one", "samples": 5000, "claim": {"epsilon": 1.0}}
     answer = epsilond.as_json(epsilond.simulate(asked))
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(simulation_tables.simulation(epsilond.simulate(asked)))
+    console.print(simulations.simulation(epsilond.simulate(asked)))
     told = console.export_text()
     assert f"μ ≥ {answer['gaussian']['mu_lower']:.4g}" in told
     assert f"{answer['escape']['observed']} seen: probability ≥ {answer['escape']['probability_lower']:.4g}" in told
     assert "so that no ε holds" in told
     assert f"δ ≥ {answer['claim']['delta_lower']:.4g}" in told
     plain = epsilond.simulate(AUDIT | {"samples": 2000})
-    console.print(simulation_tables.simulation(plain))
+    console.print(simulations.simulation(plain))
     assert "none seen" in console.export_text()
 
 
@@ -241,14 +243,14 @@ def test_an_audit_has_no_repetitions(tmp_path):
     ran = run(path, "--repetitions", "3")
     assert (ran.exit_code, ran.stderr) == (2, "error: --repetitions: an audit has samples, not repetitions\n")
     with pytest.raises(InvalidInput, match="samples, not repetitions"):
-        ask.simulation_request(ask.simulation_request(AUDIT), repetitions=3)
+        simulating.simulation_request(simulating.simulation_request(AUDIT), repetitions=3)
 
 
 def test_what_cannot_be_certified_exits_with_3(file, monkeypatch):
     def refuse(*given, **more):
         raise Infeasible("no noise is enough")
 
-    monkeypatch.setattr("epsilond.ask.simulate", refuse)
+    monkeypatch.setattr("epsilond.questions.simulate.simulate", refuse)
     ran = run(file, "--workers", "1", "--json")
     assert ran.exit_code == 3
     assert "no noise is enough" in ran.stderr

@@ -10,7 +10,8 @@ from rich.console import Console
 
 import epsilond
 from epsilond.calibrators.answer import Ends, FrontierRun
-from epsilond.tables import calibration, frontier, outward, risk_bounds
+from epsilond.terminal.calibrations import calibration, frontier, risk_bounds
+from epsilond.terminal.parts import outward
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

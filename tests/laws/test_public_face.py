@@ -17,8 +17,8 @@ import epsilond
 
 
 def exported() -> Iterator[tuple[str, Any]]:
-    for name, each in vars(epsilond).items():
-        if not name.startswith("_") and callable(each):
+    for name in epsilond.__all__:
+        if callable(each := getattr(epsilond, name)):
             yield name, each
 
 

@@ -13,9 +13,10 @@ from epsilond.calibrators.answer import as_json
 from epsilond.reading import read_value
 from epsilond.simulators.algorithms.kinds import ALGORITHMS, Run, algorithm_of
 from epsilond.simulators.problems.problem_specs import AnyProblem
-from epsilond.witness import KINDS, simulation
+from epsilond.witness import simulation
 from epsilond.witness.figures import draw
 from epsilond.witness.joins import JOINS, join_of
+from epsilond.witness.kinds import KINDS
 from epsilond.witness.presets import PRESETS, PresetName, PresetSimulation
 from epsilond.witness.requests import SimulationRequest
 from epsilond.witness.risks.measurement import RiskSimulation

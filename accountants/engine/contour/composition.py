@@ -150,7 +150,7 @@ def _of_nothing(epsilon: float) -> Interval:
 
 
 def _built(
-    parts: tuple[Part, ...], found: saddle.Found, epsilon: float, budget: NodeBudget, reach: float = REACH
+    parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float, budget: NodeBudget, reach: float = REACH
 ) -> ContourProfile:
     """Nodes at the tilt that was found, around ε."""
     nodes = build(parts, found.place, found.survey, epsilon, budget, reach=reach)
@@ -174,7 +174,7 @@ def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> A
     return Answer(interval, width_of(interval))
 
 
-def _chernoff(parts: tuple[Part, ...], found: saddle.Found, epsilon: float) -> float:
+def _chernoff(parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float) -> float:
     """The Chernoff bound of log δ at one tilt, and what is cut off."""
     tilts = np.asarray([found.place.tilt])
     cumulant, decrease = float(found.survey.upper_cumulants(tilts)[0]), found.place.tilt * epsilon

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.saddle import Survey
+from epsilond.accountants.engine.contour.saddle import TiltSurvey
 from epsilond.accountants.engine.contour.transforms.transform import (
     Joined,
     Line,
@@ -29,7 +29,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.engine.contour.saddle import Place
+    from epsilond.accountants.engine.contour.saddle import Saddle
     from epsilond.accountants.engine.contour.transforms.transform import LineValues, NodeBudget, Part
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -62,7 +62,7 @@ class Nodes:
         size: Σ |K| over the parts.
     """
 
-    place: Place
+    place: Saddle
     chernoff: ChernoffBounds
     line: Line
     truncation: float
@@ -138,7 +138,13 @@ class Nodes:
 
 
 def build(
-    parts: Sequence[Part], place: Place, survey: Survey, epsilon: float, budget: NodeBudget, *, reach: float = REACH
+    parts: Sequence[Part],
+    place: Saddle,
+    survey: TiltSurvey,
+    epsilon: float,
+    budget: NodeBudget,
+    *,
+    reach: float = REACH,
 ) -> Nodes:
     """Nodes at λ = place.tilt that serve ε and its neighbours within about `reach` of the integrand's width.
 
@@ -158,23 +164,23 @@ def build(
     return Nodes(place, chernoff, line, truncation, *Joined.of([each.on_line(line) for each in resolved]))
 
 
-def _reaching(parts: Sequence[Part], survey: Survey, tilts: FloatArray, budget: NodeBudget) -> Survey:
+def _reaching(parts: Sequence[Part], survey: TiltSurvey, tilts: FloatArray, budget: NodeBudget) -> TiltSurvey:
     """A survey that reaches the last of the tilts, or as far beyond λ as the budget allows."""
     if tilts[-1] <= survey.reach:
         return survey
     try:
-        return Survey.of(parts, float(tilts[-1]), budget)
+        return TiltSurvey.of(parts, float(tilts[-1]), budget)
     except Refused:
-        return Survey.of(parts, float(tilts[-STEPS.size]), budget)
+        return TiltSurvey.of(parts, float(tilts[-STEPS.size]), budget)
 
 
-def _period(chernoff: ChernoffBounds, place: Place, epsilon: float, reach: float) -> float:
+def _period(chernoff: ChernoffBounds, place: Saddle, epsilon: float, reach: float) -> float:
     """A period whose alias is negligible at ε and at both ends of the range around it."""
     ends = (epsilon,) if reach == 0.0 else (epsilon - reach * place.width, epsilon, epsilon + reach * place.width)
     return max(chernoff.period(end, place.log_delta_near(end) - NATS) for end in ends)
 
 
-def _truncation(survey: Survey, place: Place, epsilon: float, most: float) -> tuple[float, float]:
+def _truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) -> tuple[float, float]:
     """A frequency beyond which the sum is negligible, and the bound on what is left out there (A3).
 
     Σ_{k>n} (Δt/π) |g(t_k)| ≤ B(t_n) (1/π) ∫_{t_n}^∞ dt/(λ² + t²) in units of e^{K − λε}.

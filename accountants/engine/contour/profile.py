@@ -11,13 +11,13 @@ import numpy as np
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour.nodes import REACH, build
-from epsilond.accountants.engine.contour.saddle import Survey, reach_for
+from epsilond.accountants.engine.contour.saddle import TiltSurvey, reach_for
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 
 if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.nodes import Nodes
-    from epsilond.accountants.engine.contour.saddle import Place
+    from epsilond.accountants.engine.contour.saddle import Saddle
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
 
 
@@ -138,7 +138,7 @@ _FINEST = 40
 _KEPT = 8
 
 
-def shared(parts: tuple[Part, ...], place: Place, budget: NodeBudget) -> ContourProfile:
+def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> ContourProfile:
     """A profile laid at the tilt of a grid that is nearest to the place's, within about half the integrand's width.
 
     It depends on the place through that tilt only.
@@ -153,7 +153,7 @@ def shared(parts: tuple[Part, ...], place: Place, budget: NodeBudget) -> Contour
 
 @functools.lru_cache(maxsize=_KEPT)
 def _laid(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> ContourProfile:
-    survey = Survey.of(parts, reach_for(tilt), budget)
+    survey = TiltSurvey.of(parts, reach_for(tilt), budget)
     place = survey.place(tilt)
     nodes = build(parts, place, survey, place.epsilon, budget)
     return ContourProfile(parts, nodes, place.epsilon, survey.scale_slope(tilt))

@@ -31,7 +31,7 @@ _CLOSE = 0.25
 """A tilt within this fraction of the integrand's width of the saddle is as good as the saddle."""
 
 
-class Place(NamedTuple):
+class Saddle(NamedTuple):
     """A tilt λ with K, K′ and F″ there, and the ε whose saddle it is; estimates."""
 
     tilt: float
@@ -92,7 +92,7 @@ class Stack(NamedTuple):
         return float(cumulant), float(self.counts @ mean), float(self.counts @ variance)
 
 
-class Survey(NamedTuple):
+class TiltSurvey(NamedTuple):
     """Parts resolved for real tilts up to a largest one; many sums are stacked, others are evaluated one by one."""
 
     resolved: tuple[Resolved, ...]
@@ -100,7 +100,7 @@ class Survey(NamedTuple):
     stack: Stack | None = None
 
     @classmethod
-    def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> Survey:
+    def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> TiltSurvey:
         """All parts, for tilts in [0, reach]."""
         laid = _of_few if len(parts) <= _FEW_PARTS else _of_many
         return laid(tuple(parts), reach, budget)
@@ -129,40 +129,40 @@ class Survey(NamedTuple):
         """∂K/∂log s with every shift s scaled alike; an estimate."""
         return math.fsum(each.scale_slope(tilt) for each in self.resolved)
 
-    def place(self, tilt: float) -> Place:
+    def place(self, tilt: float) -> Saddle:
         """All of it at one tilt."""
         cumulant, mean, curvature = self.moments(np.asarray([tilt]))
-        return Place(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
+        return Saddle(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
 
 
-def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Survey:
+def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> TiltSurvey:
     resolved = tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts)
     terms = [each.terms for each in resolved if each.terms is not None]
-    return Survey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
+    return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
 
 _of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
 _of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
 
 
-class Found(NamedTuple):
+class FoundSaddle(NamedTuple):
     """A place, and the survey it was found in."""
 
-    place: Place
-    survey: Survey
+    place: Saddle
+    survey: TiltSurvey
 
 
 class Target(NamedTuple):
     """A function of the place that rises through zero at the wanted tilt, its derivative in the tilt; log δ or ε."""
 
-    value: Callable[[Place], float]
-    slope: Callable[[Place], float]
+    value: Callable[[Saddle], float]
+    slope: Callable[[Saddle], float]
     log_delta: float | None = None
     epsilon: float | None = None
 
 
 def at_epsilon(epsilon: float) -> Target:
-    """F′ = 0."""
+    """The tilt at which the exponent of δ(ε) is stationary, F′ = 0."""
     return Target(lambda place: place.epsilon - epsilon, lambda place: place.curvature, epsilon=epsilon)
 
 
@@ -181,7 +181,7 @@ def reach_for(tilt: float) -> float:
     return reach
 
 
-def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> Found:
+def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSaddle:
     """The place where the target is met, within a small fraction of the integrand's width.
 
     Raises:
@@ -191,14 +191,14 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> Found:
     while True:
         bracket = _scan(_rungs(tuple(parts), reach, budget), target, low)
         if bracket is not None:
-            survey = Survey.of(parts, reach, budget)
-            return Found(_polish(survey, target, *bracket), survey)
+            survey = TiltSurvey.of(parts, reach, budget)
+            return FoundSaddle(_polish(survey, target, *bracket), survey)
         low, reach = reach, reach * _GROWTH
         if reach > _LARGEST_TILT:
             raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
-def _scan(places: Sequence[Place], target: Target, low: float) -> tuple[float, float, float] | None:
+def _scan(places: Sequence[Saddle], target: Target, low: float) -> tuple[float, float, float] | None:
     """Two tilts between which the target crosses zero and a guess, None if it does so above the reach only."""
     values = [target.value(place) for place in places]
     if values[0] < 0.0:
@@ -211,12 +211,12 @@ def _scan(places: Sequence[Place], target: Target, low: float) -> tuple[float, f
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _rungs(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> tuple[Place, ...]:
+def _rungs(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> tuple[Saddle, ...]:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     count, ratio = (30, 1.4) if reach == _FIRST_REACH else (5, math.sqrt(2.0))
     tilts = reach * ratio ** -np.arange(float(count))
-    moments = Survey.of(parts, reach, budget).moments(tilts)
-    return tuple(Place(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
+    moments = TiltSurvey.of(parts, reach, budget).moments(tilts)
+    return tuple(Saddle(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
 
 
 def _guess(tilts: tuple[float, float], values: list[float]) -> float:
@@ -225,7 +225,7 @@ def _guess(tilts: tuple[float, float], values: list[float]) -> float:
     return float(tilts[0] * (tilts[1] / tilts[0]) ** share)
 
 
-def _polish(survey: Survey, target: Target, low: float, high: float, tilt: float) -> Place:
+def _polish(survey: TiltSurvey, target: Target, low: float, high: float, tilt: float) -> Saddle:
     """Newton inside a shrinking bracket, geometric bisection where it leaves it; the last evaluation is returned."""
     for _ in range(_ITERATIONS):
         place = survey.place(tilt)

@@ -26,6 +26,8 @@ from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -152,7 +154,7 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
     survival = np.maximum.accumulate(survival[::-1])[::-1]
     distribution = np.minimum.accumulate(_lower_distribution(left, below_p, below_q))
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
-    steps = Steps(right.index[1:], survival, left.index[1:], distribution)
+    steps = TailSteps(right.index[1:], survival, left.index[1:], distribution)
     return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
 
 
@@ -192,7 +194,7 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
 
 
 @dataclass(frozen=True)
-class Steps:
+class TailSteps:
     """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i, outwards from the middle."""
 
     right: IntArray
@@ -211,3 +213,17 @@ class Steps:
         if not held.any():
             return LatticeLaw(np.zeros(1, dtype=np.int64), np.full(1, -np.inf), log_atom)
         return LatticeLaw(index[held], log_mass[held], log_atom)
+
+
+def joined_atoms(log_atoms: Sequence[float], counts: FloatArray, *, direction: int) -> float:
+    """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
+    logs = np.asarray(log_atoms)
+    with np.errstate(divide="ignore"):
+        # log(−log(1 − a)): for small a the series, as a itself may underflow.
+        rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
+    log_rate = float(np.logaddexp.reduce(rates + np.log(counts)))
+    if math.isinf(log_rate):
+        return 0.0 if log_rate > 0 else -math.inf
+    joined = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
+    slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(joined) + abs(log_rate))
+    return min(joined + direction * slack, 0.0)

@@ -34,7 +34,7 @@ _LARGEST_INDEX = 2.0**48
 """No cell lies further out, in units: indices and their middles stay exact in floating point."""
 
 
-class Cells(NamedTuple):
+class CellBounds(NamedTuple):
     """Bounds of one law's cells, as odd multiples of the unit: increasing from 1 on each side of zero."""
 
     right: IntArray
@@ -46,7 +46,7 @@ class Grid:
     """A unit of loss common to all laws, and the cells of each."""
 
     unit: float
-    cells: tuple[Cells, ...]
+    cells: tuple[CellBounds, ...]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid
         _bounds(side, spare * each, end, unit)
         for side, each, end in zip([s for item in outlines for s in _sides(item)], wanted, ends, strict=True)
     ]
-    return Grid(unit, tuple(Cells(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
+    return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
 
 
 def _effort(need: _Need, demand: Demand) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import SideTails, read_side, upper_law
+from epsilond.accountants.engine.lattice.discretise import SideTails, joined_atoms, read_side, upper_law
 from epsilond.accountants.engine.lattice.grid import Demand, lay
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.discretise import LatticeLaw
     from epsilond.accountants.engine.lattice.plan import Budget
     from epsilond.accountants.engine.lattice.survey import Survey
-    from epsilond.accountants.numerics.special import FloatArray
 
 
 @dataclass(frozen=True)
@@ -75,20 +74,6 @@ class LatticeLaws:
         return joined_atoms([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
 
 
-def joined_atoms(log_atoms: Sequence[float], counts: FloatArray, *, direction: int) -> float:
-    """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
-    logs = np.asarray(log_atoms)
-    with np.errstate(divide="ignore"):
-        # log(−log(1 − a)): for small a the series, as a itself may underflow.
-        rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
-    log_rate = float(np.logaddexp.reduce(rates + np.log(counts)))
-    if math.isinf(log_rate):
-        return 0.0 if log_rate > 0 else -math.inf
-    joined = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
-    slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(joined) + abs(log_rate))
-    return min(joined + direction * slack, 0.0)
-
-
 # The lattice laws of a composition for one band of tilts, from above and from below ---------------------------------
 BAND = {True: 0.25 * math.log(2.0), False: 1.0}
 """Width of a band of tilts, in the coordinate of `Place`."""
@@ -118,7 +103,7 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Discretised:
+class BandLaws:
     """Lattice laws that dominate, and lattice laws that are dominated, which are formed when first asked for."""
 
     upper: LatticeLaws
@@ -136,7 +121,7 @@ class Discretised:
         return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)
 
 
-def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
+def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
     """Lay a grid, read every profile on it once, and form the laws that dominate."""
     band = BAND[key.direct]
     places = tuple(Place(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
@@ -158,7 +143,7 @@ def discretised(survey: Survey, key: GridKey, budget: Budget) -> Discretised:
         enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
         enough -= 0.5 * budget.relative_width / part.count
         read.append(_Read(right, left, _lower_atom(part.first), enough))
-    return Discretised(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
+    return BandLaws(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
 
 
 def _upper_cut(profile: Profile, right: SideTails) -> float:

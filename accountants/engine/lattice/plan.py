@@ -18,19 +18,15 @@ from epsilond.accountants.engine.lattice.discretise import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.engine.lattice.tilted_line import (
-    Factor,
-    Power,
     TiltedLine,
-    accumulated,
+    all_frequencies,
     few_frequencies,
     finished,
     stride_of,
+    wrapped,
 )
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from epsilond.accountants.engine.lattice.laws import LatticeLaws
     from epsilond.accountants.engine.lattice.tilted import IntArray
     from epsilond.accountants.numerics.special import FloatArray
@@ -45,7 +41,7 @@ _CHEAP = 2**13
 
 
 @dataclass(frozen=True)
-class Limits:
+class TransformLimits:
     """Sizes fixed before the start: points of one FFT, and terms of all direct sums."""
 
     points: int
@@ -59,7 +55,7 @@ class Short(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TransformPlan:
     """What a transform at one tilt needs, before it is made."""
 
     laws: LatticeLaws
@@ -70,8 +66,8 @@ class Plan:
     """Lattice points in a period whose alias is negligible."""
 
     @classmethod
-    def of(cls, laws: LatticeLaws, place: Place, log_width: float) -> Plan:
-        """Plan for an alias of about 2 % of the width, also for questions a deviation away from the tilt's own.
+    def of(cls, laws: LatticeLaws, place: Place, log_width: float) -> TransformPlan:
+        """The plan for an alias of about 2 % of the width, also for questions a deviation away from the tilt's own.
 
         `log_width` is of the width wanted, relative to the saddle-point estimate of δ.
         """
@@ -82,7 +78,7 @@ class Plan:
         # Where points are cheap a wider period costs nothing.
         return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
-    def made(self, limits: Limits) -> Spectrum | Short:
+    def made(self, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum, or by how much it exceeds the limits."""
         line = TiltedLine.of(self.laws, self.place)
         factor = self.points / limits.points
@@ -96,7 +92,7 @@ class Plan:
         size = next_fast_len(self.points, real=True)
         return finished(line, size, all_frequencies(line, size), self.chernoff)
 
-    def _sparse(self, line: TiltedLine, limits: Limits) -> Spectrum | Short:
+    def _sparse(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum by direct sums on the frequencies that a shorter FFT does not prove negligible."""
         blocks = next_fast_len(limits.points // 8, real=True)
         ratio = self.points // blocks + 1
@@ -119,23 +115,6 @@ class Plan:
         if excess > 1.0:
             return Short(excess**2)
         return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
-
-
-def all_frequencies(line: TiltedLine, size: int) -> Power:
-    """φ at every frequency by one FFT of each wrapped law. Wrapping is exact at these frequencies."""
-
-    def factors() -> Iterator[Factor]:
-        for law in line.parts():
-            # What sits at the centre adds to φ as it is; only the rest suffers from the FFT.
-            still = law.index == 0
-            moving = np.where(still, 0.0, law.weights)
-            # 5u log₂N for the butterflies (B3), doubled for those of radix 3 and 5; the weights' own errors; wrapping.
-            deepest = float(np.bincount(law.index % size).max())
-            error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + deepest) * float(moving.sum())
-            error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
-            yield Factor(float(law.weights[still].sum()) + rfft(wrapped(law.index, moving, size)), error)
-
-    return accumulated(line, np.arange(size // 2 + 1, dtype=np.int64), factors(), 0.0)
 
 
 # How much work one answer may take ----------------------------------------------------------------------------------
@@ -172,19 +151,14 @@ class Budget:
         """Cells of all laws together."""
         return max(self.cells, parts * self.cells // 48)
 
-    def limits_for(self, parts: int) -> Limits:
+    def limits_for(self, parts: int) -> TransformLimits:
         """Sizes of one transform."""
-        return Limits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)
+        return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)
 
 
 # Which frequencies of a composed lattice law matter: the others are proved negligible block by block ----------------
 _LEFT_OUT = 3.0
 """Expected number of rounds outside the window on which φ is bounded."""
-
-
-def wrapped(index: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    """Weights summed over indices that are equal modulo `size`."""
-    return np.asarray(np.bincount(index % size, weights=weights, minlength=size), dtype=np.float64)
 
 
 def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:

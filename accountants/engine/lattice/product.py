@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Tails
-from epsilond.accountants.engine.lattice.laws import BAND, Discretised, GridKey, LatticeLaws, discretised
-from epsilond.accountants.engine.lattice.plan import Budget, Plan
-from epsilond.accountants.engine.lattice.spectrum import Ends, Spectrum
+from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
+from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
+from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.errors import BeyondBudget
@@ -34,7 +34,7 @@ _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
 _MISS = 2
-_RETREATS = (1, 2, 4, 8)
+_BACK_OFFS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
 
 
@@ -47,7 +47,7 @@ _LOST = -1e-3
 _FALLBACKS = (-720.0, -180.0, -45.0)
 
 
-class _Found(NamedTuple):
+class _Chosen(NamedTuple):
     """Which grid and which tilt to use."""
 
     key: GridKey
@@ -67,9 +67,9 @@ class ComposedProfile:
     parts: tuple[Part, ...]
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
-    _grids: dict[GridKey, Discretised] = field(default_factory=dict, repr=False)
-    _spectra: dict[tuple[_Found, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
-    _used: dict[GridKey | tuple[_Found, bool], int] = field(default_factory=dict, repr=False)
+    _grids: dict[GridKey, BandLaws] = field(default_factory=dict, repr=False)
+    _spectra: dict[tuple[_Chosen, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
+    _used: dict[GridKey | tuple[_Chosen, bool], int] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _survey(self) -> Survey:
@@ -110,23 +110,23 @@ class ComposedProfile:
             epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
         return tabulated(np.asarray(rows), np.asarray(values))
 
-    def ends(self, epsilon: float) -> Ends:
+    def ends(self, epsilon: float) -> DeltaEnds:
         """`log_delta` at one ε."""
         try:
             if epsilon >= self._survey.supremum:
-                return Ends(-math.inf, -math.inf)
-            looks, high = self._looks(epsilon)
-            low = max(self._lower(found, epsilon) for found in looks)
+                return DeltaEnds(-math.inf, -math.inf)
+            tilts, high = self._evaluate(epsilon)
+            low = max(self._lower(found, epsilon) for found in tilts)
         except _OUTSIDE:
             low, high = -math.inf, self._basic(epsilon)
         if math.isinf(low):
             low = self._best_single(epsilon)
-        return Ends(min(low, high), high)
+        return DeltaEnds(min(low, high), high)
 
     def upper_end(self, epsilon: float) -> float:
         """The upper end alone."""
         try:
-            return -math.inf if epsilon >= self._survey.supremum else self._looks(epsilon)[1]
+            return -math.inf if epsilon >= self._survey.supremum else self._evaluate(epsilon)[1]
         except _OUTSIDE:
             return self._basic(epsilon)
 
@@ -143,30 +143,30 @@ class ComposedProfile:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
         return Guess(*self._survey.guess(log_delta))
 
-    def _looks(self, epsilon: float) -> tuple[list[_Found], float]:
-        """Where to look, once or twice, and the upper end found there."""
+    def _evaluate(self, epsilon: float) -> tuple[list[_Chosen], float]:
+        """The grids and tilts that were used at ε, one or two, and the upper end that they give."""
         direct = self._survey.whole.prefers_direct(epsilon)
         first = self._find(epsilon, direct, self._survey.depth(epsilon, direct=direct), boost=0, within=False)
-        first = self._retreated(first, epsilon)
+        first = self._back_off_tilt(first, epsilon)
         high = self._upper(first, epsilon)
-        better = self._closer(first, epsilon, high)
+        better = self._refine(first, epsilon, high)
         if better is not None:
             high = min(high, self._upper(better, epsilon))
         if high > _LOST:
-            high = min(high, self._above(epsilon))
+            high = min(high, self._fallback_end(epsilon))
         return ([first] if better is None else [first, better]), high
 
-    def _above(self, epsilon: float) -> float:
+    def _fallback_end(self, epsilon: float) -> float:
         """δ at a smaller ε: where δ lies far below every double the lattice may have nothing to say."""
         for level in _FALLBACKS:
             nearer = self._survey.guess(level)[0]
             if 0.0 < nearer < epsilon * (1.0 - 1e-3):
-                high = self._looks(nearer)[1]
+                high = self._evaluate(nearer)[1]
                 if high <= _LOST:
                     return high
         return 0.0
 
-    def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> _Found:
+    def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> _Chosen:
         """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
         place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
         key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
@@ -176,30 +176,30 @@ class ComposedProfile:
             if found == key:
                 break
             key = found
-        return _Found(key, place.snapped(_SNAP[direct]))
+        return _Chosen(key, place.snapped(_SNAP[direct]))
 
-    def _retreated(self, found: _Found, epsilon: float) -> _Found:
-        """A lower tilt, where the transform at this one is ruled by losses far above ε and drowns what is asked.
+    def _back_off_tilt(self, found: _Chosen, epsilon: float) -> _Chosen:
+        """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
 
-        As λ grows past a point such losses take over at once; the tilt that ε asks for lies on the brink.
+        As λ grows past a point such losses take over at once, and the tilt that ε asks for lies near that point.
         """
-        if not found.key.direct or not self._drowned(found, epsilon):
+        if not found.key.direct or not self._error_dominates(found, epsilon):
             return found
-        for steps in _RETREATS:
+        for steps in _BACK_OFFS:
             place = Place(found.place.y - steps * _SNAP[True], direct=True)
-            lower = _Found(found.key._replace(band=math.floor(place.y / BAND[True])), place)
-            if not self._drowned(lower, epsilon):
+            lower = _Chosen(found.key._replace(band=math.floor(place.y / BAND[True])), place)
+            if not self._error_dominates(lower, epsilon):
                 return lower
         return found
 
-    def _drowned(self, found: _Found, epsilon: float) -> bool:
+    def _error_dominates(self, found: _Chosen, epsilon: float) -> bool:
         """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
         key, spectrum = self._spectrum(found, from_above=True)
         laws = self._laws(key).upper
         return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
 
-    def _closer(self, found: _Found, epsilon: float, high: float) -> _Found | None:
-        """Where to look again, if the first answer shows that the grid was laid for another question.
+    def _refine(self, found: _Chosen, epsilon: float, high: float) -> _Chosen | None:
+        """Another grid and tilt, if the first answer shows that the grid was laid for another question; else None.
 
         The estimate holds where many rounds share in δ; where few rule it, δ is far smaller, and asks for more. And
         within the bulk of the loss its width counts, not only that of the tilted law.
@@ -214,12 +214,12 @@ class ComposedProfile:
         depth = max(found.key.depth, self._survey.depth_of(high)) if boost else found.key.depth
         return self._find(epsilon, found.key.direct, depth, boost=boost, within=within)
 
-    def _upper(self, found: _Found, epsilon: float) -> float:
+    def _upper(self, found: _Chosen, epsilon: float) -> float:
         key, spectrum = self._spectrum(found, from_above=True)
         laws = self._laws(key).upper
         return _upper_end(spectrum, laws, epsilon - laws.misplacement)
 
-    def _lower(self, found: _Found, epsilon: float) -> float:
+    def _lower(self, found: _Chosen, epsilon: float) -> float:
         key, spectrum = self._spectrum(found, from_above=False)
         laws = self._laws(key).lower
         return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
@@ -237,7 +237,7 @@ class ComposedProfile:
         at = np.asarray([epsilon])
         return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
 
-    def _spectrum(self, found: _Found, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+    def _spectrum(self, found: _Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """The transform at a tilt, on a lattice so wide that it fits the budget."""
         index = (found, from_above)
         if index not in self._spectra:
@@ -245,23 +245,23 @@ class ComposedProfile:
         key, spectrum, self._used[index] = self._spectra[index]
         return key, spectrum
 
-    def _transformed(self, found: _Found, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
+    def _transformed(self, found: _Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
         """The same, and how many lattices were tried."""
         key, place = found
         limits = self.budget.limits_for(len(self.parts))
         log_width = math.log(self.budget.relative_width) - key.boost
         for tried in range(1, _MOST_TRIES + 1):
             laws = self._laws(key)
-            made = Plan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
+            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
             if isinstance(made, Spectrum):
                 return key, made, tried
             key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
         raise BeyondBudget("no lattice within the budget spans the loss")
 
-    def _laws(self, key: GridKey) -> Discretised:
+    def _laws(self, key: GridKey) -> BandLaws:
         self._used[key] = 1
         if key not in self._grids:
-            _remember(self._grids, key, discretised(self._survey, key, self.budget), _KEPT_GRIDS)
+            _remember(self._grids, key, band_laws(self._survey, key, self.budget), _KEPT_GRIDS)
         return self._grids[key]
 
 

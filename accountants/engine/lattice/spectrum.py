@@ -29,7 +29,7 @@ _TINY = 1e-300
 _MOST_KNOWN = 64
 
 
-class Ends(NamedTuple):
+class DeltaEnds(NamedTuple):
     """log of a positive number: an upper bound, and a lower bound that may be −inf."""
 
     lower: float
@@ -96,7 +96,7 @@ class Spectrum:
     alias_slack: float
     _known: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
-    def log_integral(self, epsilon: float) -> Ends:
+    def log_integral(self, epsilon: float) -> DeltaEnds:
         """Enclosure of log D(ε), or of log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
 
         Guarantees: both ends hold for the lattice laws this was made of, whatever the tilt.
@@ -120,7 +120,7 @@ class Spectrum:
         alias = math.exp(min(log_alias, 700.0))
         upper = log_scale + math.log(max(total + charge, _TINY)) + slack
         rest = total - charge - alias
-        return Ends(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
+        return DeltaEnds(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
 
     def _sums(self, first: int) -> tuple[float, float]:
         """Re Σ of the terms, turned to the lattice points `first` and the one above it."""

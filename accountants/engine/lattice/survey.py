@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.laws import joined_atoms
+from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 

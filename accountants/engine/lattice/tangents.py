@@ -24,7 +24,7 @@ from epsilond.accountants.engine.lattice.discretise import (
     BoolArray,
     LatticeLaw,
     SideTails,
-    Steps,
+    TailSteps,
     difference,
     log,
     ratio,
@@ -127,11 +127,11 @@ def _joined_lines(lines: Lines, multiples: IntArray, unit: float, offset: float)
     distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], most)
     survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))
     halves = multiples // 2
-    steps = Steps(halves[count + 1 :], np.maximum(survival, lines.log_atom), -halves[:count][::-1], distribution)
+    steps = TailSteps(halves[count + 1 :], np.maximum(survival, lines.log_atom), -halves[:count][::-1], distribution)
     return replace(steps.law(int(halves[count]), lines.log_atom), offset=offset)
 
 
-def _moments(cells: Cells, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _moments(cells: LoweredCells, place: FloatArray) -> tuple[FloatArray, FloatArray]:
     """c = p − e^place q of each cell relative to e^scale, the larger of both terms."""
     moved = cells.log_q + place
     scale = np.maximum(cells.log_p, moved)
@@ -146,7 +146,7 @@ def _nothing(log_atom: float) -> LatticeLaw:
     return LatticeLaw(np.asarray([NOWHERE // 2]), np.asarray([float(log1m_exp(log_atom))]), log_atom)
 
 
-def _beside_gaps(cells: Cells) -> IntArray:
+def _beside_gaps(cells: LoweredCells) -> IntArray:
     """Thresholds of cells without first-law mass: an empty one joins the next, which then may go as low as it needs.
 
     One with second-law mass alone, which is rounding, joins the one below, which can carry it.
@@ -169,7 +169,7 @@ class _Points(NamedTuple):
     """How much too high any point is."""
 
 
-def _lattice_points(cells: Cells, unit: float, offset: float) -> _Points:
+def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
     """Points near each cell's log p/q, on the side that a neighbour can lend for."""
     step = 2.0 * unit
     # Lowered by its own rounding, so that a point found not too high is not too high.
@@ -210,7 +210,7 @@ NOWHERE = -(2**60)
 
 
 @dataclass(frozen=True)
-class Cells:
+class LoweredCells:
     """Cells in increasing order of loss, from (−∞, −b_n) to (b_n, ∞), with the masses that the lowered lines give."""
 
     low: IntArray
@@ -220,7 +220,7 @@ class Cells:
 
     @cached_property
     def held(self) -> BoolArray:
-        """Cells with mass under both laws."""
+        """LoweredCells with mass under both laws."""
         return np.isfinite(self.log_p) & np.isfinite(self.log_q)
 
     @cached_property
@@ -278,14 +278,14 @@ class Lines:
         )
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> LoweredCells:
         """The cells between thresholds."""
         middle_p, middle_q = (
             log1m_exp(np.minimum(np.logaddexp(above[:1], below[:1]), 0.0))
             for above, below in ((self.p, self.below_p), (self.q, self.below_q))
         )
         nothing = [-np.inf]
-        return Cells(
+        return LoweredCells(
             np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
             np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
             np.concatenate(
@@ -312,7 +312,7 @@ class Lines:
 _NEGLIGIBLE = -30.0
 
 
-def joined(cells: Cells, unit: float, tilt: float, offset: float) -> IntArray:
+def joined(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
     """Thresholds to drop at both ends, where joining loses less than leaving the first cell alone."""
     weights = cells.log_p + tilt * np.where(np.isfinite(cells.own), cells.own, 0.0)
     held = np.flatnonzero(cells.held & (weights > np.max(weights) + _NEGLIGIBLE))
@@ -328,7 +328,7 @@ def joined(cells: Cells, unit: float, tilt: float, offset: float) -> IntArray:
 
 
 def _joined_end(
-    cells: Cells, held: IntArray, shares: FloatArray, unit: float, offset: float, *, stiffness: float, step: int
+    cells: LoweredCells, held: IntArray, shares: FloatArray, unit: float, offset: float, *, stiffness: float, step: int
 ) -> list[int]:
     """The thresholds to drop at one end; `held` lists cells from that end inwards."""
     own, log_p, share = cells.own[held] - offset, cells.log_p[held], shares[held]

@@ -81,7 +81,7 @@ class BoundProfile:
 
     @property
     def tail_accuracy(self) -> float:
-        """That of a table."""
+        """How accurate the tails of a table are."""
         return TABLE_ACCURACY
 
     @property

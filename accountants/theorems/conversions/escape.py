@@ -64,7 +64,7 @@ class EscapeBound:
     upper: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Its ends."""
+        """Enclosure of log δ."""
         return Interval(self.lower, self.upper) if Fraction(epsilon) >= self.threshold else Interval(0.0, 0.0)
 
 
@@ -107,7 +107,7 @@ class FailingProfile:
 
     @property
     def log_infinite_mass(self) -> float:
-        """With f."""
+        """With the failure's mass."""
         return float(np.logaddexp(self.log_failure, self.inner.log_infinite_mass))
 
     def _joined(self, value: FloatArray) -> FloatArray:

@@ -16,8 +16,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
 from epsilond.accountants.profiles.concentrated import ConcentratedProfile, concentrated_log_delta
 from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
+    DeltaFields,
     Epsilon,
     NoiseMultiplier,
     Quantity,
@@ -26,7 +25,6 @@ from epsilond.accountants.quantities import (
     Times,
     ZcdpRho,
     delta_outputs,
-    natural_log_delta,
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
@@ -38,14 +36,12 @@ AT_EPSILON = Quantity(symbol="ε", unit="nat", ge=0, le=1e9, description="privac
 
 # From Rényi divergences to (ε, δ) ------------------------------------------------------------------------------------
 @request
-class RenyiInputs:
+class RenyiInputs(DeltaFields):
     """Rényi divergences of one mechanism that is run `times` over, and a δ. Give one of delta and log10_delta."""
 
     orders: Annotated[tuple[RenyiOrder, ...], ORDERS]
     divergences: Annotated[tuple[float, ...], DIVERGENCES]
     times: Times = 1
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
     def check(self) -> None:
         """As many divergences as orders, all in range."""
@@ -55,12 +51,6 @@ class RenyiInputs:
             raise InvalidInput.at("/orders", "an entry is out of range", allowed="> 1 and ≤ 1e+06")
         if not all(0.0 <= divergence < math.inf for divergence in self.divergences):
             raise InvalidInput.at("/divergences", "an entry is out of range", allowed="≥ 0 and finite")
-        natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
 
 
 def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.factor_sums import ROUNDING
 from epsilond.accountants.numerics.special import (
@@ -52,24 +53,6 @@ def shift_outputs(epsilon: float, shift: float) -> Outputs:
 
 
 @request
-class TwoGaussians:
-    """Two Gaussians of the same variance."""
-
-    epsilon: PrivacyLoss
-    distance: Distance
-    noise_std: KernelNoiseStd
-
-
-@request
-class GaussianKernel:
-    """y ↦ N(y, s²I) on a set of the given diameter."""
-
-    epsilon: PrivacyLoss
-    diameter: ImageDiameter
-    noise_std: KernelNoiseStd
-
-
-@request
 class FiniteChannel:
     """A channel with finitely many inputs and outputs."""
 
@@ -87,14 +70,16 @@ class FiniteChannel:
             raise InvalidInput.at("/rows", "must have at least one row")
 
 
-def two_gaussians(inputs: TwoGaussians) -> Outputs:
+@formula(given="Two Gaussians of the same variance.", bounded=False)
+def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: KernelNoiseStd) -> Outputs:
     """E_{e^ε} of the two laws."""
-    return shift_outputs(inputs.epsilon, inputs.distance / inputs.noise_std)
+    return shift_outputs(epsilon, distance / noise_std)
 
 
-def gaussian_kernel(inputs: GaussianKernel) -> Outputs:
+@formula(given="y ↦ N(y, s²I) on a set of the given diameter.", bounded=False)
+def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std: KernelNoiseStd) -> Outputs:
     """The kernel's contraction coefficient."""
-    return shift_outputs(inputs.epsilon, inputs.diameter / inputs.noise_std)
+    return shift_outputs(epsilon, diameter / noise_std)
 
 
 def finite_channel(inputs: FiniteChannel) -> Outputs:
@@ -131,7 +116,6 @@ LEMMA_1 = Theorem(
     statement="E_{e^ε}(N(m₁, s²I)‖N(m₂, s²I)) = θ_ε(‖m₁ − m₂‖/s), θ_ε(r) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2)",
     source=Source("asoodeh2021", "Lemma 1, eq. (6)"),
     status=Status.PROVED,
-    inputs=TwoGaussians,
     formula=two_gaussians,
     examples=({"epsilon": 0.5, "distance": 2.0, "noise_std": 1.5},),
 )
@@ -150,7 +134,6 @@ LEMMA_2 = Theorem(
             test=f"{_TESTS}::test_a_projection_contracts_further",
         ),
     ),
-    inputs=GaussianKernel,
     formula=gaussian_kernel,
     examples=({"epsilon": 0.5, "diameter": 2.0, "noise_std": 0.25},),
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -31,13 +31,16 @@ from epsilond.accountants.numerics.factor_sums import (
 )
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray, log_theta_complement
 from epsilond.accountants.quantities import (
+    ANY_SCALE,
     CONVEX,
+    CONVEXITY_WITHIN_SMOOTHNESS,
     NOISE_STD,
     SMOOTHNESS,
     STEP_SIZE,
-    Clients,
+    AtMost,
+    Checks,
     Lipschitz,
-    Participants,
+    ParticipantFields,
     PrivacyLoss,
     Quantity,
     Radius,
@@ -285,7 +288,7 @@ def schedule(values: tuple[float, ...]) -> Constant | Explicit:
     return Constant(value=values[0]) if len(values) == 1 else Explicit(values=values)
 
 
-def listed(values: tuple[float, ...], steps: int, *, at: str) -> None:
+def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
     """Refuse a list that is no schedule of so many steps.
 
     Raises:
@@ -300,54 +303,72 @@ def listed(values: tuple[float, ...], steps: int, *, at: str) -> None:
 
 
 @request
-class AnyOnePass:
+class BatchesOnce(ParticipantFields):
+    """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L."""
+
+    scale: ClassVar = ANY_SCALE
+
+    lipschitz: Lipschitz
+    radius: Radius
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are, ⌊n/m⌋."""
+        return self.clients // self.participants
+
+    def run_of(self, **rest: Any) -> Run:
+        """The pass, released at its end unless `rest`, the other fields of a run, says otherwise."""
+        known = {"steps": self.steps, "first_stop": self.steps, "sensitivity": 2.0 * self.lipschitz}
+        known |= {"strong_convexity": 0.0, "convex": True, "lipschitz": self.lipschitz, "radius": self.radius}
+        return Run(clients=self.clients, participants=self.participants, **(known | rest))
+
+
+@request
+class ScheduledPass(BatchesOnce):
+    """One pass over the clients, with one step size and one noise for all steps, or one for each."""
+
+    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
+    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
+
+    checks: ClassVar[Checks] = (
+        lambda each: check_length(each.step_sizes, each.steps, at="/step_sizes"),
+        lambda each: check_length(each.noise_stds, each.steps, at="/noise_stds"),
+    )
+
+    def run_of(self, **rest: Any) -> Run:
+        """The pass with its schedules."""
+        schedules = {"step_schedule": schedule(self.step_sizes), "noise_schedule": schedule(self.noise_stds)}
+        return super().run_of(**schedules, **rest)
+
+
+@request
+class AnyOnePass(ScheduledPass):
     """One pass over the clients, of losses that may be neither convex nor smooth; replace-one.
 
     `smoothness` absent: the gradient has no Lipschitz constant. `strong_convexity` needs smoothness to help.
     """
 
     epsilon: PrivacyLoss
-    clients: Clients
-    participants: Participants
-    lipschitz: Lipschitz
-    radius: Radius
     smoothness: Annotated[float | None, SMOOTHNESS] = None
     strong_convexity: StrongConvexity = 0.0
     convex: Annotated[bool, CONVEX] = True
-    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
-    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
     first_stop: Annotated[int | None, FIRST_STOP] = None
 
+    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS, AtMost("first_stop", "steps", "exceeds the steps"))
+
     def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex; lists are as long as the pass, which the first stop is within."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.strong_convexity > (math.inf if self.smoothness is None else self.smoothness):
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
+        """Refuse strong convexity without convexity."""
         if self.strong_convexity > 0 and not self.convex:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
-        listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
-        listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
-        if (self.first_stop or 1) > self.clients // self.participants:
-            raise InvalidInput.at("/first_stop", "exceeds the steps", allowed=f"≤ {self.clients // self.participants}")
 
     @property
     def run(self) -> Run:
         """The pass, with the diameters its maps have, released at its end or at a uniform step from the first stop."""
-        steps = self.clients // self.participants
-        return Run(
-            clients=self.clients,
-            participants=self.participants,
-            steps=steps,
-            first_stop=self.first_stop or steps,
-            sensitivity=2.0 * self.lipschitz,
-            lipschitz=self.lipschitz,
-            radius=self.radius,
+        return self.run_of(
+            first_stop=self.first_stop or self.steps,
             smoothness=self.smoothness,
             strong_convexity=self.strong_convexity,
             convex=self.convex,
-            step_schedule=schedule(self.step_sizes),
-            noise_schedule=schedule(self.noise_stds),
         )
 
 

@@ -109,7 +109,7 @@ class EveryModel:
         return float(self.groups[0].max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
+        """Both ends of the logarithm of the mean over places."""
         mu, shares = self.groups
         parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
         value, error = (np.concatenate(each) for each in zip(*parts, strict=True))

@@ -214,7 +214,7 @@ class Contracted:
     run: Run
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
+        """Both ends of the logarithm of the bound on δ."""
         return log_contraction_bound(epsilon, self.run)
 
 
@@ -242,7 +242,7 @@ class Interpolated:
         return min(choices, key=lambda choice: choice.log_bound(epsilon).upper)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
+        """Both ends of the logarithm of the bound on δ."""
         return self.steps.log_bound(epsilon, contracted=self.contracted)
 
 
@@ -254,7 +254,7 @@ class Switched:
     switch: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Ends of log δ."""
+        """Both ends of the logarithm of the bound on δ."""
         return self.steps.log_bound(epsilon, contracted=True, switch=self.switch)
 
 

@@ -7,15 +7,14 @@ bound on a contribution.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import Share, around, drawn_or_not
+from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_laws_around
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
-from epsilond.accountants.profiles.gaussian import GaussianMixture, SampledGaussianLaw, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianMixture, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
 from epsilond.accountants.structure import NORM_BOUNDED, SUMS, draws, kinds
 
@@ -38,7 +37,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
     """
     weights = (math.log(share.absent), math.log(share.rate))
     pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
-    return around(lambda rate: replace(pair, law=SampledGaussianLaw(rate, shift, "replace")), share)
+    return with_laws_around(pair, share, shift, "replace")
 
 
 def opposite_contributions(mechanism: Any, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
-from epsilond.accountants.numerics.compound_sum import CompoundSum, Nodes, StepLaw
+from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
@@ -87,7 +87,7 @@ class FiniteBlanketBound(ScaledBound):
         hidden = common > _LEAST_WEIGHT
         places = gain[hidden] / common[hidden]
         errors = 8 * UNIT_ROUNDOFF * size[hidden] / common[hidden]
-        atoms = Nodes(places, common[hidden], errors, 8 * UNIT_ROUNDOFF * common[hidden])
+        atoms = WeightedPlaces(places, common[hidden], errors, 8 * UNIT_ROUNDOFF * common[hidden])
         found = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
         told = float(np.maximum(gain[~hidden], 0.0).sum())
         charge = math.log(told) + _CHARGE_ACCURACY if told > 0.0 else -math.inf

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from epsilond.accountants.curve import Interval
-from epsilond.accountants.numerics.compound_sum import CompoundSum, Ends, Nodes, Pieces, StepLaw
+from epsilond.accountants.numerics.compound_sum import CompoundSum, LogEnds, Pieces, StepLaw, WeightedPlaces
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
@@ -134,7 +134,7 @@ class GaussianBlanketBound(ScaledBound):
         end = -(furthest + growth + growth * furthest)
         unit = UNIT_ROUNDOFF * (4.0 + 8.0 * c * float(cells.edges[last]))
         place_errors = unit * np.concatenate((excess + growth, -below, [-2.0 * end]))
-        atoms = Nodes(
+        atoms = WeightedPlaces(
             np.concatenate((above, below, [end])),
             np.concatenate((weights, weights, [beyond])),
             place_errors,
@@ -170,10 +170,10 @@ class GaussianBlanketBound(ScaledBound):
         """A bound at ε, from one cut instead of two."""
         return self._enclose(epsilon, both=False).upper
 
-    def _enclose(self, epsilon: float, *, both: bool) -> Ends:
+    def _enclose(self, epsilon: float, *, both: bool) -> LogEnds:
         own = gaussian_pair(2.0 * self._reach).ends(epsilon)
         if own.upper < _DEEPEST:
-            return Ends(*own)
+            return LogEnds(*own)
         growth = math.expm1(min(epsilon, 600.0))
         shift = math.log(self.clients)
         upper, lower = own.upper, -math.inf
@@ -182,7 +182,7 @@ class GaussianBlanketBound(ScaledBound):
             upper = min(upper, float(np.logaddexp(found, min(self._charge(last), own.upper))))
             if both:
                 lower = max(lower, self._sum(growth, last, upper=False).log_positive_part().lower - shift)
-        return Ends(min(lower, own.lower, upper), upper)
+        return LogEnds(min(lower, own.lower, upper), upper)
 
     def _cuts(self, growth: float) -> tuple[int, ...]:
         """Two cuts to try: where the charge begins to be small against the rest, and where it is negligible."""
@@ -205,5 +205,7 @@ class GaussianBlanketBound(ScaledBound):
         excess, mass = self._cells.lump_excess[:count], self._cells.lump_mass[:count]
         places = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
         nothing = np.zeros(places.size)
-        total = CompoundSum(StepLaw(Nodes(places, np.concatenate((mass, mass)), nothing, nothing)), self.clients)
+        total = CompoundSum(
+            StepLaw(WeightedPlaces(places, np.concatenate((mass, mass)), nothing, nothing)), self.clients
+        )
         return total.log_estimate - math.log(self.clients) if total.law.most > 0.0 else -math.inf

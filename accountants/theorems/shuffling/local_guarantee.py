@@ -84,7 +84,6 @@ class LocalClonesBound(ScaledBound):
 
     @property
     def largest_loss(self) -> float:
-        """The local one."""
         return self.local.pure
 
     def log_bound(self, epsilon: float) -> Interval:
@@ -123,7 +122,6 @@ class ClosedFormBound(ScaledBound):
 
     @property
     def largest_loss(self) -> float:
-        """The local one."""
         return self.local.pure
 
     def log_bound(self, epsilon: float) -> Interval:

@@ -17,6 +17,7 @@ from epsilond.accountants.quantities import (
     CATEGORIES,
     EPSILON,
     Clients,
+    DeltaFields,
     LocalDelta,
     LocalEpsilon,
     NoiseMultiplier,
@@ -27,7 +28,6 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     TRUSTED_SHUFFLER,
-    GivenDelta,
     log10,
 )
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
@@ -62,7 +62,7 @@ def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound
 
 # Inputs and formulas ------------------------------------------------------------------------------------------------
 @request
-class ClonesInputs(GivenDelta):
+class ClonesInputs(DeltaFields):
     """Reports that are ε₀-indistinguishable, and the δ at which the shuffled ε is asked for."""
 
     clients: Clients
@@ -80,7 +80,7 @@ class ApproximateClonesInputs:
 
 
 @request
-class ResponseInputs(GivenDelta):
+class ResponseInputs(DeltaFields):
     """Shuffled k-ary randomized response."""
 
     clients: Clients
@@ -110,7 +110,7 @@ class RandomizerInputs:
 
 
 @request
-class GaussianReportsInputs(GivenDelta):
+class GaussianReportsInputs(DeltaFields):
     """Shuffled Gaussian reports of one coordinate."""
 
     clients: Clients
@@ -166,7 +166,7 @@ def shared_outcome(inputs: ClonesInputs) -> Outputs:
     return {"needed": 2.0 / (math.exp(inputs.local_epsilon) + 1.0), "available": math.exp(-inputs.local_epsilon)}
 
 
-def _ends(bound: ScaledBound, inputs: GivenDelta) -> Outputs:
+def _ends(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
     ends = scaled_pair(bound).epsilon(inputs.log_delta)
     return {
         "epsilon": ends.upper if math.isfinite(ends.upper) else "unbounded",

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from epsilond import account_tables
 from epsilond.calibrators import accounts as accounting
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, waiting
 from epsilond.commands.requests import fields_of, structure_of
 from epsilond.reading import read
+from epsilond.terminal import accounts as shown
 
 QUERIES = ("epsilon", "delta", "log10_delta")
 CLAIM = "claim_"
@@ -71,7 +71,7 @@ def account(
         fields = request_of(spec, request, setting, query, claim)
         with waiting("account"):
             answer = accounting.answer(read(accounting.AccountProblem, fields))
-        print_answer(answer, account_tables.account, as_body=as_body)
+        print_answer(answer, shown.account, as_body=as_body)
 
 
 def request_of(

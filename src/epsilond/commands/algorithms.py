@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
 
-from epsilond import ask, listing, options, plan_tables, tables
+from epsilond import listing, options
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.risk.bounder import RiskBounder
@@ -20,6 +20,12 @@ from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, print_body, waiting
 from epsilond.commands.requests import assignment, fields_of, request_parameters, with_parameters
+from epsilond.questions import calibrate as calibrating
+from epsilond.questions import risk
+from epsilond.questions import sweep as sweeping
+from epsilond.terminal import calibrations as shown
+from epsilond.terminal import lists
+from epsilond.terminal.parts import show
 
 
 def add(main: typer.Typer) -> None:
@@ -31,7 +37,7 @@ def add(main: typer.Typer) -> None:
     for calibrator in CALIBRATORS:
         calibrate.command(calibrator.name)(_calibration_command(calibrator))
     for bounder in RISK_BOUNDS:
-        risk_bound.command(bounder.name)(_command(bounder, "bound_risk", tables.risk_bounds))
+        risk_bound.command(bounder.name)(_command(bounder, risk.bound_risk, shown.risk_bounds))
     main.command()(algorithms)
 
 
@@ -42,15 +48,15 @@ def algorithms(
     """List the algorithms that can be calibrated, or show one in full."""
     with exit_codes():
         if name is None:
-            print_body(listing.algorithms(CALIBRATORS)) if as_body else tables.show(tables.algorithms(CALIBRATORS))
+            print_body(listing.algorithms(CALIBRATORS)) if as_body else show(lists.algorithms(CALIBRATORS))
             return
-        chosen = ask.calibrator(name)
-        print_body(listing.algorithm(chosen)) if as_body else tables.show(tables.algorithm(chosen))
+        chosen = calibrating.calibrator(name)
+        print_body(listing.algorithm(chosen)) if as_body else show(lists.algorithm(chosen))
 
 
 def _command(
     asked: Calibrator | RiskBounder,
-    question: Literal["calibrate", "bound_risk"],
+    question: Callable[..., Any],
     table: Callable[[Any], RenderableType],
 ) -> Callable[..., None]:
     """A command with one option for each field of the problem."""
@@ -59,7 +65,7 @@ def _command(
         with exit_codes():
             fields = fields_of(request) | options.read_options(asked.problem, given)
             with waiting(asked.name):
-                answer = getattr(ask, question)(asked.name, **fields)
+                answer = question(asked.name, **fields)
             print_answer(answer, table, as_body=as_body)
 
     parameters = [*options.parameters(asked.problem), *request_parameters()]
@@ -68,7 +74,7 @@ def _command(
 
 def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     """A command with one option for each field of the calibrator's problem, and --sweep."""
-    single = _command(calibrator, "calibrate", tables.calibration)
+    single = _command(calibrator, calibrating.calibrate, shown.calibration)
 
     def command(*, sweep: str | None, request: str | None, as_body: bool, **given: Any) -> None:
         if sweep is None:
@@ -79,8 +85,8 @@ def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
             values = [options.read_options(calibrator.problem, {name: text.strip()})[name] for text in texts.split(",")]
             fields = fields_of(request) | options.read_options(calibrator.problem, given)
             with waiting(calibrator.name):
-                answer = ask.sweep(calibrator.name, name, values, **fields)
-            print_body(answer.body) if as_body else tables.show(plan_tables.sweep(answer))
+                answer = sweeping.sweep(calibrator.name, name, values, **fields)
+            print_body(answer.body) if as_body else show(shown.sweep(answer))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")

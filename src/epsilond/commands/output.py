@@ -11,15 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console, RenderableType
 
-from epsilond import tables
 from epsilond.calibrators.answer import as_json
+from epsilond.terminal.parts import show
 
 AsJson = Annotated[bool, typer.Option("--json", help="print the body the HTTP service answers")]
 
 
 def print_answer(answer: Any, table: Callable[[Any], RenderableType], *, as_body: bool) -> None:
     """The answer as JSON, or as the table that is made of it."""
-    print_body(answer) if as_body else tables.show(table(answer))
+    print_body(answer) if as_body else show(table(answer))
 
 
 def print_body(answer: Any) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import typer
 
-from epsilond import ask, options, plan_tables
+from epsilond import options
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import print_answer, waiting
 from epsilond.commands.requests import fields_of, request_parameters, with_parameters
+from epsilond.questions import plan as planning
+from epsilond.terminal import plans as shown
 
 LISTS = ("trust", "observers", "algorithms")
 """Fields that may be written with commas."""
@@ -27,8 +29,8 @@ def plan(*, request: str | None, as_body: bool, **given: Any) -> None:
     with exit_codes():
         fields = fields_of(request) | _fields(given)
         with waiting("plan"):
-            answer = ask.plan(**fields)
-        print_answer(answer, plan_tables.plan, as_body=as_body)
+            answer = planning.plan(**fields)
+        print_answer(answer, shown.plan, as_body=as_body)
 
 
 def _fields(given: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from epsilond import account_tables, reporting
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
 from epsilond.commands.output import print_body, waiting
 from epsilond.commands.requests import structure_of
-from epsilond.tables import show
+from epsilond.terminal.accounts import verification
+from epsilond.terminal.parts import show
 from epsilond.witness.reports.record import Kind
 
 NONE = "none"
@@ -69,19 +69,23 @@ def verify(
     version of the engine made the report: its figures are confirmed, its page is not.
     """
     with exit_codes():
+        from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, this list does not
+
         page = reporting.read_page(Path(report))
         with waiting("computing the answer anew"):
             found = reporting.verify(page)
         if as_outcome:
             print_body({"agrees": found.agrees, **as_json(found)})
         else:
-            show(account_tables.verification(found))
+            show(verification(found))
     if not found.agrees:
         raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(found.outcome, DISAGREES))
 
 
 def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str | None) -> None:
     with exit_codes(_option):
+        from epsilond.questions import report as reporting  # noqa: PLC0415  as above
+
         path = _file(out)
         body = structure_of(request, at="/request")
         day = None if date == NONE else date or dt.datetime.now(tz=dt.UTC).date().isoformat()

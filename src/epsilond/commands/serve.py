@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from epsilond.commands.exits import BAD_INPUT
+from epsilond.extras import extra
 
 keys = typer.Typer(no_args_is_help=True, help="Make API keys for the service.")
 
@@ -25,7 +26,8 @@ def serve(
     port: Annotated[int | None, typer.Option(help="else EPSILOND_PORT, else 8000", min=0, max=65535)] = None,
 ) -> None:
     """Start the HTTP service."""
-    from epsilond.app.serve import serve as start  # noqa: PLC0415  the rest of the command line needs no web framework
+    with extra("service", "the service"):
+        from epsilond.app.serve import serve as start  # noqa: PLC0415  the rest of the command line needs no framework
 
     try:
         start(host=host, port=port)
@@ -50,7 +52,8 @@ def new(
     jobs: Annotated[int | None, typer.Option(min=1, help="simulations that have not ended; absent: no limit")] = None,
 ) -> None:
     """Print a fresh key, once, and the line that makes it known: the service keeps digests only."""
-    from epsilond.app.http import keys as made  # noqa: PLC0415  as above
+    with extra("service", "the service"):
+        from epsilond.app.http import keys as made  # noqa: PLC0415  as above
 
     try:
         key, line = made.new(

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-from epsilond import ask, simulating, simulation_tables, tables
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_answer
+from epsilond.commands.output import AsJson
 from epsilond.commands.requests import fields_of
-from epsilond.witness.presets import PRESETS
 
 
 def add(main: typer.Typer) -> None:
@@ -39,17 +37,12 @@ def simulate(
 ) -> None:
     """Run an algorithm or attack a mechanism, and measure beside what is promised. Draws a figure."""
     with exit_codes():
+        from epsilond import simulating  # noqa: PLC0415  it needs an extra, which the rest of the commands do not
+
         if listed or asked is None:
-            tables.show(simulation_tables.presets(PRESETS))
+            simulating.show_presets()
             return
-        preset = not (asked == "-" or asked.endswith(".json"))
-        request = ask.simulation_request(asked if preset else fields_of(asked), repetitions=repetitions, seed=seed)
-        stem = asked if preset else Path(asked).stem
-        target = simulating.figure_file(out if out is not None or as_body else f"{stem}.png")
-        answer = simulating.with_progress(request, workers)
-        # First the answer: whatever a figure may run into, minutes of work are not lost with it.
-        print_answer(answer, simulation_tables.simulation, as_body=as_body)
-        if target is not None:
-            simulating.write_figure(answer, target)
-            if not as_body:
-                typer.echo(f"\nfigure: {target}")
+        given = fields_of(asked) if asked == "-" or asked.endswith(".json") else asked
+        figure = out if out is not None or as_body else f"{Path(asked).stem if given is not asked else asked}.png"
+        overrides = {"repetitions": repetitions, "seed": seed}
+        simulating.run(given, overrides, workers=workers, figure=figure, as_body=as_body)

@@ -6,12 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from epsilond import ask, listing, options, tables
+from epsilond import listing, options
 from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, print_body
 from epsilond.commands.requests import assignment
+from epsilond.questions import evaluate as evaluating
+from epsilond.terminal import lists
+from epsilond.terminal.parts import show
 
 
 def add(main: typer.Typer) -> None:
@@ -27,10 +30,10 @@ def theorems(
     """List the theorems, or show one in full."""
     with exit_codes():
         if theorem_id is None:
-            print_body(listing.theorems(THEOREMS)) if as_body else tables.show(tables.theorems(THEOREMS))
+            print_body(listing.theorems(THEOREMS)) if as_body else show(lists.theorems(THEOREMS))
         else:
-            chosen = ask.theorem(theorem_id)
-            print_body(listing.theorem(chosen)) if as_body else tables.show(tables.theorem(chosen))
+            chosen = evaluating.theorem(theorem_id)
+            print_body(listing.theorem(chosen)) if as_body else show(lists.theorem(chosen))
 
 
 def evaluate(
@@ -42,7 +45,7 @@ def evaluate(
     """Evaluate a theorem's formula and its conditions."""
     with exit_codes():
         given: dict[str, Any] = dict(assignment(each, at="/input") for each in inputs or [])
-        problem = ask.theorem(theorem_id).inputs
+        problem = evaluating.theorem(theorem_id).inputs
         values = options.read_options(problem, given) if problem is not None else given
-        answer = ask.evaluate(theorem_id, reading=reading, **values)
-        print_answer(answer, lambda found: tables.evaluation(theorem_id, found), as_body=as_body)
+        answer = evaluating.evaluate(theorem_id, reading=reading, **values)
+        print_answer(answer, lambda found: lists.evaluation(theorem_id, found), as_body=as_body)

@@ -20,8 +20,6 @@ from epsilond.accountants.theorems.hidden_states.contraction import (
     LEMMA_2,
     TWO_POINTS,
     FiniteChannel,
-    GaussianKernel,
-    TwoGaussians,
     contract,
 )
 from tests.oracles.contraction import Law, hockey_stick, theta
@@ -63,7 +61,7 @@ def test_golden_bad_channel() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
 def test_lemma_1_is_the_divergence_of_two_gaussians(epsilon: float) -> None:
-    found = LEMMA_1.evaluate(TwoGaussians(epsilon=epsilon, distance=3.0, noise_std=2.0)).outputs
+    found = LEMMA_1.evaluate(LEMMA_1.request(epsilon=epsilon, distance=3.0, noise_std=2.0)).outputs
     truth = exact_hockey_stick(gaussian_mixture([1], [1.5]), gaussian_mixture([1], [0]), epsilon, -10, 12)
     assert found["theta"] == pytest.approx(float(truth), rel=1e-12)
     assert found["theta"] + found["complement"] == pytest.approx(1.0, rel=1e-14)
@@ -72,11 +70,11 @@ def test_lemma_1_is_the_divergence_of_two_gaussians(epsilon: float) -> None:
 def test_theta_is_the_error_function_at_zero_and_monotone() -> None:
     assert theta(0.0, 1.3) == pytest.approx(math.erf(1.3 / math.sqrt(8)), rel=1e-14)
     shifts = [
-        LEMMA_2.evaluate(GaussianKernel(epsilon=0.5, diameter=d, noise_std=1.0)).outputs["log10_theta"]
+        LEMMA_2.evaluate(LEMMA_2.request(epsilon=0.5, diameter=d, noise_std=1.0)).outputs["log10_theta"]
         for d in (0.1, 0.5, 1.0, 5.0)
     ]
     losses = [
-        LEMMA_2.evaluate(GaussianKernel(epsilon=e, diameter=1.0, noise_std=1.0)).outputs["log10_theta"]
+        LEMMA_2.evaluate(LEMMA_2.request(epsilon=e, diameter=1.0, noise_std=1.0)).outputs["log10_theta"]
         for e in (0.0, 0.5, 2.0)
     ]
     assert shifts == sorted(shifts)

@@ -12,7 +12,7 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Pair
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
-from epsilond.accountants.numerics.compound_sum import CompoundSum, Nodes, StepLaw
+from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.accountants.specs import (
     Approximate,
@@ -470,7 +470,7 @@ def test_a_sum_is_as_large_as_its_unit(scale: float) -> None:
 
     def sum_of(unit: float) -> CompoundSum:
         places = unit * np.asarray([1.0, -0.75, 0.25])
-        return CompoundSum(StepLaw(Nodes(places, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), np.zeros(3))), 40)
+        return CompoundSum(StepLaw(WeightedPlaces(places, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), np.zeros(3))), 40)
 
     small, large = sum_of(1.0).log_positive_part(), sum_of(scale).log_positive_part()
     assert large == pytest.approx([end + math.log(scale) for end in small], abs=1e-9)

@@ -63,7 +63,7 @@ class CutSampledGaussian:
         return value + 1e-12 * (1.0 + abs(value))
 
     def cut_at(self, log_leak: float) -> CutSampledGaussian:
-        """Cut elsewhere."""
+        """The same loss with its noise cut at other points."""
         return self.leaking(self.loss, self.count, log_leak)
 
     def resolve(self, tilts: tuple[float, float], frequency: float, budget: NodeBudget) -> SampledGaussianGrid:

@@ -89,7 +89,7 @@ class Line(NamedTuple):
 
     @property
     def frequencies(self) -> FloatArray:
-        """All of them."""
+        """Every frequency of the line."""
         return np.asarray(self.spacing * np.arange(self.nodes), dtype=np.float64)
 
 

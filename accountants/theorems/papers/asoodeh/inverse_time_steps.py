@@ -8,37 +8,24 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.factor_sums import log_scheduled_sum
 from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import (
-    ANY_SCALE,
+    CONVEXITY_WITHIN_SMOOTHNESS,
     GRADIENT_STD,
-    Clients,
+    Checks,
     Dimension,
-    Lipschitz,
     NoiseStd,
-    Participants,
     PrivacyLoss,
     Quantity,
-    Radius,
     Smoothness,
     delta_outputs,
     request,
 )
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.projected_contraction import (
-    CONVEX_LOSSES,
-    FRESH_NOISE,
-    LIPSCHITZ_LOSSES,
-    PROJECTED,
-    SECRET_ORDER,
-    SMOOTH_LOSSES,
-    Run,
-    log_contraction_bound,
-)
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, A_9, SMALL_STEPS
+from epsilond.accountants.theorems.hidden_states.projected_contraction import BatchesOnce, Run, log_contraction_bound
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, A_9, ASSUMPTIONS, SMALL_STEPS
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 CURVATURE = Quantity(symbol="λ", unit="loss/length²", gt=0, description="strong convexity of the objective")
@@ -46,49 +33,25 @@ MEAN_GRADIENT_BOUND = Quantity(symbol="D", unit="loss/length", gt=0, description
 
 
 @request
-class InverseTimeSteps:
+class InverseTimeSteps(BatchesOnce):
     """One pass with η_t = 1/(λt) and one noise. Absent: bounds of the mean gradient and its spread are L."""
 
-    scale: ClassVar = ANY_SCALE
-
     epsilon: PrivacyLoss
-    clients: Clients
-    participants: Participants
     dimension: Dimension
-    lipschitz: Lipschitz
-    radius: Radius
     smoothness: Smoothness
     strong_convexity: Annotated[float, CURVATURE]
     noise_std: NoiseStd
     gradient_bound: Annotated[float | None, MEAN_GRADIENT_BOUND] = None
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
 
-    def check(self) -> None:
-        """m ≤ n, λ ≤ β."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-
-    @property
-    def steps(self) -> int:
-        """⌊n/m⌋."""
-        return self.clients // self.participants
+    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     @property
     def run(self) -> Run:
         """The pass, with the diameters its maps have if every record's loss is λ-strongly convex."""
-        return Run(
-            clients=self.clients,
-            participants=self.participants,
-            steps=self.steps,
-            first_stop=self.steps,
-            sensitivity=2.0 * self.lipschitz,
-            lipschitz=self.lipschitz,
-            radius=self.radius,
+        return self.run_of(
             smoothness=self.smoothness,
             strong_convexity=self.strong_convexity,
-            convex=True,
             step_schedule=InverseTime(scale=1.0 / self.strong_convexity),
             noise_schedule=Constant(value=self.noise_std),
         )
@@ -102,12 +65,12 @@ class MisprintedSteps:
 
     @property
     def count(self) -> int:
-        """⌊n/m⌋."""
+        """How many steps there are, ⌊n/m⌋."""
         return self.inputs.run.count
 
     @property
     def largest_sensitivity(self) -> float:
-        """2L/(√m σ)."""
+        """The shift of a use, r_s = 2L/(√m σ)."""
         return self.inputs.run.largest_sensitivity
 
     @property
@@ -193,12 +156,7 @@ COROLLARY_1 = Theorem(
     status=Status.REFUTED,
     conditions=(
         SMALL_STEPS,
-        LIPSCHITZ_LOSSES,
-        CONVEX_LOSSES,
-        SMOOTH_LOSSES,
-        PROJECTED,
-        FRESH_NOISE,
-        SECRET_ORDER,
+        *ASSUMPTIONS,
         Condition("interior-minimiser", "F is λ-strongly convex, and β-smooth about a minimiser inside the ball"),
     ),
     errata=(A_2, A_3, A_4, A_9),

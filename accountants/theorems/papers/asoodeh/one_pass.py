@@ -5,20 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
-    NOISE_STD,
-    STEP_SIZE,
-    SUFFIX_FRACTION,
-    Clients,
-    Lipschitz,
-    Participants,
-    PrivacyLoss,
-    Radius,
-    Smoothness,
-    delta_outputs,
-    request,
-)
+from epsilond.accountants.quantities import SUFFIX_FRACTION, PrivacyLoss, Smoothness, delta_outputs, request
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import first_step_of_suffix
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
@@ -26,16 +13,13 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     CONVEX_LOSSES,
     FRESH_NOISE,
     LIPSCHITZ_LOSSES,
-    NOISE_STDS,
     PROJECTED,
     SECRET_ORDER,
     SMOOTH_LOSSES,
-    STEP_SIZES,
     Run,
+    ScheduledPass,
     bound_outputs,
-    listed,
     log_contraction_bound,
-    schedule,
     steps_small,
 )
 
@@ -43,48 +27,16 @@ _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 
 
 @request
-class OnePass:
+class OnePass(ScheduledPass):
     """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L."""
 
     epsilon: PrivacyLoss
-    clients: Clients
-    participants: Participants
-    lipschitz: Lipschitz
-    radius: Radius
     smoothness: Smoothness
-    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
-    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
-
-    def check(self) -> None:
-        """m ≤ n; lists are as long as the pass."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        listed(self.step_sizes, self.steps, at="/step_sizes")
-        listed(self.noise_stds, self.steps, at="/noise_stds")
-
-    @property
-    def steps(self) -> int:
-        """⌊n/m⌋."""
-        return self.clients // self.participants
 
     @property
     def run(self) -> Run:
         """The pass, every image's diameter taken to be 2ρ as the theorem has it."""
-        return Run(
-            clients=self.clients,
-            participants=self.participants,
-            steps=self.steps,
-            first_stop=self.steps,
-            sensitivity=2.0 * self.lipschitz,
-            lipschitz=self.lipschitz,
-            radius=self.radius,
-            smoothness=self.smoothness,
-            strong_convexity=0.0,
-            convex=True,
-            step_schedule=schedule(self.step_sizes),
-            noise_schedule=schedule(self.noise_stds),
-            whole_ball=True,
-        )
+        return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 
 def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
@@ -100,6 +52,7 @@ def steps_whole(inputs: OnePass) -> Sides:
 
 SMALL_STEPS = Condition("step-sizes", "η_t ≤ 2/β at every t", lambda inputs: steps_small(inputs.run))
 WHOLE_STEPS = Condition("whole-steps", "n/m is an integer", steps_whole)
+ASSUMPTIONS = (LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER)
 
 A_1 = Erratum(
     "A-1",
@@ -135,16 +88,7 @@ THEOREM_2 = Theorem(
     ),
     source=Source("asoodeh2021", "Theorem 2"),
     status=Status.PROVED,
-    conditions=(
-        SMALL_STEPS,
-        WHOLE_STEPS,
-        LIPSCHITZ_LOSSES,
-        CONVEX_LOSSES,
-        SMOOTH_LOSSES,
-        PROJECTED,
-        FRESH_NOISE,
-        SECRET_ORDER,
-    ),
+    conditions=(SMALL_STEPS, WHOLE_STEPS, *ASSUMPTIONS),
     errata=(A_1, A_5, A_9),
     inputs=OnePass,
     formula=theorem_2,
@@ -201,16 +145,7 @@ COROLLARY_3 = Theorem(
     ),
     source=Source("asoodeh2021", "Corollary 3, eq. (12)"),
     status=Status.PROVED,
-    conditions=(
-        SMALL_STEPS,
-        WHOLE_STEPS,
-        LIPSCHITZ_LOSSES,
-        CONVEX_LOSSES,
-        SMOOTH_LOSSES,
-        PROJECTED,
-        FRESH_NOISE,
-        SECRET_ORDER,
-    ),
+    conditions=(SMALL_STEPS, WHOLE_STEPS, *ASSUMPTIONS),
     errata=(
         A_3,
         Erratum(

@@ -14,24 +14,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
-    DELTA,
-    EPSILON,
-    LOG10_DELTA,
-    NOISE_MULTIPLIER,
     RELATION,
+    AtMost,
     Clients,
-    Participants,
+    GivenLogDelta,
+    NoiseMultiplier,
+    ParticipantFields,
     Quantity,
     Relation,
     Rounds,
-    natural_log_delta,
-    request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.papers.bietti.noise import figures_at
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
+from epsilond.accountants.theorems.papers.bietti.noise import CurvePoint, figures_at
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -74,46 +71,27 @@ def to_other_clients(shared: Guarantee) -> Guarantee:
 ROUNDS_OF_CLIENT = Quantity(symbol="k", ge=0, le=1e15, description="rounds that the client took part in")
 
 
-@request
-class CoalitionInputs:
-    """Rounds with Q of N clients each, and where to read the curve: at ε, at δ, or both. Absent k is that expected."""
-
-    clients: Clients
-    participants: Participants
-    rounds: Rounds
-    noise_multiplier: Annotated[float, NOISE_MULTIPLIER]
-    rounds_of_client: Annotated[int | None, ROUNDS_OF_CLIENT] = None
-    epsilon: Annotated[float | None, EPSILON] = None
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-
-    def check(self) -> None:
-        """Q ≤ N, k ≤ T, at most one δ, δ or ε."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if (self.rounds_of_client or 0) > self.rounds:
-            raise InvalidInput.at("/rounds_of_client", "exceeds the number of rounds", allowed=f"≤ {self.rounds}")
-        if self.epsilon is None or self.delta is not None or self.log10_delta is not None:
-            natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def participated(self) -> float:
-        """k."""
-        expected = self.rounds * self.participants / self.clients
-        return expected if self.rounds_of_client is None else float(self.rounds_of_client)
-
-
-@in_doubles
-def coalition_privacy(inputs: CoalitionInputs) -> Outputs:
+@formula(
+    given="Rounds with Q of N clients each, and where to read the curve. Absent k is that expected.",
+    checks=(AtMost("rounds_of_client", "rounds", "exceeds the number of rounds"),),
+)
+def coalition(
+    *,
+    federation: ParticipantFields,
+    rounds: Rounds,
+    noise_multiplier: NoiseMultiplier,
+    rounds_of_client: Annotated[int | None, ROUNDS_OF_CLIENT] = None,
+    point: CurvePoint,
+    relation: Annotated[Relation, RELATION] = "replace-one",
+) -> Outputs:
     """μ = k_rel √(rounds of the client)/z, and δ at ε or ε at δ."""
-    given = inputs.delta is not None or inputs.log10_delta is not None
-    log_delta = natural_log_delta(inputs.delta, inputs.log10_delta) if given else None
-    mu = sensitivity_factor(inputs.relation) * math.sqrt(inputs.participated) / inputs.noise_multiplier
+    expected = rounds * federation.participants / federation.clients
+    participated = expected if rounds_of_client is None else float(rounds_of_client)
+    mu = sensitivity_factor(relation) * math.sqrt(participated) / noise_multiplier
     return {
-        "rounds_of_client": inputs.participated,
+        "rounds_of_client": participated,
         "gaussian_dp_mu": mu,
-        **figures_at(mu, epsilon=inputs.epsilon, log_delta=log_delta),
+        **figures_at(mu, epsilon=point.epsilon, log_delta=point.log_delta),
     }
 
 
@@ -126,35 +104,25 @@ COALITION = Theorem(
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/billboard.py"),
     status=Status.PROVED,
-    inputs=CoalitionInputs,
-    formula=coalition_privacy,
+    formula=coalition,
     examples=({"clients": 500, "participants": 10, "rounds": 2000, "noise_multiplier": 1.0, "delta": 1e-4},),
 )
 
 
 # The experiments ----------------------------------------------------------------------------------------------------
-@request
-class BillboardExperimentInputs:
-    """A run of Section 6 with all clients in every round: its noise multiplier σ, and δ."""
-
-    clients: Clients
-    rounds: Rounds
-    noise_multiplier: Annotated[float, NOISE_MULTIPLIER]
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-
-    def check(self) -> None:
-        """Exactly one δ."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-
-@in_doubles
-def experiment(inputs: BillboardExperimentInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="A run of Section 6 with all clients in every round: its noise multiplier σ, and δ.")
+def billboard_experiment(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    noise_multiplier: NoiseMultiplier,
+    log_delta: GivenLogDelta,
+    relation: Annotated[Relation, RELATION] = "replace-one",
+    reading: Reading = "printed",
+) -> Outputs:
     """ε of the run. Printed: noise σC on the average of the clients. Corrected, as the experiments' code: σC/N."""
-    log_delta = natural_log_delta(inputs.delta, inputs.log10_delta)
-    relative = inputs.clients if reading == "printed" else 1.0
-    mu = sensitivity_factor(inputs.relation) * math.sqrt(inputs.rounds) / (inputs.noise_multiplier * relative)
+    relative = clients if reading == "printed" else 1.0
+    mu = sensitivity_factor(relation) * math.sqrt(rounds) / (noise_multiplier * relative)
     return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=None, log_delta=log_delta)}
 
 
@@ -180,8 +148,7 @@ SECTION_6 = Theorem(
     source=Source("bietti2022", "Section 6 and Appendix A"),
     status=Status.REFUTED,
     errata=(FIXED_NUMBER, NOISE_OF_THE_AVERAGE),
-    inputs=BillboardExperimentInputs,
-    formula=experiment,
+    formula=billboard_experiment,
     examples=({"clients": 1000, "rounds": 300, "noise_multiplier": 10.0, "delta": 1e-4},),
 )
 THEOREMS: tuple[Theorem, ...] = (BILLBOARD, COALITION, SECTION_6)

@@ -1,15 +1,16 @@
 """The noise of PPSGD: Theorem 4.1 of Bietti et al. with its hidden constant found, and the least noise that does.
 
 Every client's clipped message enters every round's average, so the rounds are exactly μ-Gaussian differentially private
-with μ = kC√n/(Nσ_ζ), k = 2 if a client is replaced, 1 if it is zeroed or removed and N stays the divisor (P1, P3). The
-least σ_ζ is the inverse of that curve (P5); joint privacy follows by the billboard lemma (`bietti_billboard`).
+with μ = kC√n/(Nσ_ζ), k = 2 if a client is replaced, 1 if it is zeroed or removed and N stays the divisor. The least σ_ζ
+is the inverse of that curve; joint privacy follows by the billboard lemma (`billboard`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
+from epsilond.accountants.formula import formula
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     DELTA,
@@ -18,50 +19,55 @@ from epsilond.accountants.quantities import (
     NOISE_CONSTANT,
     RELATION,
     SHARED_NOISE_STD,
+    SQUARES,
+    Checks,
     Clients,
     ClippingNorm,
     Epsilon,
+    GivenLogDelta,
     Relation,
     Rounds,
     delta_outputs,
     natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/papers/bietti/test_noise.py"
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
-def full_participation_mu(*, noise_std: float, clipping_norm: float, clients: int, rounds: int, factor: float) -> float:
-    """μ = kC√n/(Nσ_ζ) (P3); infinite without noise."""
-    return factor * clipping_norm * math.sqrt(rounds) / clients / noise_std if noise_std > 0.0 else math.inf
+def full_participation_mu(
+    *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
+) -> float:
+    """μ = kC√n/(Nσ_ζ); infinite without noise."""
+    if noise_std == 0.0:
+        return math.inf
+    return sensitivity_factor * clipping_norm * math.sqrt(rounds) / clients / noise_std
 
 
 def least_noise_std(
-    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, factor: float
+    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """The least σ_ζ at which n rounds with all clients are (ε, δ), rounded up (P5)."""
-    sensitivity = factor * clipping_norm * math.sqrt(rounds) / clients
+    """The least σ_ζ at which n rounds with all clients are (ε, δ), rounded up."""
+    sensitivity = sensitivity_factor * clipping_norm * math.sqrt(rounds) / clients
     return gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
 
 
 def sufficient_noise_std(
-    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, factor: float
+    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """kC√n (√(2(l + ε)) + √(2l))/(2Nε) with l = ln(1/δ): enough, by concentrated privacy (P6)."""
+    """kC√n (√(2(l + ε)) + √(2l))/(2Nε) with l = ln(1/δ): enough, by concentrated privacy."""
     roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
-    return factor * clipping_norm * math.sqrt(rounds) * roots / (2.0 * clients * epsilon)
+    return sensitivity_factor * clipping_norm * math.sqrt(rounds) * roots / (2.0 * clients * epsilon)
 
 
 def noise_with_constant(
     *, constant: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """c C √(n ln(1/δ))/(Nε): (4) with N clients (P2), and (12) with the total of all batches or N (P23)."""
+    """c C √(n ln(1/δ))/(Nε): (4) with N clients, and (12) with the total of all batches or N."""
     return constant * clipping_norm * math.sqrt(rounds * -log_delta) / (contributions * epsilon)
 
 
@@ -69,7 +75,7 @@ def implied_constant(
     *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
     """The c at which the printed formula gives this noise."""
-    one = noise_with_constant(
+    return noise_std / noise_with_constant(
         constant=1.0,
         clipping_norm=clipping_norm,
         contributions=contributions,
@@ -77,19 +83,17 @@ def implied_constant(
         epsilon=epsilon,
         log_delta=log_delta,
     )
-    return noise_std / one
 
 
-def least_constant(*, epsilon: float, log_delta: float, factor: float) -> float:
-    """kε/(μ*(ε, δ)√ln(1/δ)): the least c of (4) at this target, rounded up as μ* is down (P7)."""
-    return (
-        epsilon * gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=factor) / math.sqrt(-log_delta)
-    )
+def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
+    """kε/(μ*(ε, δ)√ln(1/δ)): the least c of (4) at this target, rounded up as μ* is down."""
+    std = gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity_factor)
+    return epsilon * std / math.sqrt(-log_delta)
 
 
-def sharp_constant(*, ratio: float, factor: float) -> float:
-    """k(1 + √(1 + r))/√2: the least c of (4) that serves every δ and every ε ≤ r ln(1/δ) (P8)."""
-    return factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
+def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
+    """k(1 + √(1 + r))/√2: the least c of (4) that serves every δ and every ε ≤ r ln(1/δ)."""
+    return sensitivity_factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
 
 
 def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, prefix: str = "") -> dict[str, float]:
@@ -102,150 +106,102 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
     return found | ({} if log_delta is None else {f"{prefix}epsilon": pair.epsilon(log_delta).upper})
 
 
-# Requests -----------------------------------------------------------------------------------------------------------
+# At a target --------------------------------------------------------------------------------------------------------
+def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
+    """The least c at this target, and the least that serves every δ up to its ε/ln(1/δ)."""
+    factor = sensitivity_factor(relation)
+    return {
+        "least_constant": least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor),
+        "sharp_constant": sharp_constant(ratio=epsilon / -log_delta, sensitivity_factor=factor),
+    }
+
+
+@formula(given="A run with all clients in every round, its target, and the constant to print (4) with.")
+def printed_noise(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    clipping_norm: ClippingNorm,
+    epsilon: Annotated[Epsilon, SQUARES],
+    log_delta: GivenLogDelta,
+    noise_constant: Annotated[float, NOISE_CONSTANT],
+    relation: Annotated[Relation, RELATION] = "replace-one",
+    reading: Reading = "printed",
+) -> Outputs:
+    """σ_ζ, what it achieves, and the least constant. Corrected: the least σ_ζ instead of (4)."""
+    factor = sensitivity_factor(relation)
+    target: dict[str, Any] = {"epsilon": epsilon, "log_delta": log_delta}
+    run: dict[str, Any] = {"clipping_norm": clipping_norm, "rounds": rounds}
+    if reading == "printed":
+        std = noise_with_constant(constant=noise_constant, contributions=clients, **run, **target)
+    else:
+        std = least_noise_std(clients=clients, sensitivity_factor=factor, **run, **target)
+    mu = full_participation_mu(noise_std=std, clients=clients, sensitivity_factor=factor, **run)
+    achieved = figures_at(mu, prefix="achieved_", **target)
+    return {"noise_std": std, "gaussian_dp_mu": mu, **achieved, **constants_at(relation=relation, **target)}
+
+
+@formula(given="A run with all clients in every round, and its target.")
+def least_noise(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    clipping_norm: ClippingNorm,
+    epsilon: Annotated[Epsilon, SQUARES],
+    log_delta: GivenLogDelta,
+    relation: Annotated[Relation, RELATION] = "replace-one",
+) -> Outputs:
+    """The least σ_ζ, the closed form that suffices, and the constants c that both imply."""
+    factor = sensitivity_factor(relation)
+    target: dict[str, Any] = {"epsilon": epsilon, "log_delta": log_delta}
+    run: dict[str, Any] = {"clipping_norm": clipping_norm, "clients": clients, "rounds": rounds}
+    run["sensitivity_factor"] = factor
+    return {
+        "noise_std": least_noise_std(**run, **target),
+        "sufficient_noise_std": sufficient_noise_std(**run, **target),
+        **constants_at(relation=relation, **target),
+        "sensitivity": factor * clipping_norm / clients,
+    }
+
+
+# At a noise ---------------------------------------------------------------------------------------------------------
 @request
-class PrintedNoiseInputs:
-    """A run with all clients in every round, its target, and the constant to print (4) with."""
+class CurvePoint:
+    """Where to read a curve: at ε, at δ, or both."""
 
-    clients: Clients
-    rounds: Rounds
-    clipping_norm: ClippingNorm
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    noise_constant: Annotated[float, NOISE_CONSTANT]
-
-    def check(self) -> None:
-        """Exactly one δ; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, clipping_norm=self.clipping_norm, noise_constant=self.noise_constant)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def factor(self) -> float:
-        """k."""
-        return sensitivity_factor(self.relation)
-
-
-@request
-class LeastNoiseInputs:
-    """A run with all clients in every round, and its target."""
-
-    clients: Clients
-    rounds: Rounds
-    clipping_norm: ClippingNorm
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-
-    def check(self) -> None:
-        """Exactly one δ; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, clipping_norm=self.clipping_norm)
-
-
-@request
-class AchievedInputs:
-    """A run with all clients in every round at its noise, and where to read its curve: at ε, at δ, or both."""
-
-    clients: Clients
-    rounds: Rounds
-    clipping_norm: ClippingNorm
-    noise_std: Annotated[float, SHARED_NOISE_STD]
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
 
-    def check(self) -> None:
-        """At most one δ; δ or ε; scales whose squares are doubles."""
-        if self.epsilon is None or self.delta is not None or self.log10_delta is not None:
-            natural_log_delta(self.delta, self.log10_delta)
-        check_scales(clipping_norm=self.clipping_norm, noise_std=self.noise_std)
+    checks: ClassVar[Checks] = (lambda point: point.log_delta,)
 
-
-@in_doubles
-def printed_noise(inputs: PrintedNoiseInputs, reading: Reading = "printed") -> Outputs:
-    """σ_ζ, what it achieves, and the least constant. Corrected: the least σ_ζ instead of (4)."""
-    log_delta, factor = inputs.log_delta, inputs.factor
-    if reading == "printed":
-        std = noise_with_constant(
-            constant=inputs.noise_constant,
-            clipping_norm=inputs.clipping_norm,
-            contributions=inputs.clients,
-            rounds=inputs.rounds,
-            epsilon=inputs.epsilon,
-            log_delta=log_delta,
-        )
-    else:
-        std = least_noise_std(
-            clipping_norm=inputs.clipping_norm,
-            clients=inputs.clients,
-            rounds=inputs.rounds,
-            epsilon=inputs.epsilon,
-            log_delta=log_delta,
-            factor=factor,
-        )
-    mu = full_participation_mu(
-        noise_std=std, clipping_norm=inputs.clipping_norm, clients=inputs.clients, rounds=inputs.rounds, factor=factor
-    )
-    return {
-        "noise_std": std,
-        "gaussian_dp_mu": mu,
-        **figures_at(mu, epsilon=inputs.epsilon, log_delta=log_delta, prefix="achieved_"),
-        "least_constant": least_constant(epsilon=inputs.epsilon, log_delta=log_delta, factor=factor),
-        "sharp_constant": sharp_constant(ratio=inputs.epsilon / -log_delta, factor=factor),
-    }
+    @property
+    def log_delta(self) -> float | None:
+        """The natural logarithm of δ; None where ε alone is given."""
+        if self.epsilon is not None and self.delta is None and self.log10_delta is None:
+            return None
+        return natural_log_delta(self.delta, self.log10_delta)
 
 
-@in_doubles
-def least_noise(inputs: LeastNoiseInputs) -> Outputs:
-    """The least σ_ζ, the closed form that suffices, and the constants c that both imply."""
-    log_delta, factor = natural_log_delta(inputs.delta, inputs.log10_delta), sensitivity_factor(inputs.relation)
-    least = least_noise_std(
-        clipping_norm=inputs.clipping_norm,
-        clients=inputs.clients,
-        rounds=inputs.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=log_delta,
-        factor=factor,
-    )
-    enough = sufficient_noise_std(
-        clipping_norm=inputs.clipping_norm,
-        clients=inputs.clients,
-        rounds=inputs.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=log_delta,
-        factor=factor,
-    )
-    return {
-        "noise_std": least,
-        "sufficient_noise_std": enough,
-        "least_constant": least_constant(epsilon=inputs.epsilon, log_delta=log_delta, factor=factor),
-        "sharp_constant": sharp_constant(ratio=inputs.epsilon / -log_delta, factor=factor),
-        "sensitivity": factor * inputs.clipping_norm / inputs.clients,
-    }
-
-
-@in_doubles
-def achieved(inputs: AchievedInputs) -> Outputs:
+@formula(given="A run with all clients in every round at its noise, and where to read its curve: at ε, at δ, or both.")
+def achieved(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    clipping_norm: ClippingNorm,
+    noise_std: Annotated[float, SHARED_NOISE_STD],
+    point: CurvePoint,
+    relation: Annotated[Relation, RELATION] = "replace-one",
+) -> Outputs:
     """μ, and δ at ε or ε at δ."""
-    given = inputs.delta is not None or inputs.log10_delta is not None
     mu = full_participation_mu(
-        noise_std=inputs.noise_std,
-        clipping_norm=inputs.clipping_norm,
-        clients=inputs.clients,
-        rounds=inputs.rounds,
-        factor=sensitivity_factor(inputs.relation),
+        noise_std=noise_std,
+        clipping_norm=clipping_norm,
+        clients=clients,
+        rounds=rounds,
+        sensitivity_factor=sensitivity_factor(relation),
     )
-    log_delta = natural_log_delta(inputs.delta, inputs.log10_delta) if given else None
-    return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=inputs.epsilon, log_delta=log_delta)}
+    return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=point.epsilon, log_delta=point.log_delta)}
 
 
 # Theorems -----------------------------------------------------------------------------------------------------------
@@ -273,13 +229,15 @@ SENSITIVITY = Erratum(
     truth="αη kC/N, k = 2 for the replacement of Definition 3.2",
     test=f"{_TESTS}::test_the_sensitivity_is_that_of_a_replacement",
 )
+
+
+def _constant_suffices(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
+    least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=sensitivity_factor(relation))
+    return Sides.at_least(noise_constant, least)
+
+
 CONSTANT_SUFFICES = Condition(
-    "constant-suffices",
-    "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target",
-    lambda inputs: Sides.at_least(
-        inputs.noise_constant,
-        least_constant(epsilon=inputs.epsilon, log_delta=inputs.log_delta, factor=inputs.factor),
-    ),
+    "constant-suffices", "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target", _constant_suffices
 )
 NORM_BOUNDED = Condition("clipped-messages", "every client's message is clipped to norm C before it is averaged")
 
@@ -292,7 +250,6 @@ THEOREM_4_1 = Theorem(
     conditions=(CONSTANT_SUFFICES, NORM_BOUNDED),
     errata=(NO_CONSTANT, PROOF_LOSES, SENSITIVITY),
     constants="hidden",
-    inputs=PrintedNoiseInputs,
     formula=printed_noise,
     examples=(
         {
@@ -315,7 +272,6 @@ LEAST_NOISE = Theorem(
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
     conditions=(NORM_BOUNDED,),
-    inputs=LeastNoiseInputs,
     formula=least_noise,
     examples=({"clients": 1000, "rounds": 100, "clipping_norm": 1.0, "epsilon": 1.0, "delta": 1e-5},),
 )
@@ -326,7 +282,6 @@ ACHIEVED = Theorem(
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
     conditions=(NORM_BOUNDED,),
-    inputs=AchievedInputs,
     formula=achieved,
     examples=({"clients": 1000, "rounds": 300, "clipping_norm": 1.0, "noise_std": 0.01, "delta": 1e-4},),
 )

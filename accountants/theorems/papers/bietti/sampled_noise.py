@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.federation import read_members
+from epsilond.accountants.federation import group_count_faults, read_members
+from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
-    DELTA,
-    LOG10_DELTA,
     NOISE_CONSTANT,
+    SQUARES,
     WEIGHTING,
     BatchSize,
+    BudgetFields,
     Clients,
     ClippingNorm,
     Epsilon,
@@ -30,19 +31,15 @@ from epsilond.accountants.quantities import (
     Rate,
     Rounds,
     Weighting,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 
 RANGE_CONSTANT = Quantity(symbol="c₁", gt=0, description="the constant of the printed range ε < c₁q²T, which is hidden")
 ClientSampling = Literal["full", "poisson", "without-replacement"]
-MOST_GROUPS = 1000
 
 
 # Clients that are drawn ---------------------------------------------------------------------------------------------
@@ -64,7 +61,7 @@ class DrawnClients:
 
     @property
     def clients(self) -> int:
-        """N."""
+        """How many clients there are, N."""
         return sum(group.clients for group in self.groups)
 
     @property
@@ -74,7 +71,7 @@ class DrawnClients:
 
     @property
     def largest_batch(self) -> int:
-        """m_max."""
+        """The records of the largest batch, m_max."""
         return max(group.batch_size for group in self.groups)
 
     @property
@@ -121,65 +118,52 @@ def check_groups(groups: Sequence[object]) -> None:
     """Refuse none, or too many.
 
     Raises:
-        InvalidInput: fewer than one group or more than `MOST_GROUPS`.
+        InvalidInput: fewer than one group or more than 1000.
     """
-    if not 1 <= len(groups) <= MOST_GROUPS:
-        raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+    faults = group_count_faults(groups)
+    if faults:
+        raise InvalidInput(*faults)
 
 
 # Theorem 5.1 --------------------------------------------------------------------------------------------------------
 @request
-class SampledNoiseInputs:
+class SampledNoiseInputs(BudgetFields):
     """Rounds of clients drawn independently at rate q, a target, and the constant to print (12) with."""
 
     client_groups: Annotated[tuple[Batches, ...], CLIENT_GROUPS]
     weighting: Annotated[Weighting, WEIGHTING] = "samples"
     rounds: Rounds
-    participation_rate: Rate
+    participation_rate: Annotated[Rate, SQUARES]
     clipping_norm: ClippingNorm
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     noise_constant: Annotated[float, NOISE_CONSTANT]
     range_constant: Annotated[float | None, RANGE_CONSTANT] = None
 
     def check(self) -> None:
-        """Some groups, exactly one δ, scales whose squares are doubles."""
+        """From 1 to 1000 groups, each with the fields of one."""
         read_members(self, "client_groups", Batches)
         check_groups(self.client_groups)
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, clipping_norm=self.clipping_norm, noise_constant=self.noise_constant)
-        if self.participation_rate < 1e-100:
-            raise InvalidInput.at("/participation_rate", "is too small", allowed="≥ 1e-100")
-
-    @property
-    def drawn(self) -> DrawnClients:
-        """The clients, their weights and their rate."""
-        return DrawnClients(groups=self.client_groups, weighting=self.weighting, rate=self.participation_rate)
 
     @property
     def squared_rate_times_rounds(self) -> float:
-        """q²T."""
+        """The figure q²T that bounds ε from above."""
         return self.participation_rate**2 * self.rounds
 
 
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     """σ_ζ, the multiplier σ_ζqW/C to feed to an accountant, and N m_max/M."""
-    clients = inputs.drawn
+    clients = DrawnClients(groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate)
     std = noise_with_constant(
         constant=inputs.noise_constant,
         clipping_norm=inputs.clipping_norm,
         contributions=clients.weight,
         rounds=inputs.rounds,
         epsilon=inputs.epsilon,
-        log_delta=natural_log_delta(inputs.delta, inputs.log10_delta),
+        log_delta=inputs.log_delta,
     )
     multiplier = noise_multiplier_of(
-        noise_std=std,
-        rate=inputs.participation_rate,
-        weight=clients.weight,
-        clipping_norm=inputs.clipping_norm,
+        noise_std=std, rate=clients.rate, weight=clients.weight, clipping_norm=inputs.clipping_norm
     )
     return {
         "noise_std": std,

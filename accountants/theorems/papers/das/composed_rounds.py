@@ -10,17 +10,15 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
-    DELTA,
-    EPSILON,
-    LOCAL_DELTA,
-    RATE,
-    Clients,
+    Delta,
     Dimension,
     Epsilon,
-    Participants,
+    LocalDelta,
+    ParticipantFields,
     Quantity,
+    Rate,
     Rounds,
     delta_outputs,
     request,
@@ -57,20 +55,13 @@ def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 @request
-class RunInputs:
+class RunInputs(ParticipantFields):
     """A run of K rounds with r of n clients each."""
 
     epsilon: Epsilon
-    delta: Annotated[float, DELTA]
+    delta: Delta
     rounds: Rounds
-    clients: Clients
-    participants: Participants
     dimension: Dimension
-
-    def check(self) -> None:
-        """r ≤ n."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
 
     @property
     def composed_epsilon(self) -> float:
@@ -89,6 +80,10 @@ def theorem_2(inputs: RunInputs) -> Outputs:
     }
 
 
+def _below(left: float, right: float) -> Sides:
+    return Sides(left < right, left, right)
+
+
 THEOREM_2 = Theorem(
     id="das.2",
     title="Privacy of DP-NormFedAvg over rounds, as printed: false",
@@ -100,17 +95,9 @@ THEOREM_2 = Theorem(
     source=Source("das2021", "Theorem 2, privacy"),
     status=Status.REFUTED,
     conditions=(
-        Condition("epsilon-range", "ε < 6", lambda inputs: Sides(inputs.epsilon < 6.0, inputs.epsilon, 6.0)),
-        Condition(
-            "delta-range",
-            "δ < e^(−9/4)",
-            lambda inputs: Sides(inputs.delta < math.exp(-2.25), inputs.delta, math.exp(-2.25)),
-        ),
-        Condition(
-            "composed-epsilon",
-            "ε̂ < 1",
-            lambda inputs: Sides(inputs.composed_epsilon < 1.0, inputs.composed_epsilon, 1.0),
-        ),
+        Condition("epsilon-range", "ε < 6", lambda inputs: _below(inputs.epsilon, 6.0)),
+        Condition("delta-range", "δ < e^(−9/4)", lambda inputs: _below(inputs.delta, math.exp(-2.25))),
+        Condition("composed-epsilon", "ε̂ < 1", lambda inputs: _below(inputs.composed_epsilon, 1.0)),
     ),
     errata=(
         Erratum(
@@ -146,8 +133,8 @@ THEOREM_2 = Theorem(
 class InverseInputs:
     """The ε that a run is to have."""
 
-    composed_epsilon: Annotated[float, EPSILON]
-    delta: Annotated[float, DELTA]
+    composed_epsilon: Epsilon
+    delta: Delta
 
 
 def equation_22(inputs: InverseInputs) -> Outputs:
@@ -170,31 +157,26 @@ EQUATION_22 = Theorem(
 )
 
 
-@request
-class RoundsInputs:
-    """Rounds of a true (ε₀, δ₀), and what the draw of clients does for whom."""
-
-    round_epsilon: Annotated[float, EPSILON]
-    round_delta: Annotated[float, LOCAL_DELTA]
-    rounds: Rounds
-    slack_delta: Annotated[float, DELTA]
-    amplified: Annotated[Amplified, AMPLIFIED] = "none"
-    rate: Annotated[float, RATE] = 1.0
-
-
-def rounds_composed(inputs: RoundsInputs) -> Outputs:
+@formula(given="Rounds of a true (ε₀, δ₀), and what the draw of clients does for whom.", bounded=False)
+def rounds(
+    *,
+    round_epsilon: Epsilon,
+    round_delta: LocalDelta,
+    rounds: Rounds,
+    slack_delta: Delta,
+    amplified: Annotated[Amplified, AMPLIFIED] = "none",
+    rate: Rate = 1.0,
+) -> Outputs:
     """ε and δ of a round as the observer has it, and of the run."""
-    epsilon = inputs.round_epsilon
-    if inputs.amplified == "client":
-        epsilon = subsampled_epsilon(epsilon=epsilon, rate=inputs.rate)
-    delta = inputs.round_delta * (1.0 if inputs.amplified == "none" else inputs.rate)
-    left = inputs.rounds * math.log1p(-delta) + math.log1p(-inputs.slack_delta)
+    epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate) if amplified == "client" else round_epsilon
+    delta = round_delta * (1.0 if amplified == "none" else rate)
+    left = rounds * math.log1p(-delta) + math.log1p(-slack_delta)
     return {
         "round_epsilon": epsilon,
         **delta_outputs(math.log(delta) if delta > 0.0 else -math.inf, "round_delta"),
-        "epsilon": best_composition(epsilon=epsilon, delta=inputs.slack_delta, rounds=inputs.rounds),
+        "epsilon": best_composition(epsilon=epsilon, delta=slack_delta, rounds=rounds),
         **delta_outputs(math.log(-math.expm1(left))),
-        "printed_form_epsilon": printed_composition(epsilon=epsilon, delta=inputs.slack_delta, rounds=inputs.rounds),
+        "printed_form_epsilon": printed_composition(epsilon=epsilon, delta=slack_delta, rounds=rounds),
     }
 
 
@@ -209,8 +191,7 @@ ROUNDS_OF_CLIENTS = Theorem(
     source=Source("kairouz2015composition", "Theorems 3.3 and 3.4, with docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
     conditions=(Condition("clients-are-disjoint", "no person has data at two clients"),),
-    inputs=RoundsInputs,
-    formula=rounds_composed,
+    formula=rounds,
     examples=({"round_epsilon": 0.01, "round_delta": 1e-12, "rounds": 400, "slack_delta": 1e-9},),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+from epsilond.accountants.formula import formula
 from epsilond.accountants.profiles.truncated_law import (
     bits_per_coordinate,
     cumulative,
@@ -32,24 +33,21 @@ from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Sou
 _TESTS = "tests/theorems/papers/das/test_noise_law.py"
 
 
-@request
-class LawInputs:
-    """One coordinate of noise, a value y, and a shift k."""
-
-    noise_levels: NoiseLevels
-    decay_rate: FlatDecayRate
-    value: Annotated[int, VALUE] = 0
-    shift: Annotated[int, SHIFT] = 1
-
-
-def law(inputs: LawInputs) -> Outputs:
+@formula(given="One coordinate of noise, a value y, and a shift k.", bounded=False)
+def law(
+    *,
+    noise_levels: NoiseLevels,
+    decay_rate: FlatDecayRate,
+    value: Annotated[int, VALUE] = 0,
+    shift: Annotated[int, SHIFT] = 1,
+) -> Outputs:
     """Z, P(Y = y), P(Y ≤ y), and the probability that Y + k is out of the reach of Y."""
-    at = (inputs.decay_rate, inputs.noise_levels)
+    at = (decay_rate, noise_levels)
     return {
         "normaliser": float(normaliser(*at)),
-        "probability": float(probability(*at, inputs.value)),
-        "cumulative": float(cumulative(*at, inputs.value)),
-        **delta_outputs(float(log_top(*at, inputs.shift)), "escape"),
+        "probability": float(probability(*at, value)),
+        "cumulative": float(cumulative(*at, value)),
+        **delta_outputs(float(log_top(*at, shift)), "escape"),
     }
 
 
@@ -59,20 +57,9 @@ EQUATION_3 = Theorem(
     statement="P(Y = y) = e^(−α|y|)/Z for |y| ≤ m, Z = 1 + 2 (1 − e^(−αm))/(e^α − 1); esc k = P(Y > m − k)",
     source=Source("das2021", "Equations (3) and (4)"),
     status=Status.PROVED,
-    inputs=LawInputs,
     formula=law,
     examples=({"noise_levels": 5, "decay_rate": 0.25, "value": 2, "shift": 2},),
 )
-
-
-@request
-class ErrorInputs:
-    """A unit update on a grid of 1/s, with noise."""
-
-    noise_levels: NoiseLevels
-    decay_rate: FlatDecayRate
-    quantization_levels: QuantizationLevels
-    dimension: Dimension = 1
 
 
 def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
@@ -80,16 +67,23 @@ def update_error(*, dimension: int, quantization_levels: int, variance_in_steps:
     return dimension * (0.25 + variance_in_steps) / quantization_levels**2
 
 
-def noise_error(inputs: ErrorInputs) -> Outputs:
+@formula(given="A unit update on a grid of 1/s, with noise.", bounded=False)
+def error(
+    *,
+    noise_levels: NoiseLevels,
+    decay_rate: FlatDecayRate,
+    quantization_levels: QuantizationLevels,
+    dimension: Dimension = 1,
+) -> Outputs:
     """V in squared units, both bounds of it, and the mean squared error of a message."""
-    m, square = inputs.noise_levels, inputs.quantization_levels**2
-    in_steps = variance(inputs.decay_rate, m)
+    m, square = noise_levels, quantization_levels**2
+    in_steps = variance(decay_rate, m)
     return {
         "variance": in_steps / square,
         "uniform_bound": m * (m + 1) / (3 * square),
         "popoviciu_bound": m * m / square,
         "mean_squared_error": update_error(
-            dimension=inputs.dimension, quantization_levels=inputs.quantization_levels, variance_in_steps=in_steps
+            dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=in_steps
         ),
     }
 
@@ -111,8 +105,7 @@ LEMMA_1 = Theorem(
             test=f"{_TESTS}::test_the_variance_is_below_that_of_uniform_noise",
         ),
     ),
-    inputs=ErrorInputs,
-    formula=noise_error,
+    formula=error,
     examples=({"noise_levels": 5, "decay_rate": 0.25, "quantization_levels": 4},),
 )
 
@@ -169,20 +162,13 @@ APPENDIX_F = Theorem(
 )
 
 
-@request
-class BudgetInputs:
-    """Clients with some records each, on a grid of 1/√d or √d/r."""
-
-    participants: Participants
-    dimension: Dimension
-    samples_per_client: SamplesPerClient
-    growth_ratio: GrowthRatio
-
-
-def corollary_bits(inputs: BudgetInputs) -> Outputs:
+@formula(given="Clients with some records each, on a grid of 1/√d or √d/r.", bounded=False)
+def budget(
+    *, participants: Participants, dimension: Dimension, samples_per_client: SamplesPerClient, growth_ratio: GrowthRatio
+) -> Outputs:
     """C₁ and C₂: extra bits of a round of all participants, on the two grids compared."""
-    r, d, n = inputs.participants, inputs.dimension, inputs.samples_per_client
-    first = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * inputs.growth_ratio / n))
+    r, d = participants, dimension
+    first = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))
     second = math.ceil(math.log2(1.0 + math.sqrt(d) / r))
     return {"extra_bits_per_round": r * d * first, "binomial_extra_bits_per_round": r * d * second}
 
@@ -207,8 +193,7 @@ BITS_AFTER_COROLLARY = Theorem(
             test=f"{_TESTS}::test_the_bits_of_the_corollary_buy_no_privacy",
         ),
     ),
-    inputs=BudgetInputs,
-    formula=corollary_bits,
+    formula=budget,
     examples=({"participants": 10, "dimension": 10000, "samples_per_client": 1000, "growth_ratio": 2.0},),
 )
 

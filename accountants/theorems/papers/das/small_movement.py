@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
-    DELTA,
+    Delta,
     Dimension,
     Epsilon,
     GrowthRatio,
@@ -82,24 +82,21 @@ THEOREM_3 = Theorem(
 )
 
 
-@request
-class CorollaryInputs:
-    """A run of K rounds."""
-
-    epsilon: Epsilon
-    delta: Annotated[float, DELTA]
-    rounds: Rounds
-    dimension: Dimension
-    growth_ratio: GrowthRatio
-    samples_per_client: SamplesPerClient
-
-
-def corollary_3_1(inputs: CorollaryInputs) -> Outputs:
+@formula(given="A run of K rounds.", bounded=False)
+def corollary(
+    *,
+    epsilon: Epsilon,
+    delta: Delta,
+    rounds: Rounds,
+    dimension: Dimension,
+    growth_ratio: GrowthRatio,
+    samples_per_client: SamplesPerClient,
+) -> Outputs:
     """The claimed ε and δ of the run."""
-    epsilon = inputs.epsilon / 8.0 + inputs.epsilon**2 / (256.0 * -math.log(inputs.delta))
-    failure = 4.0 * (inputs.growth_ratio - 1.0) / inputs.samples_per_client
-    claimed = math.log(inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta + failure)
-    return {"claimed_epsilon": epsilon, **delta_outputs(claimed, "claimed_delta")}
+    claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))
+    failure = 4.0 * (growth_ratio - 1.0) / samples_per_client
+    claimed = math.log(rounds * math.exp2(-dimension) + delta + failure)
+    return {"claimed_epsilon": claimed_epsilon, **delta_outputs(claimed, "claimed_delta")}
 
 
 COROLLARY_3_1 = Theorem(
@@ -113,8 +110,7 @@ COROLLARY_3_1 = Theorem(
     status=Status.REFUTED,
     conditions=(DISTRIBUTIONAL,),
     errata=(D_11,),
-    inputs=CorollaryInputs,
-    formula=corollary_3_1,
+    formula=corollary,
     examples=(
         {
             "epsilon": 1.0,

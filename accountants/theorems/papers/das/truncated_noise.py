@@ -40,7 +40,7 @@ class PrintedInputs:
 
     @property
     def decay_rate(self) -> float:
-        """α = ε/Δ₁."""
+        """The printed decay α = ε/Δ₁."""
         return self.epsilon / self.l1_sensitivity
 
     @property

@@ -12,21 +12,19 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
+    SQUARES,
+    BudgetFields,
     Clients,
     Epsilon,
     Lipschitz,
     Quantity,
     Rounds,
     SamplesPerClient,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_experiment_noise.py"
 
@@ -44,30 +42,22 @@ def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: fl
 
 
 @request
-class ExperimentInputs:
+class ExperimentInputs(BudgetFields):
     """One client of the experiments. Give one of delta and log10_delta."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
     rounds: Rounds
     lipschitz: Lipschitz
 
-    def check(self) -> None:
-        """Exactly one δ; scales whose squares are doubles."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, lipschitz=self.lipschitz)
-
     @property
     def real_batch(self) -> float:
-        """n√ε/(2√R)."""
+        """The printed batch n√ε/(2√R), before rounding."""
         return experimental_batch_size(
             samples_per_client=self.samples_per_client, rounds=self.rounds, epsilon=self.epsilon
         )
 
 
-@in_doubles
 def experiment(inputs: ExperimentInputs) -> Outputs:
     """The printed σ and K, and the noise multiplier σK/L to feed to an accountant."""
     std = experimental_noise_std(
@@ -75,7 +65,7 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
         samples_per_client=inputs.samples_per_client,
         rounds=inputs.rounds,
         epsilon=inputs.epsilon,
-        log_delta=natural_log_delta(inputs.delta, inputs.log10_delta),
+        log_delta=inputs.log_delta,
     )
     batch = min(inputs.samples_per_client, max(1, math.ceil(inputs.real_batch)))
     return {
@@ -118,7 +108,7 @@ APPENDIX_H = Theorem(
 
 
 INSURANCE_RECORDS = 1338
-MOST_VALUES, MOST_GROUPS = 10_000, 10_000
+MOST_VALUES, MOST_LISTED = 10_000, 10_000
 Experiment = Literal["mnist", "insurance"]
 VALUES = Quantity(description="true values of the test records")
 PREDICTIONS = Quantity(description="their predictions, in the same order")
@@ -163,63 +153,49 @@ def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ..
     return (*(size,) * (clients - 1), records - size * (clients - 1))
 
 
-@request
-class MetricInputs:
-    """True values, predictions, and the training mean."""
-
-    values: Annotated[tuple[float, ...], VALUES]
-    predictions: Annotated[tuple[float, ...], PREDICTIONS]
-    training_mean: Annotated[float, TRAINING_MEAN]
-
-    def check(self) -> None:
-        """As many predictions as values, finite, not all at the mean."""
-        if not 1 <= len(self.values) <= MOST_VALUES:
-            raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
-        if len(self.predictions) != len(self.values):
-            raise InvalidInput.at("/predictions", "needs one for each value", allowed=f"{len(self.values)} values")
-        if not all(abs(each) <= 1e100 for each in (*self.values, *self.predictions, self.training_mean)):
-            raise InvalidInput.at("/values", "has a value that is out of range", allowed="-1e100 to 1e100")
-        if all(value == self.training_mean for value in self.values):
-            raise InvalidInput.at("/values", "must not all be the training mean")
+def _comparable(record: Any) -> None:
+    """As many predictions as values, finite, not all at the mean."""
+    if not 1 <= len(record.values) <= MOST_VALUES:
+        raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
+    if len(record.predictions) != len(record.values):
+        raise InvalidInput.at("/predictions", "needs one for each value", allowed=f"{len(record.values)} values")
+    if not all(abs(each) <= 1e100 for each in (*record.values, *record.predictions, record.training_mean)):
+        raise InvalidInput.at("/values", "has a value that is out of range", allowed="-1e100 to 1e100")
+    if all(value == record.training_mean for value in record.values):
+        raise InvalidInput.at("/values", "must not all be the training mean")
 
 
-@request
-class SizesInputs:
-    """How many clients the insurance records are split among."""
-
-    clients: Clients
-
-    def check(self) -> None:
-        """As many groups as are listed."""
-        if self.clients > MOST_GROUPS:
-            raise InvalidInput.at("/clients", "is more than are listed", allowed=f"≤ {MOST_GROUPS}")
+def _listed(record: Any) -> None:
+    """As many groups as are listed."""
+    if record.clients > MOST_LISTED:
+        raise InvalidInput.at("/clients", "is more than are listed", allowed=f"≤ {MOST_LISTED}")
 
 
-@request
-class SettingsInputs:
-    """One of the experiments."""
-
-    experiment: Annotated[Experiment, EXPERIMENT]
-
-
-@in_doubles
-def metric(inputs: MetricInputs) -> Outputs:
+@formula(given="True values, predictions, and the training mean.", checks=(_comparable,))
+def metric(
+    *,
+    values: Annotated[tuple[float, ...], VALUES],
+    predictions: Annotated[tuple[float, ...], PREDICTIONS],
+    training_mean: Annotated[float, TRAINING_MEAN],
+) -> Outputs:
     """The relative root mean square error."""
-    return {"relative_error": relative_error(inputs.values, inputs.predictions, inputs.training_mean)}
+    return {"relative_error": relative_error(values, predictions, training_mean)}
 
 
-def sizes(inputs: SizesInputs) -> Outputs:
+@formula(given="How many clients the insurance records are split among.", checks=(_listed,), bounded=False)
+def sizes(*, clients: Clients) -> Outputs:
     """Records of each client."""
-    return {"samples_per_client": list(group_sizes(inputs.clients))}
+    return {"samples_per_client": list(group_sizes(clients))}
 
 
-def settings(inputs: SettingsInputs) -> Outputs:
+@formula(given="One of the experiments.", bounded=False)
+def settings(*, experiment: Annotated[Experiment, EXPERIMENT]) -> Outputs:
     """The settings as they are given."""
-    return dict(SETTINGS[inputs.experiment])
+    return dict(SETTINGS[experiment])
 
 
-def _last_group(inputs: SizesInputs) -> Sides:
-    return Sides.at_least(group_sizes(inputs.clients)[-1], 1)
+def _last_group(*, clients: int) -> Sides:
+    return Sides.at_least(group_sizes(clients)[-1], 1)
 
 
 METRIC = Theorem(
@@ -228,7 +204,6 @@ METRIC = Theorem(
     statement="relative root mean square error: √(Σ(y − ŷ)²/Σ(y − ȳ)²), ȳ the training records' mean",
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
-    inputs=MetricInputs,
     formula=metric,
     examples=({"values": [1.0, 2.0, 3.0, 4.0], "predictions": [1.1, 1.9, 3.2, 3.7], "training_mean": 2.6},),
 )
@@ -239,7 +214,6 @@ SIZES = Theorem(
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
     conditions=(Condition("last-group", "the last client has at least one record", _last_group),),
-    inputs=SizesInputs,
     formula=sizes,
     examples=({"clients": 5},),
 )
@@ -249,7 +223,6 @@ EXPERIMENTS = Theorem(
     statement="clients, records, dimensions, targets, rounds and trials of the two experiments",
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
-    inputs=SettingsInputs,
     formula=settings,
     examples=({"experiment": "mnist"}, {"experiment": "insurance"}),
 )

@@ -28,7 +28,6 @@ from epsilond.accountants.federation import (
     read_members,
 )
 from epsilond.accountants.quantities import (
-    BATCH_WITHIN_CLIENT,
     CLIENT_GROUPS,
     CONVEXITY_WITHIN_SMOOTHNESS,
     PARTICIPANTS,
@@ -54,6 +53,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     Aggregates,
+    ProofChain,
     client_outputs,
     epsilon_limit,
     minimal_batch_size_real,
@@ -99,8 +99,8 @@ class EqualClientsInputs(FederatedInputs):
 
 def _batch_within_client(run: BatchRunInputs) -> None:
     """K ≤ n, unless records are drawn with replacement."""
-    if run.sampling != "with-replacement":
-        BATCH_WITHIN_CLIENT(run)
+    if run.batch_size > run.samples_per_client and run.sampling != "with-replacement":
+        raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {run.samples_per_client}")
 
 
 @request
@@ -143,7 +143,7 @@ class BatchInputs(EqualClientsInputs, BatchRunInputs):
 
     @property
     def kinds(self) -> Sequence[ClientGroup]:
-        """All of one kind."""
+        """All clients as one group."""
         return (self.clients_alike,)
 
 
@@ -384,22 +384,21 @@ def _logarithm(*, outputs: Outputs) -> Sides:
     return Sides(argument > 1.0, argument, 1.0)
 
 
-def _inner_epsilon(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    chains = (
-        proof_chain(batch_size=kind.batch_size, rounds=outputs["rounds"], **kind.records_and_target)
+def _chains(inputs: BatchRunInputs, outputs: Outputs) -> list[tuple[ClientGroup, ProofChain]]:
+    """The steps of the printed privacy proof for every kind of client."""
+    rounds = outputs["rounds"]
+    return [
+        (kind, proof_chain(batch_size=kind.batch_size, rounds=rounds, **kind.records_and_target))
         for kind in inputs.kinds
-    )
-    return binding(Sides.at_most(chain.inner_epsilon, 1.0) for chain in chains)
+    ]
+
+
+def _inner_epsilon(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
+    return binding(Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in _chains(inputs, outputs))
 
 
 def _composition_closes(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    return binding(
-        Sides.at_most(
-            proof_chain(batch_size=kind.batch_size, rounds=outputs["rounds"], **kind.records_and_target).printed_total,
-            kind.epsilon,
-        )
-        for kind in inputs.kinds
-    )
+    return binding(Sides.at_most(chain.printed_total, kind.epsilon) for kind, chain in _chains(inputs, outputs))
 
 
 MINIMAL_BATCH = Condition(

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     RATE,
     Clients,
     Epsilon,
+    GivenLogDelta,
     LocalEpsilon,
     Quantity,
     delta_outputs,
-    request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     LN10,
     TESTS,
-    GivenDelta,
     log10,
     transferred_log_delta,
 )
@@ -29,90 +29,63 @@ COMPOSITIONALITY = Quantity(symbol="C", ge=1, le=1000, description="√(Σ(ε₀
 DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distance")
 
 
-@request
-class BlanketInputs(GivenDelta):
-    """A shuffled round of reports that share a part with all others."""
-
-    clients: Clients
-    share: Annotated[float, LEAST_SHARE]
-
-
-@request
-class TransferInputs(GivenDelta):
-    """An (ε, δ) pair of laws, and how far two other laws are from it."""
-
-    epsilon: Epsilon
-    distance: Annotated[float, DISTANCE]
-
-
-@request
-class MixtureInputs:
-    """An ε-indistinguishable pair, mixed with what both share."""
-
-    epsilon: Epsilon
-    rate: Annotated[float, RATE]
-
-
-@request
-class CompositionalInputs:
-    """A sequence of reports of one client, and the ε₀ that all of them together have."""
-
-    local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS]
-    local_epsilon: LocalEpsilon
-
-
-@request
-class ExampleInputs:
-    """The example of Appendix F.2."""
-
-    compositionality: Annotated[float, COMPOSITIONALITY]
-    local_epsilon: LocalEpsilon
-
-
-def blanket(inputs: BlanketInputs) -> Outputs:
+@formula(given="A shuffled round of reports that share a part with all others.", bounded=False)
+def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
     """ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN))."""
-    hidden = inputs.share * inputs.clients
-    return {"epsilon": math.log1p(8.0 * math.sqrt((math.log(4.0) - inputs.log_delta) / hidden) + 8.0 / hidden)}
+    hidden = share * clients
+    return {"epsilon": math.log1p(8.0 * math.sqrt((math.log(4.0) - log_delta) / hidden) + 8.0 / hidden)}
 
 
-def transfer(inputs: TransferInputs) -> Outputs:
-    """δ + (e^ε + 1) t."""
-    distance = log10(inputs.distance) * LN10
-    return delta_outputs(
-        transferred_log_delta(epsilon=inputs.epsilon, log_delta=inputs.log_delta, log_distance=distance)
-    )
+@formula(given="An (ε, δ) pair of laws, and how far two other laws are from it.", bounded=False)
+def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
+    """The δ of the two other laws, δ + (e^ε + 1) t."""
+    log_distance = log10(distance) * LN10
+    return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
 
 
-def mixture(inputs: MixtureInputs) -> Outputs:
+@formula(given="An ε-indistinguishable pair, mixed with what both share.", bounded=False)
+def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
     """ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
-    if inputs.epsilon > 700.0:
-        return {"epsilon": inputs.epsilon + math.log(inputs.rate + (1.0 - inputs.rate) * math.exp(-inputs.epsilon))}
-    return {"epsilon": math.log1p(inputs.rate * math.expm1(inputs.epsilon))}
+    if epsilon > 700.0:
+        return {"epsilon": epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))}
+    return {"epsilon": math.log1p(rate * math.expm1(epsilon))}
 
 
-def definition(inputs: CompositionalInputs) -> Outputs:
+@formula(
+    given="A sequence of reports of one client, and the ε₀ that all of them together have.",
+    bounded=False,
+)
+def compositional(
+    *, local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS], local_epsilon: LocalEpsilon
+) -> Outputs:
     """C = √(Σ(ε₀^r)²)/ε₀, and max(C, C²), which the bounds need (E-27)."""
-    found = math.sqrt(math.fsum(epsilon * epsilon for epsilon in inputs.local_epsilons)) / inputs.local_epsilon
+    found = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
     return {"compositionality": found, "compositionality_used": max(found, found * found)}
 
 
-def example(inputs: ExampleInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="The example of Appendix F.2.", bounded=False)
+def example(
+    *,
+    compositionality: Annotated[float, COMPOSITIONALITY],
+    local_epsilon: LocalEpsilon,
+    reading: Reading = "printed",
+) -> Outputs:
     """d = 2C² rounds. Printed: not private. Corrected, a uniform symbol instead of 0: ε₀ in all, and each round's."""
-    rounds = math.ceil(2.0 * inputs.compositionality**2 - 1e-9)
+    rounds = math.ceil(2.0 * compositionality**2 - 1e-9)
     claimed = math.sqrt(rounds)
     if reading == "printed":
         return {"rounds": rounds, "epsilon": "unbounded", "compositionality": claimed}
-    kept = inputs.local_epsilon + math.log(rounds) - math.log(math.exp(inputs.local_epsilon) + rounds - 1.0)
+    kept = local_epsilon + math.log(rounds) - math.log(math.exp(local_epsilon) + rounds - 1.0)
     return {
         "rounds": rounds,
-        "epsilon": inputs.local_epsilon,
+        "epsilon": local_epsilon,
         "round_epsilon": kept,
-        "compositionality": claimed * kept / inputs.local_epsilon,
+        "compositionality": claimed * kept / local_epsilon,
     }
 
 
-def _share(inputs: BlanketInputs) -> Sides:
-    return Sides.at_least(inputs.share, 16.0 * (math.log(2.0) - inputs.log_delta) / inputs.clients)
+def _share(*, share: float, log_delta: GivenLogDelta, clients: int) -> Sides:
+    return Sides.at_least(share, 16.0 * (math.log(2.0) - log_delta) / clients)
 
 
 WRONG_DIVERGENCE = Erratum(
@@ -141,7 +114,6 @@ BLANKET = Theorem(
     source=Source("lowy2023", "Lemma F.3"),
     status=Status.PROVED,
     conditions=(Condition("least-share", "p ≥ 16 ln(2/δ)/N", _share),),
-    inputs=BlanketInputs,
     formula=blanket,
     examples=({"clients": 10_000, "share": 0.1, "delta": 1e-6},),
 )
@@ -151,7 +123,6 @@ TRANSFER = Theorem(
     statement="laws within total variation t of an (ε, δ) pair, each of its own, are (ε, δ + (e^ε + 1) t)",
     source=Source("lowy2023", "Lemma F.6"),
     status=Status.PROVED,
-    inputs=TransferInputs,
     formula=transfer,
     examples=({"epsilon": 0.5, "distance": 1e-8, "delta": 1e-6},),
 )
@@ -162,7 +133,6 @@ MIXTURE = Theorem(
     source=Source("lowy2023", "Lemma F.7"),
     status=Status.PROVED,
     errata=(WRONG_DIVERGENCE,),
-    inputs=MixtureInputs,
     formula=mixture,
     examples=({"epsilon": 1.0, "rate": 0.25},),
 )
@@ -174,8 +144,7 @@ DEFINITION = Theorem(
     status=Status.PROVED,
     conditions=(Condition("fixed-parameters", "every round's (ε₀^r, δ₀^r) is fixed, δ₀^r first"),),
     errata=(NOT_MINIMAL,),
-    inputs=CompositionalInputs,
-    formula=definition,
+    formula=compositional,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "local_epsilon": 0.4},),
 )
 EXAMPLE = Theorem(
@@ -185,7 +154,6 @@ EXAMPLE = Theorem(
     source=Source("lowy2023", "Appendix F.2, Algorithm 3"),
     status=Status.REFUTED,
     errata=(REVEALING_EXAMPLE,),
-    inputs=ExampleInputs,
     formula=example,
     examples=({"compositionality": 2.0, "local_epsilon": 1.0},),
 )

@@ -35,7 +35,7 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def records(self) -> float:
-        """nN."""
+        """nN, the records of all clients."""
         return float(self.samples_per_client) * self.clients
 
     @property

@@ -28,24 +28,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
+    PARTICIPANTS_AMONG_CLIENTS,
+    SQUARES,
+    BudgetFields,
+    Checks,
     Clients,
     Epsilon,
     Lipschitz,
     Participants,
     Rounds,
     SamplesPerClient,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
@@ -106,33 +104,21 @@ def explicit_noise(
 
 
 @request
-class ExplicitNoiseInputs:
+class ExplicitNoiseInputs(BudgetFields):
     """Shuffled rounds with one record a report. Give one of delta and log10_delta."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
     clients: Clients
     participants: Participants
     rounds: Rounds
     lipschitz: Lipschitz
 
-    def check(self) -> None:
-        """One δ, M ≤ N."""
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(epsilon=self.epsilon, lipschitz=self.lipschitz)
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
 
     @property
     def noise(self) -> ExplicitNoise:
-        """σ and its proof."""
+        """σ, with the quantities of its proof."""
         return explicit_noise(
             lipschitz=self.lipschitz,
             samples_per_client=self.samples_per_client,
@@ -144,7 +130,6 @@ class ExplicitNoiseInputs:
         )
 
 
-@in_doubles
 def noise(inputs: ExplicitNoiseInputs) -> Outputs:
     """σ, the noise multiplier for one report, and the proof's quantities."""
     found = inputs.noise

@@ -14,16 +14,14 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
     Clients,
+    DeltaFields,
     LocalDelta,
     LocalEpsilon,
     Quantity,
     Rounds,
     SamplesPerClient,
     delta_outputs,
-    natural_log_delta,
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
@@ -98,24 +96,7 @@ POSITIVE_LOCAL_DELTA = Quantity(symbol="δ₀", gt=0, lt=1, description="δ of w
 
 
 @request
-class GivenDelta:
-    """A δ. Give one of delta and log10_delta."""
-
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-
-    def check(self) -> None:
-        """Exactly one of delta and log10_delta."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-
-@request
-class RoundInputs(GivenDelta):
+class RoundInputs(DeltaFields):
     """One shuffled round, and the δ of the bound without the reports' own δ₀."""
 
     clients: Clients

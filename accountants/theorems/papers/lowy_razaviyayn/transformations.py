@@ -7,24 +7,21 @@ scaled by p_i N, the sensitivity of what it sends among them (E-30). D.1: who se
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
-    DELTA,
-    LOG10_DELTA,
+    GivenLogDelta,
     LocalEpsilon,
     Quantity,
     Rounds,
     delta_outputs,
-    natural_log_delta,
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import advanced_composition
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_lemmas import LOCAL_EPSILONS
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import GivenDelta
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_transformations.py"
 MOST_CLIENTS = 10_000
@@ -63,42 +60,11 @@ class WeightInputs:
             raise InvalidInput.at("/weights", "must sum to 1")
 
 
-@request
-class ObservedInputs(GivenDelta):
-    """What every client's messages guarantee each of its records."""
-
-    local_epsilon: LocalEpsilon
+def _some_round(record: Any) -> None:
+    if not record.local_epsilons:
+        raise InvalidInput.at("/local_epsilons", "has no entry")
 
 
-@request
-class OnePassCompositionalityInputs:
-    """An algorithm that uses every record once, in rounds of the same ε₀."""
-
-    local_epsilon: LocalEpsilon
-    rounds: Rounds
-
-
-@request
-class ComposedInputs:
-    """Rounds whose ε₀ in all is taken from advanced composition. Give one of delta and log10_delta: its slack δ'."""
-
-    local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS]
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-
-    def check(self) -> None:
-        """One δ', at least one round."""
-        natural_log_delta(self.delta, self.log10_delta)
-        if not self.local_epsilons:
-            raise InvalidInput.at("/local_epsilons", "has no entry")
-
-    @property
-    def log_slack(self) -> float:
-        """ln δ'."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-
-@in_doubles
 def reweighted(inputs: WeightInputs) -> Outputs:
     """The constants of each F̃_i, and those of all: the largest L and β, the smallest μ."""
     lipschitz, smoothness, convexity = (
@@ -115,32 +81,40 @@ def reweighted(inputs: WeightInputs) -> Outputs:
     }
 
 
-def observed(inputs: ObservedInputs) -> Outputs:
+@formula(given="What every client's messages guarantee each of its records.", bounded=False)
+def observed(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
     """The same (ε, δ), with a trusted server and with a trusted shuffler."""
-    return {
-        "central_epsilon": inputs.local_epsilon,
-        "shuffled_epsilon": inputs.local_epsilon,
-        **delta_outputs(inputs.log_delta),
-    }
+    return {"central_epsilon": local_epsilon, "shuffled_epsilon": local_epsilon, **delta_outputs(log_delta)}
 
 
-def one_pass(inputs: OnePassCompositionalityInputs) -> Outputs:
+@formula(given="An algorithm that uses every record once, in rounds of the same ε₀.", bounded=False)
+def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) -> Outputs:
     """C = √R: each round may spend all of ε₀, on other records."""
-    return {"compositionality": math.sqrt(inputs.rounds), "round_epsilon": inputs.local_epsilon}
+    return {"compositionality": math.sqrt(rounds), "round_epsilon": local_epsilon}
 
 
-def composed(inputs: ComposedInputs, reading: Reading = "printed") -> Outputs:
-    """ε₀ by advanced composition, and C.
+@formula(
+    given="Rounds whose ε₀ in all is taken from advanced composition. Give one of delta and log10_delta: its slack δ'.",
+    checks=(_some_round,),
+    bounded=False,
+)
+def composed(
+    *,
+    local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS],
+    log_delta: GivenLogDelta,
+    reading: Reading = "printed",
+) -> Outputs:
+    """ε₀ by advanced composition with the slack δ', and C.
 
     Printed: the drift Σ ε(e^ε − 1) of Dwork and Roth; corrected: the exact mean loss Σ ε tanh(ε/2), which is less.
     """
     total = advanced_composition(
-        epsilons=inputs.local_epsilons,
-        log_deltas=(-math.inf,) * len(inputs.local_epsilons),
-        log_slack=inputs.log_slack,
+        epsilons=local_epsilons,
+        log_deltas=(-math.inf,) * len(local_epsilons),
+        log_slack=log_delta,
         drift="dwork-roth" if reading == "printed" else "tanh",
     )
-    squares = math.sqrt(math.fsum(each * each for each in inputs.local_epsilons))
+    squares = math.sqrt(math.fsum(each * each for each in local_epsilons))
     return {"local_epsilon": total.epsilon, "compositionality": squares / total.epsilon}
 
 
@@ -150,8 +124,8 @@ def _weights_positive(inputs: WeightInputs) -> Sides:
     return Sides(smallest > 0.0 or not used, smallest, 0.0)
 
 
-def _small_slack(inputs: ComposedInputs) -> Sides:
-    return Sides.at_most(math.exp(inputs.log_slack), math.exp(-0.5))
+def _small_slack(*, log_delta: GivenLogDelta) -> Sides:
+    return Sides.at_most(math.exp(log_delta), math.exp(-0.5))
 
 
 OWN_SENSITIVITY = Erratum(
@@ -200,7 +174,6 @@ OBSERVED = Theorem(
     ),
     source=Source("lowy2023", "Appendix D.1"),
     status=Status.PROVED,
-    inputs=ObservedInputs,
     formula=observed,
     examples=({"local_epsilon": 1.0, "delta": 1e-6},),
 )
@@ -211,8 +184,7 @@ ONE_PASS = Theorem(
     source=Source("lowy2023", "Definition 4 and what follows it"),
     status=Status.PROVED,
     conditions=(Condition("disjoint-batches", "every record is used in one round at most"),),
-    inputs=OnePassCompositionalityInputs,
-    formula=one_pass,
+    formula=one_pass_compositionality,
     examples=({"local_epsilon": 1.0, "rounds": 16},),
 )
 COMPOSED = Theorem(
@@ -226,7 +198,6 @@ COMPOSED = Theorem(
     status=Status.PROVED,
     conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _small_slack),),
     errata=(DRIFT,),
-    inputs=ComposedInputs,
     formula=composed,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "delta": 1e-6},),
 )

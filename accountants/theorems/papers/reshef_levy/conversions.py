@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import erfcinv, erfinv
 
 from epsilond.accountants.curve import Enclosure
+from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.power_sums import PAD
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
@@ -28,19 +29,17 @@ from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
-    DELTA,
-    LOG10_DELTA,
+    DeltaFields,
     Distance,
+    GivenLogDelta,
     NoiseStd,
     Quantity,
     RenyiOrder,
     delta_outputs,
-    natural_log_delta,
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 GAUSSIAN_DP_MU = Quantity(
     symbol="ρ",
@@ -60,7 +59,7 @@ _LEAST_LOG_MU = -340.0
 
 # Lemma 2.6 ------------------------------------------------------------------------------------------------------------
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """ρ²/2 + ρ√(2 ln(1/δ)): Lemma 2.6, second part (A5)."""
+    """ρ²/2 + ρ√(2 ln(1/δ)): Lemma 2.6, second part."""
     return mu * (0.5 * mu + math.sqrt(-2.0 * log_delta))
 
 
@@ -70,13 +69,13 @@ def lemma_order(*, mu: float, log_delta: float) -> float:
 
 
 def lemma_mu(*, epsilon: float, log_delta: float) -> float:
-    """2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6 in ρ (A6)."""
+    """2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6 in ρ."""
     return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
 
 
 # The best conversion of zero-concentrated privacy ---------------------------------------------------------------------
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """The least ε at which every μ²/2-zCDP mechanism has δ, over all orders, elementwise; at least 0 (A8).
+    """The least ε at which every μ²/2-zCDP mechanism has δ, over all orders, elementwise; at least 0.
 
     At the best order 1 + b, μ²b²/2 + ln(1 + b) = ln(1/δ), and
     ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b; any b gives a bound, so the root need not be exact.
@@ -108,7 +107,7 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """The largest μ at which every μ²/2-zCDP mechanism is (ε, δ), or 0 if it is below 1e-147 (A9)."""
+    """The largest μ at which every μ²/2-zCDP mechanism is (ε, δ), or 0 if it is below 1e-147."""
 
     def excess(log_mu: float) -> float:
         at = np.asarray(epsilon)
@@ -127,7 +126,7 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
 
 # Exactly --------------------------------------------------------------------------------------------------------------
 def exact_epsilon(*, mu: float, log_delta: float) -> float:
-    """The least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up (A3)."""
+    """The least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up."""
     return gaussian_pair(mu).epsilon(log_delta).upper
 
 
@@ -160,7 +159,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
 
 @functools.lru_cache(maxsize=64)
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
-    """The largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down (A2).
+    """The largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
 
     Raises:
         InvalidInput: it is above 1e5.
@@ -177,62 +176,17 @@ def _mu_of_advantage(log_delta: float) -> float:
 
 
 # The theorems ---------------------------------------------------------------------------------------------------------
-@request
-class PairInputs:
-    """Rényi divergence of two Gaussians."""
-
-    order: RenyiOrder
-    distance: Distance
-    noise_std: Annotated[NoiseStd, ANY_SCALE]
-
-
-def gaussian_divergence(inputs: PairInputs) -> Outputs:
+@formula(given="Rényi divergence of two Gaussians.", bounded=False)
+def pair(*, order: RenyiOrder, distance: Distance, noise_std: Annotated[NoiseStd, ANY_SCALE]) -> Outputs:
     """αΔ²/(2σ²)."""
-    return {"renyi_divergence": 0.5 * inputs.order * (inputs.distance / inputs.noise_std) ** 2}
+    return {"renyi_divergence": 0.5 * order * (distance / noise_std) ** 2}
 
 
 @request
-class MuInputs:
+class MuInputs(DeltaFields):
     """ρ, and the δ at which ε is asked for. Give one of delta and log10_delta."""
 
     gaussian_dp_mu: Annotated[float, MU_OR_NONE]
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-
-    def check(self) -> None:
-        """Exactly one of delta and log10_delta."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-
-@request
-class PointInputs:
-    """ρ, and the ε at which δ is asked for."""
-
-    gaussian_dp_mu: GaussianDpMu
-    epsilon: Annotated[float, EPSILON_OR_NONE]
-
-
-@request
-class TargetInputs:
-    """(ε, δ), for which ρ is asked. Give one of delta and log10_delta."""
-
-    epsilon: Annotated[float, EPSILON_OR_NONE]
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-
-    def check(self) -> None:
-        """Exactly one of delta and log10_delta."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
 
 
 def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
@@ -269,15 +223,16 @@ def from_mu(inputs: MuInputs) -> Outputs:
     return {"epsilon": found["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **found}
 
 
-def profile(inputs: PointInputs) -> Outputs:
+@formula(given="ρ, and the ε at which δ is asked for.", bounded=False)
+def point(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSILON_OR_NONE]) -> Outputs:
     """δ(ε) exactly, rounded up."""
-    return delta_outputs(gaussian_pair(inputs.gaussian_dp_mu).ends(inputs.epsilon).upper)
+    return delta_outputs(gaussian_pair(gaussian_dp_mu).ends(epsilon).upper)
 
 
-@in_doubles
-def from_target(inputs: TargetInputs) -> Outputs:
+@formula(given="(ε, δ), for which ρ is asked. Give one of delta and log10_delta.")
+def target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
     """The largest ρ three ways. `…_noise_ratio` is the noise it asks for over the exact one: what exactness saves."""
-    found = mus(epsilon=inputs.epsilon, log_delta=inputs.log_delta)
+    found = mus(epsilon=epsilon, log_delta=log_delta)
     exact = found["exact_gaussian_dp_mu"]
 
     def ratio(mu: float) -> float:
@@ -297,8 +252,7 @@ LEMMA_2_3 = Theorem(
     statement="D_α(N(u, σ²I) ‖ N(v, σ²I)) = α|u − v|²/(2σ²)",
     source=Source("reshef2025", "Lemma 2.3"),
     status=Status.PROVED,
-    inputs=PairInputs,
-    formula=gaussian_divergence,
+    formula=pair,
     examples=({"order": 3.0, "distance": 2.0, "noise_std": 1.5},),
 )
 LEMMA_2_6 = Theorem(
@@ -320,8 +274,7 @@ GAUSSIAN_PROFILE = Theorem(
     statement="μ-Gaussian differential privacy is (ε, δ(ε)) for every ε, δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)",
     source=Source("dong2022gaussian", "Corollary 2.13"),
     status=Status.PROVED,
-    inputs=PointInputs,
-    formula=profile,
+    formula=point,
     examples=({"gaussian_dp_mu": 1.0, "epsilon": 1.0},),
 )
 EXACT = Theorem(
@@ -350,8 +303,7 @@ TARGET = Theorem(
     source=Source("epsilond", "inverse of the three conversions"),
     status=Status.PROVED,
     conditions=EXACT.conditions,
-    inputs=TargetInputs,
-    formula=from_target,
+    formula=target,
     examples=({"epsilon": 1.0, "delta": 1e-5},),
 )
 

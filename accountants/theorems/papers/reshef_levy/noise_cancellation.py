@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula, in_doubles
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.quantities import (
     LARGEST_COUNT,
-    PARTICIPANTS,
     RELATION,
+    AtMost,
     Participants,
     Quantity,
     Relation,
@@ -25,7 +26,6 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
 
@@ -49,12 +49,12 @@ _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """2S√(1 + ln T)/ρ, so that σ² = base² N after N reports (R6)."""
+    """2S√(1 + ln T)/ρ, so that σ² = base² N after N reports."""
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Δ√H_K/ρ, the least base at which a client of at most K reports is ρ-Gaussian differentially private (R7)."""
+    """Δ√H_K/ρ, the least base at which a client of at most K reports is ρ-Gaussian differentially private."""
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
 
@@ -95,7 +95,7 @@ class ReportsInputs:
 
     @property
     def distances(self) -> tuple[float, ...]:
-        """Δ_j."""
+        """The distances Δ_j, all alike where none are given."""
         plain = sensitivity_factor(self.relation) * self.clipping_norm
         return (plain,) * len(self.noise_stds) if self.sensitivities is None else tuple(self.sensitivities)
 
@@ -114,7 +114,7 @@ def check_listed(name: str, values: Sequence[Any], *, least: int, most: int = MO
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """ρ of the record in each report: Δ_j √(Σ_{k ≥ j} 1/σ_k²) (R5', exact)."""
+    """ρ of the record in each report: Δ_j √(Σ_{k ≥ j} 1/σ_k²), exact."""
     found, total = [], 0.0
     for distance, std in zip(reversed(distances), reversed(noise_stds), strict=True):
         total += 1.0 / std / std
@@ -149,68 +149,54 @@ def records(inputs: ReportsInputs) -> Outputs:
     }
 
 
-@request
-class ScheduleInputs:
-    """The schedule for a ρ, read at a client's N-th report. `most_participations` is the cap, T if absent."""
-
-    clipping_norm: ClippingNorm
-    gaussian_dp_mu: GaussianDpMu
-    rounds: Rounds
-    participations: Participations
-    most_participations: Annotated[int | None, PARTICIPATIONS] = None
-
-    def check(self) -> None:
-        """N ≤ cap ≤ T."""
-        cap = self.rounds if self.most_participations is None else self.most_participations
-        if cap > self.rounds:
-            raise InvalidInput.at("/most_participations", "cannot exceed rounds", allowed=f"≤ {self.rounds}")
-        if self.participations > cap:
-            raise InvalidInput.at("/participations", "cannot exceed the most there may be", allowed=f"≤ {cap}")
-
-    @property
-    def cap(self) -> int:
-        """K_max."""
-        return self.rounds if self.most_participations is None else self.most_participations
-
-
-@in_doubles
-def schedule(inputs: ScheduleInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="The schedule for a ρ, read at a client's N-th report. `most_participations` is the cap, T if absent.",
+    checks=(
+        AtMost("most_participations", "rounds", "cannot exceed rounds"),
+        AtMost("participations", "rounds", "cannot exceed rounds"),
+        AtMost("participations", "most_participations", "cannot exceed the most there may be"),
+    ),
+)
+def schedule(
+    *,
+    clipping_norm: ClippingNorm,
+    gaussian_dp_mu: GaussianDpMu,
+    rounds: Rounds,
+    participations: Participations,
+    most_participations: Annotated[int | None, PARTICIPATIONS] = None,
+    reading: Reading = "printed",
+) -> Outputs:
     """σ at the N-th report, and the true ρ_i of a client that stops after it.
 
     Printed: base² = 4S²(1 + ln T)/ρ². Corrected: 1 + ln T becomes H of the cap, the least that is ρ at the cap.
     """
-    norm, mu = inputs.clipping_norm, inputs.gaussian_dp_mu
-    printed = printed_base_std(clipping_norm=norm, mu=mu, rounds=inputs.rounds)
-    least = base_std(sensitivity=2.0 * norm, mu=mu, participations=inputs.cap)
+    cap = rounds if most_participations is None else most_participations
+    printed = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
+    least = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
     base = printed if reading == "printed" else least
     return {
         "base_std": base,
-        "noise_std": base * math.sqrt(inputs.participations),
-        "noise_variance": base * base * inputs.participations,
-        "true_gaussian_dp_mu": 2.0 * norm * math.sqrt(harmonic(inputs.participations)) / base,
+        "noise_std": base * math.sqrt(participations),
+        "noise_variance": base * base * participations,
+        "true_gaussian_dp_mu": 2.0 * clipping_norm * math.sqrt(harmonic(participations)) / base,
         "printed_over_least": printed / least,
     }
 
 
-@request
-class TrustedInputs:
-    """The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T."""
-
-    clipping_norm: ClippingNorm
-    participants: Annotated[Participants, PARTICIPANTS]
-    noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS]
-    relation: Annotated[Relation, RELATION] = "replace-one"
-
-    def check(self) -> None:
-        """Positive finite noises."""
-        check_listed("noise_stds", self.noise_stds, least=0)
-
-
-@in_doubles
-def trusted(inputs: TrustedInputs) -> Outputs:
+@formula(
+    given="The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T.",
+    checks=(lambda inputs: check_listed("noise_stds", inputs.noise_stds, least=0),),
+)
+def trusted(
+    *,
+    clipping_norm: ClippingNorm,
+    participants: Participants,
+    noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
+    relation: Annotated[Relation, RELATION] = "replace-one",
+) -> Outputs:
     """ρ of {x_t} for the listed rounds, and where the last one's sum is not released."""
-    norm = sensitivity_factor(inputs.relation) * inputs.clipping_norm / inputs.participants
-    inverse = [1.0 / std / std for std in inputs.noise_stds]
+    norm = sensitivity_factor(relation) * clipping_norm / participants
+    inverse = [1.0 / std / std for std in noise_stds]
     mu = norm * math.sqrt(math.fsum(inverse))
     return {
         "gaussian_dp_mu": mu,
@@ -296,7 +282,6 @@ SCHEDULE = Theorem(
     status=Status.PROVED,
     conditions=UNTRUSTED.conditions,
     errata=(SLACK,),
-    inputs=ScheduleInputs,
     formula=schedule,
     examples=({"clipping_norm": 118.0, "gaussian_dp_mu": 8.0, "rounds": 1200, "participations": 600},),
 )
@@ -308,7 +293,6 @@ TRUSTED = Theorem(
     status=Status.PROVED,
     conditions=(SERVER_CLIPPED, ONE_MESSAGE, OBLIVIOUS, FRESH, PLANNED_MEAN),
     errata=(LEFT_OVERS,),
-    inputs=TrustedInputs,
     formula=trusted,
     examples=({"clipping_norm": 2.0, "participants": 4, "noise_stds": [1.0, 2.0, 3.0]},),
 )

@@ -7,28 +7,40 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from epsilond.accountants.quantities import ROUNDS, Diameter, Lipschitz, Quantity, request
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.quantities import ROUNDS, SQUARES, Diameter, Lipschitz, Quantity, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 SMOOTHNESS_OR_LINEAR = Quantity(
-    symbol="L", ge=0, unit="loss/length²", description="Lipschitz constant of the gradient, 0 for linear losses"
+    symbol="L",
+    ge=0,
+    scale=SQUARES,
+    unit="loss/length²",
+    description="Lipschitz constant of the gradient, 0 for linear losses",
 )
 GRADIENT_STD = Quantity(
     symbol="σ",
     ge=0,
+    scale=SQUARES,
     unit="loss/length",
     description="root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G",
 )
 CLIENT_SPREAD = Quantity(
-    symbol="ξ", ge=0, unit="loss/length", description="root mean square over clients of ∇f_i − ∇f; absent: G"
+    symbol="ξ",
+    ge=0,
+    scale=SQUARES,
+    unit="loss/length",
+    description="root mean square over clients of ∇f_i − ∇f; absent: G",
 )
 SMOOTHNESS_STD = Quantity(
-    symbol="σ_L", ge=0, unit="loss/length²", description="Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L"
+    symbol="σ_L",
+    ge=0,
+    scale=SQUARES,
+    unit="loss/length²",
+    description="Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L",
 )
 SMOOTHNESS_HETEROGENEITY = Quantity(
-    symbol="ξ_L", ge=0, unit="loss/length²", description="Lipschitz constant of ∇f_i − ∇f; absent: L"
+    symbol="ξ_L", ge=0, scale=SQUARES, unit="loss/length²", description="Lipschitz constant of ∇f_i − ∇f; absent: L"
 )
 SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
 _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
@@ -60,18 +72,6 @@ class LossConstants:
     heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
     smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
     smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            diameter=self.diameter,
-            gradient_std=self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            smoothness_std=self.smoothness_std,
-            smoothness_heterogeneity=self.smoothness_heterogeneity,
-        )
 
     @property
     def clipping_norm(self) -> float:

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
-    ANY_SCALE,
-    GRADIENT_STD,
-    NOISE_STD,
-    STEP_SIZE,
-    Clients,
-    Dimension,
-    Lipschitz,
-    Participants,
-    Quantity,
-    Radius,
-    Smoothness,
-    request,
-)
+from epsilond.accountants.quantities import GRADIENT_STD, Dimension, Participants, Quantity, Smoothness, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.projected_contraction import NOISE_STDS, STEP_SIZES, listed
+from epsilond.accountants.theorems.hidden_states.projected_contraction import ScheduledPass
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import A_4, CURVATURE
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
@@ -31,34 +17,20 @@ SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir
 
 
 @request
-class AverageRisk:
+class AverageRisk(ScheduledPass):
     """One pass; the mean over steps of the excess risk. Absent: the spread of the gradient is L."""
 
-    scale: ClassVar = ANY_SCALE
-
-    clients: Clients
     participants: Participants = 1
     dimension: Dimension
-    lipschitz: Lipschitz
-    radius: Radius
     smoothness: Smoothness
     strong_convexity: Annotated[float, CURVATURE]
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    step_sizes: Annotated[tuple[Annotated[float, STEP_SIZE], ...], STEP_SIZES]
-    noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
-
-    def check(self) -> None:
-        """m ≤ n; lists are as long as the pass."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        listed(self.step_sizes, self.clients // self.participants, at="/step_sizes")
-        listed(self.noise_stds, self.clients // self.participants, at="/noise_stds")
 
 
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     """The noise's term; the optimisation's, and their sum, where the caller knows the constant."""
-    steps = inputs.clients // inputs.participants
+    steps = inputs.steps
     sizes, noises = (np.asarray(values, dtype=np.float64) for values in (inputs.step_sizes, inputs.noise_stds))
     powers = sizes * noises**2  # one for all steps where both are constant, else one for each, as many as are listed
     factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension

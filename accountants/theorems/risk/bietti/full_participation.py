@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     FINITE_PERSONALIZATION,
@@ -22,15 +23,14 @@ from epsilond.accountants.quantities import (
     STEP_SIZE,
     WEIGHTED_NORM,
     WEIGHTED_NORM_OLDER_NAME,
+    Checks,
     Clients,
     Rounds,
     SharedDimension,
     Smoothness,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
@@ -45,12 +45,12 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """Their sum."""
+        """The whole bound."""
         return self.optimisation + self.variance
 
 
 def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> Bound:
-    """From `smooth` = L_α‖z*‖² and `variance` = σ²‖z*‖² (P11)."""
+    """From `smooth` = L_α‖z*‖² and `variance` = σ²‖z*‖²."""
     return Bound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
 
 
@@ -61,7 +61,7 @@ def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int
 
 
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """(‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) (P12), infinite from η = 1/(2L_α) on."""
+    """(‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)), infinite from η = 1/(2L_α) on."""
     slack = 1.0 - 2.0 * step * smoothness
     if slack <= 0.0:
         return math.inf
@@ -123,16 +123,21 @@ class WeightedOptimum:
     weighted_optimum_norm: Annotated[float | None, WEIGHTED_NORM] = None
     optimum_norm: Annotated[float | None, WEIGHTED_NORM_OLDER_NAME] = None
 
-    def check(self) -> None:
-        """Exactly one of the names, and a scale whose square is a double."""
+    checks: ClassVar[Checks] = (lambda record: record.demand_one_name(),)
+
+    def demand_one_name(self) -> None:
+        """Refuse both names, and none.
+
+        Raises:
+            InvalidInput: not exactly one of the names is given.
+        """
         if (self.weighted_optimum_norm is None) == (self.optimum_norm is None):
             message = "is needed: exactly one of weighted_optimum_norm and its older name optimum_norm"
             raise InvalidInput.at("/weighted_optimum_norm", message, allowed=WEIGHTED_NORM.allowed)
-        check_scales(weighted_optimum_norm=self.weighted_optimum_norm, optimum_norm=self.optimum_norm)
 
     @property
     def norm(self) -> float:
-        """‖z*‖_α."""
+        """‖z*‖_α, by whichever name it was given."""
         return (self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm) or 0.0
 
 
@@ -150,16 +155,6 @@ class BoundInputs(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
     lipschitz: Annotated[float | None, LIPSCHITZ, ANY_SCALE] = None
     clipping_norm: Annotated[float | None, LIPSCHITZ, ANY_SCALE] = None
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        super().check()
-        check_scales(
-            smoothness=self.smoothness,
-            shared_gradient_std=self.shared_gradient_std,
-            local_gradient_std=self.local_gradient_std,
-            noise_std=self.noise_std,
-        )
 
 
 @in_doubles
@@ -183,15 +178,6 @@ class AnyStepInputs(WeightedOptimum):
     step_size: Annotated[float, STEP_SIZE]
     smoothness: Smoothness
     gradient_std: Annotated[float, SHARED_GRADIENT_STD]
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        super().check()
-        check_scales(
-            step_size=self.step_size,
-            smoothness=self.smoothness,
-            gradient_std=self.gradient_std,
-        )
 
 
 @in_doubles

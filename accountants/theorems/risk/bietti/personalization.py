@@ -1,40 +1,39 @@
 """How much of a model to share: the bound of PPSGD over α, for losses of w + θ_i (Lemma 4.6 of Bietti et al.).
 
 With v̄ the mean of the clients' optima and S = Σ‖v_i − v̄‖², the minimiser of least α-norm is w = αN/(αN + 1) v̄,
-θ_i = v_i − w, of ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S (P16). At u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance
+θ_i = v_i − w, of ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S. At u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance
 αA + B the bound is
 
     4L‖v̄‖² max{au, bN(1 − u)}/T + 3‖v̄‖√((Au + BN(1 − u))/T),
 
-concave where the maximum is one of its sides, so that its least value is at α = 0, b/a or ∞ (P19). With S > 0 it is
-infinite at α = ∞, and an optimum may lie in between: it is searched (P20).
+concave where the maximum is one of its sides, so that its least value is at α = 0, b/a or ∞. With S > 0 it is
+infinite at α = ∞, and an optimum may lie in between: it is searched.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.quantities import (
-    BATCH_SIZE,
     LOCAL_GRADIENT_STD,
     OPTIMUM_NORM,
     OPTIMUM_SPREAD,
-    RATE,
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
+    BatchSize,
     Clients,
     Personalization,
+    Rate,
     Rounds,
     SharedDimension,
     Smoothness,
     personalization_value,
-    request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Erratum, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ADDITIVE,
     CONVEX_SMOOTH,
@@ -46,7 +45,6 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     theorem_step,
 )
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import golden_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -150,24 +148,12 @@ class Landscape:
         steep, flat = self.sampled_factors
         if math.isinf(alpha) and self.spread_squared > 0.0:
             nowhere = dict.fromkeys(("optimisation", "variance", "statistical", "privacy", "at_step"), math.inf)
-            shared_step = 0.25 / (self.smoothness * shared)
             unproved = Bound(optimisation=math.inf, variance=math.inf)
-            return AtPersonalization(
-                alpha=alpha, step_size=0.0, shared_step_size=shared_step, proved=unproved, **nowhere
-            )
-        if math.isinf(alpha):  # α‖z*‖² has the limit ‖v̄‖²
-            smooth = self.smoothness * shared * self.mean_squared
-            sampled, private = steep * self.mean_squared, self.noise_factor * self.mean_squared
-            step, shared_step = (
-                0.0,
-                theorem_step(
-                    smoothness=self.smoothness * shared,
-                    norm=math.sqrt(self.mean_squared),
-                    variance=steep + self.noise_factor,
-                    rounds=self.rounds,
-                ),
-            )
-            stepped = (shared_step, self.smoothness * shared, self.mean_squared, steep + self.noise_factor)
+            step = 0.25 / (self.smoothness * shared)
+            return AtPersonalization(alpha=alpha, step_size=0.0, shared_step_size=step, proved=unproved, **nowhere)
+        if math.isinf(alpha):  # α‖z*‖² has the limit ‖v̄‖², and α times the step one of its own
+            squared, weighted, variance = self.mean_squared, self.smoothness * shared, steep + self.noise_factor
+            sampled, private = steep * squared, self.noise_factor * squared
         else:
             squared = minimal_norm(
                 alpha=alpha,
@@ -176,30 +162,22 @@ class Landscape:
                 spread_squared=self.spread_squared,
             )
             weighted = self.smoothness * max(alpha * shared, local)
-            smooth = weighted * squared
+            variance = alpha * (steep + self.noise_factor) + flat
             sampled, private = (alpha * steep + flat) * squared, alpha * self.noise_factor * squared
-            step = theorem_step(
-                smoothness=weighted,
-                norm=math.sqrt(squared),
-                variance=alpha * (steep + self.noise_factor) + flat,
-                rounds=self.rounds,
-            )
-            shared_step = alpha * step
-            stepped = (step, weighted, squared, alpha * (steep + self.noise_factor) + flat)
-        taken, steepness, distance, whole = stepped
-        found = theorem_bound(smooth=smooth, variance=sampled + private, rounds=self.rounds)
+        step = theorem_step(smoothness=weighted, norm=math.sqrt(squared), variance=variance, rounds=self.rounds)
+        found = theorem_bound(smooth=weighted * squared, variance=sampled + private, rounds=self.rounds)
         return AtPersonalization(
             alpha=alpha,
             optimisation=found.optimisation,
             variance=found.variance,
             statistical=3.0 * math.sqrt(sampled / self.rounds),
             privacy=3.0 * math.sqrt(private / self.rounds),
-            at_step=_at_step(distance, taken, whole, self.rounds),
+            at_step=_at_step(squared, step, variance, self.rounds),
             proved=parts_at_step(
-                step=taken, smoothness=steepness, squared_norm=distance, variance=whole, rounds=self.rounds
+                step=step, smoothness=weighted, squared_norm=squared, variance=variance, rounds=self.rounds
             ),
-            step_size=step,
-            shared_step_size=shared_step,
+            step_size=0.0 if math.isinf(alpha) else step,
+            shared_step_size=step if math.isinf(alpha) else alpha * step,
         )
 
     def best(self) -> AtPersonalization:
@@ -233,10 +211,9 @@ class Landscape:
             grid = [start + (end - start) * place / points for place in range(points + 1)]
             values = [figure(self.at(math.exp(point))) for point in grid]
             place = min(range(len(grid)), key=values.__getitem__)
+            low_side, high_side = grid[max(place - 1, 0)], grid[min(place + 1, points)]
             inner = golden_section(
-                lambda point: figure(self.at(math.exp(point))),
-                grid[max(place - 1, 0)],
-                grid[min(place + 1, points)],
+                lambda point: figure(self.at(math.exp(point))), low_side, high_side, width=0.0, most=24
             )
             found += [math.exp(inner), math.exp(grid[place])]
         return found
@@ -250,89 +227,68 @@ class Landscape:
 
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------
-@request
-class MinimalNormInputs:
-    """Clients whose own optima have a mean of norm `optimum_norm` and a root mean square spread about it."""
-
-    clients: Clients
-    personalization: Personalization
-    optimum_norm: Annotated[float, OPTIMUM_NORM]
-    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
-
-    def check(self) -> None:
-        """An α, and scales whose squares are doubles."""
-        personalization_value(self.personalization)
-        check_scales(optimum_norm=self.optimum_norm, optimum_spread=self.optimum_spread)
+def _check_personalization(inputs: Any) -> None:
+    personalization_value(inputs.personalization)
 
 
-@in_doubles
-def minimiser(inputs: MinimalNormInputs) -> Outputs:
+@formula(
+    given="Clients whose own optima have a mean of norm `optimum_norm` and a root mean square spread about it.",
+    checks=(_check_personalization,),
+)
+def minimal_norm_optimum(
+    *,
+    clients: Clients,
+    personalization: Personalization,
+    optimum_norm: Annotated[float, OPTIMUM_NORM],
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
+) -> Outputs:
     """w = a v̄ and θ_i = v_i − a v̄: a, 1 − a and ‖z*‖²_α."""
-    alpha = personalization_value(inputs.personalization)
-    local = 0.0 if math.isinf(alpha) else 1.0 / (alpha * inputs.clients + 1.0)
+    alpha = personalization_value(personalization)
     return {
-        "shared_share": shared_part(alpha=alpha, clients=inputs.clients),
-        "local_share": local,
+        "shared_share": shared_part(alpha=alpha, clients=clients),
+        "local_share": 0.0 if math.isinf(alpha) else 1.0 / (alpha * clients + 1.0),
         "squared_norm": minimal_norm(
             alpha=alpha,
-            clients=inputs.clients,
-            mean_squared=inputs.optimum_norm**2,
-            spread_squared=inputs.clients * inputs.optimum_spread**2,
+            clients=clients,
+            mean_squared=optimum_norm**2,
+            spread_squared=clients * optimum_spread**2,
         ),
     }
 
 
-@request
-class OptimumInputs:
-    """Equal clients, each drawn with probability q in every round, and what is known of their optima and gradients."""
-
-    clients: Clients
-    rounds: Rounds
-    participation_rate: Annotated[float, RATE] = 1.0
-    batch_size: Annotated[int, BATCH_SIZE] = 1
-    smoothness: Smoothness
-    optimum_norm: Annotated[float, OPTIMUM_NORM]
-    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
-    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
-    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
-    shared_dimension: SharedDimension
-    noise_std: Annotated[float, SHARED_NOISE_STD]
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
-            optimum_spread=self.optimum_spread,
-            shared_gradient_std=self.shared_gradient_std,
-            local_gradient_std=self.local_gradient_std,
-            noise_std=self.noise_std,
-        )
-
-    @property
-    def landscape(self) -> Landscape:
-        """The bound as a function of α."""
-        group = GroupOfUsers(
-            clients=self.clients,
-            batch_size=self.batch_size,
-            shared_gradient_std=self.shared_gradient_std,
-            local_gradient_std=self.local_gradient_std,
-        )
-        return Landscape.of(
-            DrawnGradients(groups=(group,), weighting="clients", rate=self.participation_rate),
-            rounds=self.rounds,
-            smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
-            optimum_spread=self.optimum_spread,
-            noise_std=self.noise_std,
-            dimension=self.shared_dimension,
-        )
-
-
-@in_doubles
-def optimum(inputs: OptimumInputs) -> Outputs:
+@formula(
+    given="Equal clients, each drawn with probability q in a round, and what is known of their optima and gradients."
+)
+def optimum(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    participation_rate: Rate = 1.0,
+    batch_size: BatchSize = 1,
+    smoothness: Smoothness,
+    optimum_norm: Annotated[float, OPTIMUM_NORM],
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD],
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
+    shared_dimension: SharedDimension,
+    noise_std: Annotated[float, SHARED_NOISE_STD],
+) -> Outputs:
     """The best α with its bound, and the bounds at 0, at the balanced α and at ∞."""
-    landscape = inputs.landscape
+    group = GroupOfUsers(
+        clients=clients,
+        batch_size=batch_size,
+        shared_gradient_std=shared_gradient_std,
+        local_gradient_std=local_gradient_std,
+    )
+    landscape = Landscape.of(
+        DrawnGradients(groups=(group,), weighting="clients", rate=participation_rate),
+        rounds=rounds,
+        smoothness=smoothness,
+        optimum_norm=optimum_norm,
+        optimum_spread=optimum_spread,
+        noise_std=noise_std,
+        dimension=shared_dimension,
+    )
     best = landscape.best()
     return {
         "personalization": best.alpha,
@@ -363,8 +319,7 @@ MINIMAL_NORM = Theorem(
     source=Source("epsilond", "accountants/theorems/risk/bietti/personalization.py"),
     status=Status.PROVED,
     conditions=(ADDITIVE,),
-    inputs=MinimalNormInputs,
-    formula=minimiser,
+    formula=minimal_norm_optimum,
     examples=({"clients": 7, "personalization": 0.5, "optimum_norm": 1.5, "optimum_spread": 0.1},),
 )
 OPTIMUM = Theorem(
@@ -378,7 +333,6 @@ OPTIMUM = Theorem(
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
     errata=(THREE_CANDIDATES,),
-    inputs=OptimumInputs,
     formula=optimum,
     examples=(
         {

@@ -9,37 +9,36 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+from epsilond.accountants.formula import formula
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
-    DELTA,
     FINITE_PERSONALIZATION,
     LOCAL_GRADIENT_STD,
-    LOG10_DELTA,
     NOISE_CONSTANT,
     OPTIMUM_NORM,
     OPTIMUM_SPREAD,
     RELATION,
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
+    SQUARES,
     Clients,
+    DeltaFields,
     Epsilon,
+    GivenLogDelta,
     Lipschitz,
     Personalization,
     Relation,
     Rounds,
     SharedDimension,
     Smoothness,
-    natural_log_delta,
     personalization_value,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.noise import least_constant, noise_with_constant
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ADDITIVE,
     CONVEX_SMOOTH,
@@ -52,67 +51,47 @@ _TESTS = "tests/theorems/risk/bietti/test_personalization.py"
 
 
 # The bound at the noise of a target ---------------------------------------------------------------------------------
-@request
-class PrivacyCostInputs(WeightedOptimum):
-    """(9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target."""
-
-    clients: Clients
-    rounds: Rounds
-    smoothness: Smoothness
-    personalization: Annotated[float, FINITE_PERSONALIZATION]
-    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
-    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
-    shared_dimension: SharedDimension
-    lipschitz: Lipschitz
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None
-
-    def check(self) -> None:
-        """Exactly one δ; scales whose squares are doubles."""
-        super().check()
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            shared_gradient_std=self.shared_gradient_std,
-            local_gradient_std=self.local_gradient_std,
-        )
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
-
-    @property
-    def least(self) -> float:
-        """The least constant at this target."""
-        return least_constant(epsilon=self.epsilon, log_delta=self.log_delta, factor=sensitivity_factor(self.relation))
+def _least(*, epsilon: float, log_delta: float, relation: Relation) -> float:
+    factor = sensitivity_factor(relation)
+    return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
 
 
-@in_doubles
-def privacy_cost(inputs: PrivacyCostInputs) -> Outputs:
+@formula(given="(9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target.")
+def privacy_cost(
+    *,
+    optimum: WeightedOptimum,
+    clients: Clients,
+    rounds: Rounds,
+    smoothness: Smoothness,
+    personalization: Annotated[float, FINITE_PERSONALIZATION],
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD],
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
+    shared_dimension: SharedDimension,
+    lipschitz: Lipschitz,
+    epsilon: Annotated[Epsilon, SQUARES],
+    log_delta: GivenLogDelta,
+    relation: Annotated[Relation, RELATION] = "replace-one",
+    noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None,
+) -> Outputs:
     """The three terms of (9), their sum, and (7) itself, which joins the last two under one root."""
-    alpha, clients, norm = inputs.personalization, inputs.clients, inputs.norm
-    constant = inputs.least if inputs.noise_constant is None else inputs.noise_constant
+    alpha, norm = personalization, optimum.norm
+    if noise_constant is None:
+        noise_constant = _least(epsilon=epsilon, log_delta=log_delta, relation=relation)
     std = noise_with_constant(
-        constant=constant,
-        clipping_norm=inputs.lipschitz,
+        constant=noise_constant,
+        clipping_norm=lipschitz,
         contributions=clients,
-        rounds=inputs.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
+        rounds=rounds,
+        epsilon=epsilon,
+        log_delta=log_delta,
     )
-    sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
-    optimisation = 4.0 * inputs.smoothness * max(alpha, 1.0 / clients) * norm * norm / inputs.rounds
-    statistical = 3.0 * norm * math.sqrt(sampled / inputs.rounds)
-    privacy = 3.0 * norm * std * math.sqrt(alpha * inputs.shared_dimension / inputs.rounds)
+    sampled = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
+    optimisation = 4.0 * smoothness * max(alpha, 1.0 / clients) * norm * norm / rounds
+    statistical = 3.0 * norm * math.sqrt(sampled / rounds)
+    privacy = 3.0 * norm * std * math.sqrt(alpha * shared_dimension / rounds)
     return {
         "noise_std": std,
-        "noise_constant": constant,
+        "noise_constant": noise_constant,
         "optimisation_term": optimisation,
         "statistical_term": statistical,
         "privacy_term": privacy,
@@ -121,50 +100,12 @@ def privacy_cost(inputs: PrivacyCostInputs) -> Outputs:
     }
 
 
+def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delta: float, relation: Relation) -> Sides:
+    least = _least(epsilon=epsilon, log_delta=log_delta, relation=relation)
+    return Sides.at_least(least if noise_constant is None else noise_constant, least)
+
+
 # Nothing shared, and everything --------------------------------------------------------------------------------------
-@request
-class LocalLimitInputs:
-    """α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`²."""
-
-    clients: Clients
-    rounds: Rounds
-    smoothness: Smoothness
-    optimum_norm: Annotated[float, OPTIMUM_NORM]
-    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
-    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
-            optimum_spread=self.optimum_spread,
-            local_gradient_std=self.local_gradient_std,
-        )
-
-
-@request
-class GlobalLimitInputs:
-    """α = ∞, all clients sharing one optimum. `optimum_norm` is its norm ‖v‖."""
-
-    clients: Clients
-    rounds: Rounds
-    smoothness: Smoothness
-    optimum_norm: Annotated[float, OPTIMUM_NORM]
-    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
-    shared_dimension: SharedDimension
-    noise_std: Annotated[float, SHARED_NOISE_STD]
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            optimum_norm=self.optimum_norm,
-            shared_gradient_std=self.shared_gradient_std,
-            noise_std=self.noise_std,
-        )
-
-
 def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
     found = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
     return {
@@ -174,24 +115,41 @@ def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
     }
 
 
-@in_doubles
-def local_limit(inputs: LocalLimitInputs) -> Outputs:
-    """4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): no privacy cost, as nothing is shared (P14)."""
-    squared = inputs.optimum_norm**2 + inputs.optimum_spread**2
-    return _limit(inputs.smoothness * squared, inputs.local_gradient_std**2 * squared, inputs.rounds)
+@formula(given="α = 0, where every client has its own optimum: Σ‖θ_i*‖²/N = `optimum_norm`² + `optimum_spread`².")
+def local_limit(
+    *,
+    clients: Clients,  # noqa: ARG001  the bound does not depend on them, and says so
+    rounds: Rounds,
+    smoothness: Smoothness,
+    optimum_norm: Annotated[float, OPTIMUM_NORM],
+    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
+    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
+) -> Outputs:
+    """4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): no privacy cost, as nothing is shared."""
+    squared = optimum_norm**2 + optimum_spread**2
+    return _limit(smoothness * squared, local_gradient_std**2 * squared, rounds)
 
 
-@in_doubles
-def global_limit(inputs: GlobalLimitInputs) -> Outputs:
-    """4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n) (P15)."""
-    squared = inputs.optimum_norm**2
-    variance = inputs.shared_gradient_std**2 / inputs.clients + inputs.shared_dimension * inputs.noise_std**2
-    return _limit(inputs.smoothness * squared, variance * squared, inputs.rounds)
+@formula(given="α = ∞, all clients sharing one optimum. `optimum_norm` is its norm ‖v‖.")
+def global_limit(
+    *,
+    clients: Clients,
+    rounds: Rounds,
+    smoothness: Smoothness,
+    optimum_norm: Annotated[float, OPTIMUM_NORM],
+    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD],
+    shared_dimension: SharedDimension,
+    noise_std: Annotated[float, SHARED_NOISE_STD],
+) -> Outputs:
+    """4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)."""
+    squared = optimum_norm**2
+    variance = shared_gradient_std**2 / clients + shared_dimension * noise_std**2
+    return _limit(smoothness * squared, variance * squared, rounds)
 
 
 # When to share nothing ----------------------------------------------------------------------------------------------
 @request
-class VarianceTermInputs:
+class VarianceTermInputs(DeltaFields):
     """Equal clients of one optimum, all in every round; `gradient_std` is one record's, of a batch of `batch_size`."""
 
     clients: Clients
@@ -202,32 +160,17 @@ class VarianceTermInputs:
     batch_size: Annotated[int, BATCH_SIZE] = 1
     shared_dimension: SharedDimension
     lipschitz: Lipschitz
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     relation: Annotated[Relation, RELATION] = "replace-one"
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
 
     def check(self) -> None:
-        """An α, exactly one δ, scales whose squares are doubles."""
+        """An α from 0 to 1e100, or "unbounded"."""
         personalization_value(self.personalization)
-        natural_log_delta(self.delta, self.log10_delta)
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            optimum_norm=self.optimum_norm,
-            gradient_std=self.gradient_std,
-            noise_constant=self.noise_constant,
-        )
-
-    @property
-    def log_delta(self) -> float:
-        """ln δ."""
-        return natural_log_delta(self.delta, self.log10_delta)
 
     @property
     def gradient_variance(self) -> float:
-        """σ²/m."""
+        """The variance σ²/m of a batch."""
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
@@ -237,7 +180,7 @@ class VarianceTermInputs:
         if reading == "printed":
             return 1.0
         factor = sensitivity_factor(self.relation)
-        return least_constant(epsilon=self.epsilon, log_delta=self.log_delta, factor=factor)
+        return least_constant(epsilon=self.epsilon, log_delta=self.log_delta, sensitivity_factor=factor)
 
     def threshold(self, reading: Reading) -> float:
         """The n from which on sharing nothing has the least variance term: N(N − 1)σ²ε²/(c²d_wG² ln(1/δ))."""
@@ -247,7 +190,6 @@ class VarianceTermInputs:
         return reach / (noise * noise * self.shared_dimension * -self.log_delta)
 
 
-@in_doubles
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
     """The variance term at α and at both ends, the threshold on n (with ε², and as Appendix B.3 ends), and that on ε.
 
@@ -278,7 +220,7 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 
 
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """The ε up to which sharing nothing is better at the least noise; infinite if always (P18)."""
+    """The ε up to which sharing nothing is better at the least noise; infinite if always."""
     pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
     if pairs == 0.0:
         return math.inf
@@ -301,15 +243,12 @@ EQUATION_9 = Theorem(
         Condition(
             "constant-suffices",
             "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (which stands where c is absent)",
-            lambda inputs: Sides.at_least(
-                inputs.least if inputs.noise_constant is None else inputs.noise_constant, inputs.least
-            ),
+            _constant_suffices,
         ),
         CONVEX_SMOOTH,
         FRESH,
     ),
     constants="hidden",
-    inputs=PrivacyCostInputs,
     formula=privacy_cost,
     examples=(
         {
@@ -334,7 +273,6 @@ LOCAL_LIMIT = Theorem(
     source=Source("bietti2022", "Section 4, after Theorem 4.5"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH),
-    inputs=LocalLimitInputs,
     formula=local_limit,
     examples=({"clients": 100, "rounds": 500, "smoothness": 2.0, "optimum_norm": 1.0, "local_gradient_std": 1.0},),
 )
@@ -345,7 +283,6 @@ GLOBAL_LIMIT = Theorem(
     source=Source("bietti2022", "Section 4, after Theorem 4.5"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
-    inputs=GlobalLimitInputs,
     formula=global_limit,
     examples=(
         {

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from epsilond.accountants.federation import read_members
+from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     FINITE_PERSONALIZATION,
@@ -39,7 +40,6 @@ from epsilond.accountants.quantities import (
     Weighting,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     Batches,
@@ -48,7 +48,6 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     check_groups,
     participants_of,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
@@ -155,11 +154,9 @@ class _Sampled(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
-        """Some groups, and scales whose squares are doubles."""
-        super().check()
+        """From 1 to 1000 groups, each with the fields of one."""
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
-        check_scales(smoothness=self.smoothness, noise_std=self.noise_std)
 
 
 @request

@@ -10,16 +10,16 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     CLIENT_OPTIMUM_DISTANCE,
     COMPRESSION,
     DISTANCE,
     STEP_RATIO,
-    Clients,
     InitialDistance,
     LocalSteps,
+    ParticipantFields,
     Participants,
     QuasarConvexity,
     Rounds,
@@ -41,7 +41,7 @@ class Steps:
 
 
 def spread_factor(compression: float, participants: int) -> float:
-    """√(1 + γ/r)."""
+    """√(1 + γ/r): what the error γ of the messages adds to both terms."""
     return math.sqrt(1.0 + compression / participants)
 
 
@@ -104,7 +104,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """β/η."""
+        """The ratio β/η as given, or as printed."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(
@@ -115,7 +115,7 @@ class ConvergenceInputs:
 
     @property
     def steps(self) -> Steps:
-        """η and β."""
+        """The step sizes η of the clients and β of the server."""
         local = local_step(
             smoothness=self.smoothness,
             quasar_convexity=self.quasar_convexity,
@@ -213,7 +213,7 @@ THEOREM_2_UTILITY = Theorem(
 
 
 @request
-class FedAvgInputs:
+class FedAvgInputs(ParticipantFields):
     """A run of FedAvg, whose updates are sent as they are."""
 
     scale: ClassVar = ANY_SCALE
@@ -224,13 +224,6 @@ class FedAvgInputs:
     client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
     rounds: Rounds
     local_steps: LocalSteps
-    clients: Clients
-    participants: Participants
-
-    def check(self) -> None:
-        """r ≤ n."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
 
 
 def variance_constant(*, clients: int, participants: int) -> float:
@@ -278,24 +271,21 @@ THEOREM_4 = Theorem(
 )
 
 
-@request
-class UpdateNormInputs:
-    """E gradient steps of size η from a model where the gradient has this norm."""
-
-    gradient_norm: Annotated[float, DISTANCE]
-    local_steps: LocalSteps
-    step_size: StepSize
-    smoothness: Smoothness
-
-
-def lemma_3(inputs: UpdateNormInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="E gradient steps of size η from a model where the gradient has this norm.", bounded=False)
+def update_norm(
+    *,
+    gradient_norm: Annotated[float, DISTANCE],
+    local_steps: LocalSteps,
+    step_size: Annotated[StepSize, ANY_SCALE],
+    smoothness: Annotated[Smoothness, ANY_SCALE],
+    reading: Reading = "printed",
+) -> Outputs:
     """Printed: 2/3 E ‖∇f‖. Corrected: E (1 − ηL(E − 1)) ‖∇f‖, at least 3/4 E ‖∇f‖; and what the printed proof gives."""
-    steps = inputs.local_steps
     if reading == "printed":
-        return {"update_norm": 2.0 / 3.0 * steps * inputs.gradient_norm}
-    kept = 1.0 - inputs.step_size * inputs.smoothness * (steps - 1)
+        return {"update_norm": 2.0 / 3.0 * local_steps * gradient_norm}
+    left = 1.0 - step_size * smoothness * (local_steps - 1)
     return {
-        "update_norm": steps * kept * inputs.gradient_norm,
+        "update_norm": local_steps * left * gradient_norm,
         "constant_of_the_printed_proof": math.sqrt(31.0 / 128.0),
     }
 
@@ -321,8 +311,7 @@ LEMMA_3 = Theorem(
             test=f"{_TESTS}::test_the_update_of_a_quadratic_is_long_enough",
         ),
     ),
-    inputs=UpdateNormInputs,
-    formula=lemma_3,
+    formula=update_norm,
     examples=({"gradient_norm": 1.0, "local_steps": 10, "step_size": 0.015625, "smoothness": 1.0},),
 )
 

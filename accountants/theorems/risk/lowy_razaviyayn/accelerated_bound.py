@@ -275,7 +275,7 @@ class AcceleratedProblem:
         return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
 
     def variance(self, noise_std: float) -> Variance:
-        """The parts of V²."""
+        """The variance of one round's gradient at σ = `noise_std`, by its parts."""
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         if self.objective == "empirical":
             return gradient_variance(

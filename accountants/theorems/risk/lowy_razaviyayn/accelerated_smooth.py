@@ -72,7 +72,7 @@ class ReusedRun:
 
     @property
     def records(self) -> int:
-        """ñ, all records."""
+        """ñ, the records of all clients."""
         return sum(group.clients * group.samples_per_client for group in self.federation.groups)
 
     @property
@@ -195,7 +195,7 @@ def _sampled(run: ReusedRun, sampling: float) -> float:
 
 
 def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
-    """ΔμM~/(dΨ~)."""
+    """ΔμM~/(dΨ~), whose logarithm is in the rounds of the strongly convex statements."""
     return run.gap * run.strong_convexity * seen.participants / run.privacy(seen)
 
 
@@ -296,7 +296,7 @@ class ReusedInputs(BatchInputs, ABC):
 
     @property
     def gap(self) -> float:
-        """Δ, at most LD."""
+        """Δ as given, or else LD, which it never exceeds."""
         return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
     def run_of(self, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:

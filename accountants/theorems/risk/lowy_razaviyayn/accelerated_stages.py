@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     ROUNDS,
+    SQUARES,
+    Checks,
     InitialDistance,
     InitialGap,
     Quantity,
@@ -24,9 +27,7 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     Descent,
     Stage,
@@ -36,7 +37,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated_stages.py"
 GRADIENT_VARIANCE = Quantity(
-    symbol="V²", unit="gradient²", ge=0, description="mean squared error of one round's gradient, at its largest"
+    symbol="V²",
+    unit="gradient²",
+    ge=0,
+    scale=SQUARES,
+    description="mean squared error of one round's gradient, at its largest",
 )
 MOST_STAGES = 64
 
@@ -58,7 +63,7 @@ class Weights:
 
 
 def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 0.0) -> Weights:
-    """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1)) (F-39, F-40)."""
+    """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1))."""
     share = 2.0 / (round_number + 1.0)
     rest = (round_number - 1.0) / (round_number + 1.0)
     pull = 4.0 * prox_weight / (round_number * (round_number + 1.0))
@@ -84,7 +89,7 @@ def planned_stage(
     variance: float,
     reading: Reading = "corrected",
 ) -> Stage:
-    """Stage k of the schedule (F-39), which aims at an excess of Δ2^{−k}; `gap` is Δ, `variance` V².
+    """Stage k of the schedule, which aims at an excess of Δ2^{−k}; `gap` is Δ, `variance` V².
 
     R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Printed:
     the product of the rounds is in the denominator (E-15), so that v_k is 2β.
@@ -126,6 +131,14 @@ def planned_stages(
     return tuple(stages)
 
 
+def _strongly_convex_and_smooth(record: Any) -> None:
+    """Refuse a μ that is 0 or above β."""
+    if not 0.0 < record.strong_convexity <= record.smoothness:
+        raise InvalidInput.at(
+            "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {record.smoothness:g}"
+        )
+
+
 @request
 class StagesInputs:
     """A strongly convex problem, and the rounds there are."""
@@ -136,18 +149,7 @@ class StagesInputs:
     gradient_variance: Annotated[float, GRADIENT_VARIANCE]
     rounds: Annotated[int, ROUNDS]
 
-    def check(self) -> None:
-        """0 < μ ≤ β; scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_gap=self.initial_gap,
-            gradient_variance=self.gradient_variance,
-        )
-        if not 0.0 < self.strong_convexity <= self.smoothness:
-            raise InvalidInput.at(
-                "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {self.smoothness:g}"
-            )
+    checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
     def stages(self, reading: Reading) -> tuple[Stage, ...]:
         """The stages of a reading."""
@@ -161,7 +163,6 @@ class StagesInputs:
         )
 
 
-@in_doubles
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     """The stages within the rounds, the rounds they use, and the excess they aim at."""
     stages = inputs.stages(reading)
@@ -217,7 +218,7 @@ ALGORITHM_2 = Theorem(
 
 
 def convex_scale(*, smoothness: float, initial_distance: float, variance: float, rounds: int) -> float:
-    """β|w₀ − w*|²/T² + V|w₀ − w*|/√T (F-44), a scale."""
+    """β|w₀ − w*|²/T² + V|w₀ − w*|/√T, a scale."""
     drift = initial_distance / rounds
     return smoothness * drift * drift + math.sqrt(variance / rounds) * initial_distance
 
@@ -225,96 +226,62 @@ def convex_scale(*, smoothness: float, initial_distance: float, variance: float,
 def strongly_convex_scale(
     *, smoothness: float, strong_convexity: float, gap: float, variance: float, rounds: int
 ) -> float:
-    """Δ e^{−T√(μ/β)} + V²/(μT) (F-44), a scale."""
+    """Δ e^{−T√(μ/β)} + V²/(μT), a scale."""
     fading = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
     return gap * fading + variance / (strong_convexity * rounds)
 
 
-@request
-class ConvexInputs:
-    """A convex problem and an unbiased gradient of mean squared error at most V²."""
-
-    smoothness: Smoothness
-    initial_distance: InitialDistance
-    gradient_variance: Annotated[float, GRADIENT_VARIANCE]
-    rounds: Rounds
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            initial_distance=self.initial_distance,
-            gradient_variance=self.gradient_variance,
-        )
-
-
-@in_doubles
-def convex(inputs: ConvexInputs) -> Outputs:
+@formula(given="A convex problem and an unbiased gradient of mean squared error at most V².")
+def convex(
+    *,
+    smoothness: Smoothness,
+    initial_distance: InitialDistance,
+    gradient_variance: Annotated[float, GRADIENT_VARIANCE],
+    rounds: Rounds,
+) -> Outputs:
     """The scale, the weight of the lemma's regulariser about the start, and the explicit bound with its prox weight."""
-    descent = Descent(
-        smoothness=inputs.smoothness,
-        initial_distance=inputs.initial_distance,
-        diameter=inputs.initial_distance,
-    )
-    stages = best_stages(inputs.rounds, descent=descent, variance=inputs.gradient_variance)
+    descent = Descent(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
+    stages = best_stages(rounds, descent=descent, variance=gradient_variance)
     return {
         "scale": convex_scale(
-            smoothness=inputs.smoothness,
-            initial_distance=inputs.initial_distance,
-            variance=inputs.gradient_variance,
-            rounds=inputs.rounds,
+            smoothness=smoothness, initial_distance=initial_distance, variance=gradient_variance, rounds=rounds
         ),
-        "regularization": math.sqrt(inputs.gradient_variance / inputs.rounds) / inputs.initial_distance,
-        "excess_risk": stages_bound(stages, descent, variance=inputs.gradient_variance).at(inputs.gradient_variance),
+        "regularization": math.sqrt(gradient_variance / rounds) / initial_distance,
+        "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
         "prox_weight": stages[0].prox_weight,
     }
 
 
-@request
-class StronglyConvexInputs:
-    """A strongly convex problem and an unbiased gradient of mean squared error at most V²."""
-
-    smoothness: Smoothness
-    strong_convexity: StrongConvexity
-    initial_gap: InitialGap
-    gradient_variance: Annotated[float, GRADIENT_VARIANCE]
-    rounds: Rounds
-
-    def check(self) -> None:
-        """0 < μ ≤ β; scales whose squares are doubles."""
-        check_scales(
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_gap=self.initial_gap,
-            gradient_variance=self.gradient_variance,
-        )
-        if not 0.0 < self.strong_convexity <= self.smoothness:
-            raise InvalidInput.at(
-                "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {self.smoothness:g}"
-            )
-
-
-@in_doubles
-def strongly_convex(inputs: StronglyConvexInputs) -> Outputs:
+@formula(
+    given="A strongly convex problem and an unbiased gradient of mean squared error at most V².",
+    checks=(_strongly_convex_and_smooth,),
+)
+def strongly_convex(
+    *,
+    smoothness: Smoothness,
+    strong_convexity: StrongConvexity,
+    initial_gap: InitialGap,
+    gradient_variance: Annotated[float, GRADIENT_VARIANCE],
+    rounds: Rounds,
+) -> Outputs:
     """The scale, and the explicit bound with the stages that reach it."""
-    distance = math.sqrt(2.0 * inputs.initial_gap / inputs.strong_convexity)
     descent = Descent(
-        smoothness=inputs.smoothness,
-        strong_convexity=inputs.strong_convexity,
-        initial_distance=distance,
+        smoothness=smoothness,
+        strong_convexity=strong_convexity,
+        initial_distance=math.sqrt(2.0 * initial_gap / strong_convexity),
         diameter=math.inf,
-        initial_gap=inputs.initial_gap,
+        initial_gap=initial_gap,
     )
-    stages = best_stages(inputs.rounds, descent=descent, variance=inputs.gradient_variance)
+    stages = best_stages(rounds, descent=descent, variance=gradient_variance)
     return {
         "scale": strongly_convex_scale(
-            smoothness=inputs.smoothness,
-            strong_convexity=inputs.strong_convexity,
-            gap=inputs.initial_gap,
-            variance=inputs.gradient_variance,
-            rounds=inputs.rounds,
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            gap=initial_gap,
+            variance=gradient_variance,
+            rounds=rounds,
         ),
-        "excess_risk": stages_bound(stages, descent, variance=inputs.gradient_variance).at(inputs.gradient_variance),
+        "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
         "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in stages],
     }
 
@@ -331,7 +298,6 @@ LEMMA_E11 = Theorem(
     status=Status.PROVED,
     constants="hidden",
     conditions=(UNBIASED, HIDDEN, Condition("loss", "the objective is convex and β-smooth on a closed convex domain")),
-    inputs=ConvexInputs,
     formula=convex,
     examples=({"smoothness": 2.0, "initial_distance": 1.0, "gradient_variance": 0.09, "rounds": 100},),
 )
@@ -347,7 +313,6 @@ LEMMA_E12 = Theorem(
         HIDDEN,
         Condition("loss", "the objective is μ-strongly convex and β-smooth on a closed convex domain"),
     ),
-    inputs=StronglyConvexInputs,
     formula=strongly_convex,
     examples=(
         {"smoothness": 2.0, "strong_convexity": 0.1, "initial_gap": 1.0, "gradient_variance": 0.3, "rounds": 100},

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
+    CONVEXITY_WITHIN_SMOOTHNESS,
+    PARTICIPANTS_AMONG_CLIENTS,
+    SQUARES,
     BatchSize,
     Clients,
     Dimension,
@@ -20,16 +23,13 @@ from epsilond.accountants.quantities import (
     Smoothness,
     StepSize,
     StrongConvexity,
-    request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import client_factor
 
 
 def step_contraction_printed(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
-    """1 − ηβμ/(β + μ), by how much a gradient step shrinks distances at least; for η ≤ 2/(β + μ) (F-56).
+    """1 − ηβμ/(β + μ), by how much a gradient step shrinks distances at least; for η ≤ 2/(β + μ).
 
     |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|², and the inner product is at least
     (βμ|w − w'|² + |g − g'|²)/(β + μ): the factor squared is at most 1 − 2ηβμ/(β + μ).
@@ -42,59 +42,28 @@ def step_contraction(*, step_size: float, smoothness: float, strong_convexity: f
     return max(1.0 - step_size * strong_convexity, step_size * smoothness - 1.0)
 
 
-@request
-class ContractionInputs:
-    """A gradient step on a strongly convex and smooth loss."""
-
-    step_size: StepSize
-    smoothness: Smoothness
-    strong_convexity: StrongConvexity
-
-    def check(self) -> None:
-        """μ ≤ β; scales whose squares are doubles."""
-        check_scales(step_size=self.step_size, smoothness=self.smoothness, strong_convexity=self.strong_convexity)
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
-
-
-@in_doubles
-def contraction(inputs: ContractionInputs) -> Outputs:
+@formula(given="A gradient step on a strongly convex and smooth loss.", checks=(CONVEXITY_WITHIN_SMOOTHNESS,))
+def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
     """The printed factor, the printed simpler one 1 − ημ/2, and the least one."""
-    shared = {
-        "step_size": inputs.step_size,
-        "smoothness": inputs.smoothness,
-        "strong_convexity": inputs.strong_convexity,
-    }
+    shared = {"step_size": step_size, "smoothness": smoothness, "strong_convexity": strong_convexity}
     return {
         "contraction": step_contraction_printed(**shared),
-        "simple_contraction": 1.0 - 0.5 * inputs.step_size * inputs.strong_convexity,
+        "simple_contraction": 1.0 - 0.5 * step_size * strong_convexity,
         "least_contraction": step_contraction(**shared),
     }
 
 
-def _step(inputs: ContractionInputs) -> Sides:
-    return Sides.at_most(inputs.step_size, 2.0 / (inputs.smoothness + inputs.strong_convexity))
+def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
+    return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
 
 
-_DIVERGENCE = Quantity(unit="loss", ge=0, description="F(x) − F(y) − ⟨∇F(y), x − y⟩")
+_DIVERGENCE = Quantity(unit="loss", ge=0, scale=SQUARES, description="F(x) − F(y) − ⟨∇F(y), x − y⟩")
 
 
-@request
-class CoercivityInputs:
-    """A smooth convex loss at two points."""
-
-    smoothness: Smoothness
-    bregman_divergence: Annotated[float, _DIVERGENCE]
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(smoothness=self.smoothness, bregman_divergence=self.bregman_divergence)
-
-
-@in_doubles
-def coercivity(inputs: CoercivityInputs) -> Outputs:
-    """2β(F(x) − F(y) − ⟨∇F(y), x − y⟩), at least |∇F(x) − ∇F(y)|² (F-56)."""
-    return {"squared_gradient_difference": 2.0 * inputs.smoothness * inputs.bregman_divergence}
+@formula(given="A smooth convex loss at two points.")
+def coercivity(*, smoothness: Smoothness, bregman_divergence: Annotated[float, _DIVERGENCE]) -> Outputs:
+    """2β(F(x) − F(y) − ⟨∇F(y), x − y⟩), at least |∇F(x) − ∇F(y)|²."""
+    return {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
 
 
 LEMMA_E3 = Theorem(
@@ -109,7 +78,6 @@ LEMMA_E3 = Theorem(
         Condition("step-size", "η ≤ 2/(β + μ)", _step),
         Condition("loss", "F is μ-strongly convex and β-smooth along the segment between the points"),
     ),
-    inputs=ContractionInputs,
     formula=contraction,
     examples=({"step_size": 0.5, "smoothness": 2.0, "strong_convexity": 0.5},),
 )
@@ -130,7 +98,6 @@ LEMMA_E8 = Theorem(
     conditions=(
         Condition("whole-space", "F is convex and β-smooth on the whole space, not only on the domain of the model"),
     ),
-    inputs=CoercivityInputs,
     formula=coercivity,
     examples=({"smoothness": 2.0, "bregman_divergence": 0.3},),
 )
@@ -141,7 +108,7 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
 
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)} of Lemma E.9 (F-54).
+    """η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)} of Lemma E.9.
 
     a = `contraction`, g = `curvature`, c = `variance`, r₀ = `start`, T = `rounds`. With c = 0 it is 1/g.
     """
@@ -153,7 +120,7 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
 
 
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
-    """(r₀/η)(1 − aη)^T' + cη for r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (F-54, E-33).
+    """(r₀/η)(1 − aη)^T' + cη for r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (E-33).
 
     It bounds (b/Γ) Σ γ_t s_t + a r_{T'} over the T' = `averaged` first terms, γ_t = (1 − aη)^{−(t+1)}. Multiply the
     recursion by γ_t/η and add: b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ; then Γ ≥ γ_{T'−1} = (1 − aη)^{−T'} and
@@ -170,48 +137,36 @@ def recursion_scale(*, contraction: float, curvature: float, variance: float, st
     return fading + variance / (contraction * rounds)
 
 
-_CONTRACTION = Quantity(symbol="a", gt=0, description="rate of the recursion, before the step size")
-_PROGRESS = Quantity(symbol="b", gt=0, description="weight of the excess in the recursion")
-_VARIANCE = Quantity(symbol="c", ge=0, description="variance of the recursion, before the squared step size")
-_CURVATURE = Quantity(symbol="g", gt=0, description="one over the largest admissible step size")
-_START = Quantity(symbol="r₀", gt=0, description="first value of the recursion")
+_CONTRACTION = Quantity(symbol="a", gt=0, scale=SQUARES, description="rate of the recursion, before the step size")
+_PROGRESS = Quantity(symbol="b", gt=0, scale=SQUARES, description="weight of the excess in the recursion")
+_VARIANCE = Quantity(
+    symbol="c", ge=0, scale=SQUARES, description="variance of the recursion, before the squared step size"
+)
+_CURVATURE = Quantity(symbol="g", gt=0, scale=SQUARES, description="one over the largest admissible step size")
+_START = Quantity(symbol="r₀", gt=0, scale=SQUARES, description="first value of the recursion")
 
 
-@request
-class RecursionInputs:
-    """r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² for t = 0, …, T − 1, at every η ≤ 1/g."""
-
-    contraction: Annotated[float, _CONTRACTION]
-    progress: Annotated[float, _PROGRESS] = 1.0
-    variance: Annotated[float, _VARIANCE]
-    curvature: Annotated[float, _CURVATURE]
-    start: Annotated[float, _START]
-    rounds: Rounds
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            contraction=self.contraction,
-            progress=self.progress,
-            variance=self.variance,
-            curvature=self.curvature,
-            start=self.start,
-        )
-
-
-@in_doubles
-def recursion(inputs: RecursionInputs) -> Outputs:
+@formula(given="r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² for t = 0, …, T − 1, at every η ≤ 1/g.")
+def recursion(
+    *,
+    contraction: Annotated[float, _CONTRACTION],
+    progress: Annotated[float, _PROGRESS] = 1.0,
+    variance: Annotated[float, _VARIANCE],
+    curvature: Annotated[float, _CURVATURE],
+    start: Annotated[float, _START],
+    rounds: Rounds,
+) -> Outputs:
     """The step size, the ratio of successive weights, the explicit bound on (b/Γ) Σγ_t s_t, and on the mean s alone."""
-    shared = {"contraction": inputs.contraction, "variance": inputs.variance, "start": inputs.start}
-    step = recursion_step_size(curvature=inputs.curvature, rounds=inputs.rounds, **shared)
-    bound = recursion_bound(step_size=step, averaged=inputs.rounds, **shared)
-    left = 1.0 - inputs.contraction * step
+    shared = {"contraction": contraction, "variance": variance, "start": start}
+    step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)
+    bound = recursion_bound(step_size=step, averaged=rounds, **shared)
+    left = 1.0 - contraction * step
     return {
         "step_size": step,
         "averaging_ratio": 1.0 / left if left > 0.0 else math.inf,
         "bound": bound,
-        "excess_risk": bound / inputs.progress,
-        "scale": recursion_scale(curvature=inputs.curvature, rounds=inputs.rounds, **shared),
+        "excess_risk": bound / progress,
+        "scale": recursion_scale(curvature=curvature, rounds=rounds, **shared),
     }
 
 
@@ -226,7 +181,6 @@ LEMMA_E9 = Theorem(
     source=Source("lowy2023", "Lemma E.9"),
     status=Status.PROVED,
     conditions=(Condition("curvature", "g ≥ a", lambda inputs: Sides.at_least(inputs.curvature, inputs.contraction)),),
-    inputs=RecursionInputs,
     formula=recursion,
     examples=({"contraction": 0.1, "variance": 0.5, "curvature": 8.0, "start": 1.0, "rounds": 1000},),
 )
@@ -242,7 +196,7 @@ def convex_bound_printed(
     client_variance: float,
     noise_variance: float,
 ) -> float:
-    """D²/(ηR) + 2η[sampling + clients + noise/2] (F-52), for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
+    """D²/(ηR) + 2η[sampling + clients + noise/2], for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
 
     The variances are per step, of the averaged gradient: min{Φ*²/(M'K), φ*²_max/(MK)}, Υ*²/M and
     d min{Σ²/M', σ²_max/M}, the first two at the minimiser. False where a constraint keeps ∇F(w*) from being 0 (E-13).
@@ -256,7 +210,7 @@ def convex_bound(
 ) -> float:
     """D²/(2ηR) + ηV²/(2(1 − ηβ)), for the average of w_1, …, w_R and any η < 1/β: no stationarity needed.
 
-    V² bounds the variance of one averaged noisy gradient over the whole domain. Proof in `lowy_excess_risk`.
+    V² bounds the variance of one averaged noisy gradient over the whole domain. Proof in `explicit_bound.py`.
     """
     slack = 1.0 - step_size * smoothness
     if slack <= 0.0 < variance or slack < 0.0:
@@ -265,60 +219,43 @@ def convex_bound(
     return 0.5 * initial_distance * initial_distance / (step_size * rounds) + spread
 
 
-@request
-class ConvexDescentInputs:
-    """Algorithm 1 on a convex empirical loss, equal clients; gradient statistics on the data at hand."""
-
-    initial_distance: InitialDistance
-    step_size: StepSize
-    rounds: Rounds
-    clients: Clients
-    participants: Participants
-    batch_size: BatchSize
-    dimension: Dimension
-    smoothness: Smoothness
-    noise_std: NoiseStd
-    empirical_gradient_std: EmpiricalGradientStd
-    empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
-
-    def check(self) -> None:
-        """No more participants than clients; scales whose squares are doubles."""
-        check_scales(
-            initial_distance=self.initial_distance,
-            step_size=self.step_size,
-            smoothness=self.smoothness,
-            noise_std=self.noise_std,
-            empirical_gradient_std=self.empirical_gradient_std,
-            empirical_heterogeneity=self.empirical_heterogeneity,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-
-
-@in_doubles
-def convex_descent(inputs: ConvexDescentInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="Algorithm 1 on a convex empirical loss, equal clients; gradient statistics on the data at hand.",
+    checks=(PARTICIPANTS_AMONG_CLIENTS,),
+)
+def convex_descent(
+    *,
+    initial_distance: InitialDistance,
+    step_size: StepSize,
+    rounds: Rounds,
+    clients: Clients,
+    participants: Participants,
+    batch_size: BatchSize,
+    dimension: Dimension,
+    smoothness: Smoothness,
+    noise_std: NoiseStd,
+    empirical_gradient_std: EmpiricalGradientStd,
+    empirical_heterogeneity: EmpiricalHeterogeneity = 0.0,
+    reading: Reading = "printed",
+) -> Outputs:
     """The bound on the empirical excess risk, and the three variances per step."""
-    std, spread = inputs.empirical_gradient_std, inputs.empirical_heterogeneity
-    sampling = std * std / (inputs.participants * inputs.batch_size)
-    clients = client_factor(clients=inputs.clients, participants=inputs.participants) * spread * spread
-    noise = inputs.dimension * inputs.noise_std * inputs.noise_std / inputs.participants
-    shared = {
-        "initial_distance": inputs.initial_distance,
-        "step_size": inputs.step_size,
-    }
+    sampling = empirical_gradient_std * empirical_gradient_std / (participants * batch_size)
+    apart = client_factor(clients=clients, participants=participants)
+    between = apart * empirical_heterogeneity * empirical_heterogeneity
+    noise = dimension * noise_std * noise_std / participants
+    start = {"initial_distance": initial_distance, "step_size": step_size}
     if reading == "printed":
         bound = convex_bound_printed(
-            rounds=inputs.rounds,
-            sampling_variance=sampling,
-            client_variance=clients,
-            noise_variance=noise,
-            **shared,
+            sampling_variance=sampling, client_variance=between, noise_variance=noise, rounds=rounds, **start
         )
     else:
-        total = sampling + clients + noise
-        bound = convex_bound(rounds=inputs.rounds, smoothness=inputs.smoothness, variance=total, **shared)
-    variances = {"sampling_variance": sampling, "client_variance": clients, "noise_variance": noise}
-    return {"excess_risk": bound, **variances}
+        bound = convex_bound(smoothness=smoothness, variance=sampling + between + noise, rounds=rounds, **start)
+    return {
+        "excess_risk": bound,
+        "sampling_variance": sampling,
+        "client_variance": between,
+        "noise_variance": noise,
+    }
 
 
 CONSTRAINED_MINIMUM = Erratum(
@@ -346,7 +283,6 @@ LEMMA_E4 = Theorem(
         Condition("stationary-minimum", "the gradient of the empirical loss vanishes at a minimiser in the domain"),
     ),
     errata=(CONSTRAINED_MINIMUM,),
-    inputs=ConvexDescentInputs,
     formula=convex_descent,
     examples=(
         {

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity, request
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
 
 
 def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
-    """L²/(2b): by how much f may exceed f_b (F-20), and what an excess risk of f_b gains as one of f. In loss units."""
+    """L²/(2b): by how much f may exceed f_b, and what an excess risk of f_b gains as one of f. In loss units."""
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
 
@@ -38,34 +37,21 @@ def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: f
     return strong_convexity * (envelope_smoothness / (strong_convexity + envelope_smoothness))
 
 
-@request
-class EnvelopeInputs:
-    """A loss and the smoothness of its envelope."""
-
-    lipschitz: Lipschitz
-    envelope_smoothness: Annotated[float, ENVELOPE_SMOOTHNESS]
-    strong_convexity: StrongConvexity = 0.0
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(
-            lipschitz=self.lipschitz,
-            envelope_smoothness=self.envelope_smoothness,
-            strong_convexity=self.strong_convexity,
-        )
-
-
-@in_doubles
-def envelope(inputs: EnvelopeInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="A loss and the smoothness of its envelope.")
+def envelope(
+    *,
+    lipschitz: Lipschitz,
+    envelope_smoothness: Annotated[float, ENVELOPE_SMOOTHNESS],
+    strong_convexity: StrongConvexity = 0.0,
+    reading: Reading = "printed",
+) -> Outputs:
     """The envelope's gap, Lipschitz constant on W, smoothness and strong convexity (printed: that of the loss)."""
-    kept = envelope_strong_convexity(
-        strong_convexity=inputs.strong_convexity, envelope_smoothness=inputs.envelope_smoothness
-    )
+    kept = envelope_strong_convexity(strong_convexity=strong_convexity, envelope_smoothness=envelope_smoothness)
     return {
-        "smoothing_gap": envelope_gap(lipschitz=inputs.lipschitz, envelope_smoothness=inputs.envelope_smoothness),
-        "lipschitz": envelope_lipschitz(lipschitz=inputs.lipschitz, reading=reading),
-        "smoothness": inputs.envelope_smoothness,
-        "strong_convexity": inputs.strong_convexity if reading == "printed" else kept,
+        "smoothing_gap": envelope_gap(lipschitz=lipschitz, envelope_smoothness=envelope_smoothness),
+        "lipschitz": envelope_lipschitz(lipschitz=lipschitz, reading=reading),
+        "smoothness": envelope_smoothness,
+        "strong_convexity": strong_convexity if reading == "printed" else kept,
     }
 
 
@@ -93,7 +79,6 @@ LEMMA_E10 = Theorem(
         Condition("inside-domain", "the envelope and its gradients are evaluated inside the domain"),
     ),
     errata=(ENVELOPE_LIPSCHITZ,),
-    inputs=EnvelopeInputs,
     formula=envelope,
     examples=({"lipschitz": 1.0, "envelope_smoothness": 50.0, "strong_convexity": 0.5},),
 )

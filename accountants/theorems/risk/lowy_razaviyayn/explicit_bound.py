@@ -24,10 +24,11 @@ Output: ŵ = Σ q^{−r} w_r / Σ q^{−r} over r = 1, …, R with q = 1 − η�
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.quantities import (
     BATCH_WITHIN_CLIENT,
     CONVEXITY_WITHIN_SMOOTHNESS,
@@ -208,7 +209,7 @@ def best_step_size(problem: Problem, *, noise_std: float, rounds: int) -> float:
         return excess_risk(problem, noise_std=noise_std, rounds=rounds, step_size=step).total
 
     low, high = math.log(start) - 2.0, min(math.log(start) + 2.0, math.log(most))
-    best = golden_section(total, low, high)
+    best = golden_section(total, low, high, width=0.0, most=24)
     candidates = (start, math.exp(best), most)
     return min(candidates, key=lambda step: total(math.log(step)))
 
@@ -226,23 +227,6 @@ def closed_step_size(problem: Problem, *, noise_std: float, rounds: int) -> floa
     if reach > 0.0:
         plain *= math.asinh(reach) / reach
     return min(1.0 / (problem.smoothness + 1.0 / plain), problem.largest_step)
-
-
-def golden_section(total: Callable[[float], float], low: float, high: float) -> float:
-    """Where a unimodal function is least on an interval, to about 1e-5 of its length."""
-    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = total(left), total(right)
-    for _ in range(24):
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = total(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = total(right)
-    return left if at_left <= at_right else right
 
 
 _OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")

@@ -14,8 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
+    BATCH_WITHIN_CLIENT,
+    PARTICIPANTS_AMONG_CLIENTS,
+    AtMost,
     BatchSize,
     Clients,
     Dimension,
@@ -28,11 +31,8 @@ from epsilond.accountants.quantities import (
     Population,
     Quantity,
     SamplesPerClient,
-    request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
 
@@ -40,13 +40,13 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
 def sampling_factor(*, population: int, drawn: float) -> float:
     """(N − m)/((N − 1) m): the variance of the mean of m of N values drawn without replacement, over their variance.
 
-    0 for one value. `drawn` may be a harmonic mean of counts, since the factor is linear in 1/m (F-55, exact).
+    0 for one value. `drawn` may be a harmonic mean of counts, since the factor is linear in 1/m.
     """
     return (population - drawn) / ((population - 1) * drawn) if population > 1 else 0.0
 
 
 def client_factor(*, clients: int, participants: float) -> float:
-    """(1 − (M − 1)/(N − 1))/M, 0 for one client: `sampling_factor` of clients, the Υ²/(M v²) of F-06."""
+    """(1 − (M − 1)/(N − 1))/M, 0 for one client: `sampling_factor` of clients, the Υ²/(M v²) of Appendix E.1."""
     return sampling_factor(population=clients, drawn=participants)
 
 
@@ -60,7 +60,7 @@ class Variance:
 
     @property
     def total(self) -> float:
-        """V²."""
+        """V², the sum of the parts."""
         return self.sampling + self.clients + self.noise
 
 
@@ -106,9 +106,9 @@ def fresh_gradient_variance(
     average_noise_variance: float,
     largest_noise_variance: float,
 ) -> Variance:
-    """The printed bound for records used once: min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M} (F-53).
+    """The printed bound for records used once: min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
 
-    Averages are root mean squares over the M_r largest (F-02); with equal clients both members of each minimum agree.
+    Averages are root mean squares over the M_r largest; with equal clients both members of each minimum agree.
     """
     sampling = min(average_gradient_variance / rms_participants, largest_gradient_variance / participants)
     noise = min(average_noise_variance / rms_participants, largest_noise_variance / participants)
@@ -136,54 +136,6 @@ def reused_gradient_variance_printed(
     return Variance(sampling=whole, clients=0.0, noise=dimension * noise)
 
 
-_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
-
-
-@request
-class FreshVarianceInputs:
-    """One round on records that were never used before, equal clients; statistics of the distributions."""
-
-    clients: Clients
-    participants: Participants
-    batch_size: BatchSize
-    dimension: Dimension
-    gradient_std: GradientStd
-    heterogeneity: Heterogeneity = 0.0
-    noise_std: NoiseStd
-
-    def check(self) -> None:
-        """No more participants than clients; scales whose squares are doubles."""
-        check_scales(gradient_std=self.gradient_std, heterogeneity=self.heterogeneity, noise_std=self.noise_std)
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-
-
-@request
-class ReusedVarianceInputs:
-    """One round on records that are drawn anew from the same data in every round, equal clients."""
-
-    clients: Clients
-    participants: Participants
-    samples_per_client: SamplesPerClient
-    batch_size: BatchSize
-    dimension: Dimension
-    empirical_gradient_std: EmpiricalGradientStd
-    empirical_heterogeneity: EmpiricalHeterogeneity
-    noise_std: NoiseStd
-
-    def check(self) -> None:
-        """No more participants than clients, no larger batch than records; scales whose squares are doubles."""
-        check_scales(
-            empirical_gradient_std=self.empirical_gradient_std,
-            empirical_heterogeneity=self.empirical_heterogeneity,
-            noise_std=self.noise_std,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.batch_size > self.samples_per_client:
-            raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {self.samples_per_client}")
-
-
 def _parts(variance: Variance) -> Outputs:
     return {
         "gradient_variance": variance.total,
@@ -193,79 +145,100 @@ def _parts(variance: Variance) -> Outputs:
     }
 
 
-@in_doubles
-def fresh(inputs: FreshVarianceInputs) -> Outputs:
+@formula(
+    given="One round on records that were never used before, equal clients; statistics of the distributions.",
+    checks=(PARTICIPANTS_AMONG_CLIENTS,),
+)
+def fresh_variance(
+    *,
+    clients: Clients,
+    participants: Participants,
+    batch_size: BatchSize,
+    dimension: Dimension,
+    gradient_std: GradientStd,
+    heterogeneity: Heterogeneity = 0.0,
+    noise_std: NoiseStd,
+) -> Outputs:
     """V² and its parts."""
-    squared, noise = inputs.gradient_std * inputs.gradient_std, inputs.noise_std * inputs.noise_std
+    squared, noise = gradient_std * gradient_std, noise_std * noise_std
     return _parts(
         fresh_gradient_variance(
-            clients=inputs.clients,
-            participants=inputs.participants,
-            rms_participants=inputs.participants,
-            batch_size=inputs.batch_size,
+            clients=clients,
+            participants=participants,
+            rms_participants=participants,
+            batch_size=batch_size,
             average_gradient_variance=squared,
             largest_gradient_variance=squared,
-            heterogeneity=inputs.heterogeneity,
-            dimension=inputs.dimension,
+            heterogeneity=heterogeneity,
+            dimension=dimension,
             average_noise_variance=noise,
             largest_noise_variance=noise,
         )
     )
 
 
-@in_doubles
-def reused(inputs: ReusedVarianceInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="One round on records that are drawn anew from the same data in every round, equal clients.",
+    checks=(PARTICIPANTS_AMONG_CLIENTS, BATCH_WITHIN_CLIENT),
+)
+def reused_variance(
+    *,
+    clients: Clients,
+    participants: Participants,
+    samples_per_client: SamplesPerClient,
+    batch_size: BatchSize,
+    dimension: Dimension,
+    empirical_gradient_std: EmpiricalGradientStd,
+    empirical_heterogeneity: EmpiricalHeterogeneity,
+    noise_std: NoiseStd,
+    reading: Reading = "printed",
+) -> Outputs:
     """V² and its parts: the printed bound, or the two-level one."""
-    if reading == "printed":
-        noise = inputs.noise_std * inputs.noise_std
+    if reading == "corrected":
         return _parts(
-            reused_gradient_variance_printed(
-                participants=inputs.participants,
-                rms_participants=inputs.participants,
-                batch_size=inputs.batch_size,
-                records=inputs.clients * inputs.samples_per_client,
-                empirical_gradient_std=inputs.empirical_gradient_std,
-                dimension=inputs.dimension,
-                average_noise_variance=noise,
-                largest_noise_variance=noise,
+            gradient_variance(
+                clients=clients,
+                participants=participants,
+                samples_per_client=samples_per_client,
+                batch_size=batch_size,
+                dimension=dimension,
+                noise_std=noise_std,
+                empirical_gradient_std=empirical_gradient_std,
+                empirical_heterogeneity=empirical_heterogeneity,
             )
         )
+    noise = noise_std * noise_std
     return _parts(
-        gradient_variance(
-            clients=inputs.clients,
-            participants=inputs.participants,
-            samples_per_client=inputs.samples_per_client,
-            batch_size=inputs.batch_size,
-            dimension=inputs.dimension,
-            noise_std=inputs.noise_std,
-            empirical_gradient_std=inputs.empirical_gradient_std,
-            empirical_heterogeneity=inputs.empirical_heterogeneity,
+        reused_gradient_variance_printed(
+            participants=participants,
+            rms_participants=participants,
+            batch_size=batch_size,
+            records=clients * samples_per_client,
+            empirical_gradient_std=empirical_gradient_std,
+            dimension=dimension,
+            average_noise_variance=noise,
+            largest_noise_variance=noise,
         )
     )
 
 
-@request
-class SubsetMeanInputs:
-    """m of N vectors of mean zero, drawn without replacement."""
-
-    population: Population
-    batch_size: BatchSize
-    mean_square: Annotated[float, Quantity(symbol="a²", ge=0, description="mean squared norm of the vectors")]
-
-    def check(self) -> None:
-        """No more drawn than there are."""
-        if self.batch_size > self.population:
-            raise InvalidInput.at("/batch_size", "exceeds the population", allowed=f"≤ {self.population}")
-
-
-@in_doubles
-def subset_mean(inputs: SubsetMeanInputs, reading: Reading = "printed") -> Outputs:
+@formula(
+    given="m of N vectors of mean zero, drawn without replacement.",
+    checks=(AtMost("batch_size", "population", "exceeds the population"),),
+)
+def subset_mean(
+    *,
+    population: Population,
+    batch_size: BatchSize,
+    mean_square: Annotated[float, Quantity(symbol="a²", ge=0, description="mean squared norm of the vectors")],
+    reading: Reading = "printed",
+) -> Outputs:
     """E|mean of the drawn|². Printed: the bound 1{m < N} a²/m. Corrected: the exact (N − m)/((N − 1) m) a²."""
     if reading == "corrected":
-        factor = sampling_factor(population=inputs.population, drawn=inputs.batch_size)
+        factor = sampling_factor(population=population, drawn=batch_size)
     else:
-        factor = 1.0 / inputs.batch_size if inputs.batch_size < inputs.population else 0.0
-    return {"variance": factor * inputs.mean_square}
+        factor = 1.0 / batch_size if batch_size < population else 0.0
+    return {"variance": factor * mean_square}
 
 
 TWO_LEVELS = Erratum(
@@ -301,8 +274,7 @@ LEMMA_E5_FRESH = Theorem(
     status=Status.PROVED,
     conditions=(Condition("fresh-records", "no record has been used in an earlier round"),),
     errata=(NOT_HOMOGENEOUS,),
-    inputs=FreshVarianceInputs,
-    formula=fresh,
+    formula=fresh_variance,
     examples=(
         {
             "clients": 25,
@@ -323,8 +295,7 @@ LEMMA_E5_REUSED = Theorem(
     status=Status.REFUTED,
     conditions=(_ALL_TAKE_PART, _DISTINCT),
     errata=(TWO_LEVELS,),
-    inputs=ReusedVarianceInputs,
-    formula=reused,
+    formula=reused_variance,
     examples=(
         {
             "clients": 10,
@@ -345,7 +316,6 @@ LEMMA_E6 = Theorem(
     source=Source("lowy2023", "Lemma E.6"),
     status=Status.PROVED,
     conditions=(_DISTINCT,),
-    inputs=SubsetMeanInputs,
     formula=subset_mean,
     examples=({"population": 10, "batch_size": 3, "mean_square": 1.0},),
 )

@@ -29,9 +29,7 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
 LN10 = math.log(10.0)
@@ -104,71 +102,80 @@ class _Federation:
     dimension: Dimension
     lipschitz: Lipschitz
     strong_convexity: StrongConvexity = 0.0
+    epsilon: Epsilon
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Records of a client, and clients, by name."""
+        return {"samples_per_client": self.samples_per_client, "clients": self.clients}
+
+    def statistical(self, gradient_std: float | None, diameter: float) -> float:
+        """What any algorithm pays for nN records; φ is L where it is absent."""
+        return statistical_scale(
+            gradient_std=self.lipschitz if gradient_std is None else gradient_std,
+            diameter=diameter,
+            strong_convexity=self.strong_convexity,
+            **self.sizes,
+        )
+
+    def privacy(self, ratio: float, diameter: float) -> float:
+        """What privacy costs at the privacy ratio r."""
+        return privacy_scale(
+            ratio=ratio, lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity
+        )
+
+    @property
+    def central_ratio(self) -> float:
+        """The privacy ratio of a trusted server."""
+        return central_ratio(epsilon=self.epsilon, dimension=self.dimension, **self.sizes)
 
 
 @request
-class LocalInputs(_Federation):
-    """Privacy for every record against everyone but its client, the expected loss; φ is L where it is absent."""
-
-    epsilon: Epsilon
+class _LocalFederation(_Federation):
     round_epsilon: Annotated[float | None, ROUND_EPSILON] = None
     round_delta: Annotated[float, ROUND_DELTA]
+
+    @property
+    def largest_round_epsilon(self) -> float:
+        """The largest ε of one report of one client."""
+        return self.epsilon if self.round_epsilon is None else self.round_epsilon
+
+    def local_ratio(self, compositionality: float = 1.0) -> float:
+        """The privacy ratio where nobody is trusted."""
+        return local_ratio(
+            epsilon=self.epsilon, dimension=self.dimension, compositionality=compositionality, **self.sizes
+        )
+
+
+@request
+class LocalInputs(_LocalFederation):
+    """Privacy for every record against everyone but its client, the expected loss; φ is L where it is absent."""
+
     compositionality: Annotated[float, COMPOSITIONALITY] = 1.0
     diameter: Diameter
     gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, diameter=self.diameter, strong_convexity=self.strong_convexity)
-
-    @property
-    def of_a_round(self) -> float:
-        """ε₀^r."""
-        return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
 
 @request
 class CentralInputs(_Federation):
     """Privacy for every record against those who see what a trusted server puts out, the expected loss."""
 
-    epsilon: Epsilon
     radius: Radius
     gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
 
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, radius=self.radius, strong_convexity=self.strong_convexity)
-
 
 @request
-class LocalEmpiricalInputs(_Federation):
+class LocalEmpiricalInputs(_LocalFederation):
     """Privacy against everyone but the client, the mean loss on the data at hand."""
 
-    epsilon: Epsilon
-    round_epsilon: Annotated[float | None, ROUND_EPSILON] = None
-    round_delta: Annotated[float, ROUND_DELTA]
     radius: Radius
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, radius=self.radius, strong_convexity=self.strong_convexity)
-
-    @property
-    def of_a_round(self) -> float:
-        """ε₀^r."""
-        return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
 
 @request
 class CentralEmpiricalInputs(_Federation):
     """Privacy against those who see what a trusted server puts out, the mean loss on the data at hand."""
 
-    epsilon: Epsilon
     radius: Radius
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, radius=self.radius, strong_convexity=self.strong_convexity)
 
 
 def _scales(statistical: float | None, privacy: float) -> dict[str, float]:
@@ -177,110 +184,50 @@ def _scales(statistical: float | None, privacy: float) -> dict[str, float]:
     return {"excess_risk_scale": math.fsum(terms.values()), **terms}
 
 
-@in_doubles
 def local_population(inputs: LocalInputs) -> Outputs:
     """The scale, its terms, and the fewest clients, as printed and as the proof needs."""
-    ratio = local_ratio(
-        epsilon=inputs.epsilon,
-        dimension=inputs.dimension,
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-        compositionality=inputs.compositionality,
-    )
-    statistical = statistical_scale(
-        gradient_std=inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std,
-        diameter=inputs.diameter,
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-        strong_convexity=inputs.strong_convexity,
-    )
-    privacy = privacy_scale(
-        ratio=ratio, lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity
-    )
+    statistical = inputs.statistical(inputs.gradient_std, inputs.diameter)
     return {
-        **_scales(statistical, privacy),
+        **_scales(statistical, inputs.privacy(inputs.local_ratio(inputs.compositionality), inputs.diameter)),
         "least_clients": _clients_needed(inputs, printed=False),
         "printed_least_clients": _clients_needed(inputs, printed=True),
     }
 
 
-@in_doubles
 def central_population(inputs: CentralInputs) -> Outputs:
     """The scale and its terms. With μ > 0 also `larger_scale`, with L²/μ for LD, which holds if L is of order μD."""
-    ratio = central_ratio(
-        epsilon=inputs.epsilon,
-        dimension=inputs.dimension,
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-    )
-    mu = inputs.strong_convexity
-    statistical = statistical_scale(
-        gradient_std=inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std,
-        diameter=inputs.radius,
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-        strong_convexity=mu,
-    )
-    privacy = privacy_scale(ratio=ratio, lipschitz=inputs.lipschitz, diameter=inputs.radius, strong_convexity=mu)
-    outputs = _scales(statistical, privacy)
+    ratio, mu = inputs.central_ratio, inputs.strong_convexity
+    statistical = inputs.statistical(inputs.gradient_std, inputs.radius)
+    outputs = _scales(statistical, inputs.privacy(ratio, inputs.radius))
     if mu > 0.0:
         larger = inputs.lipschitz * inputs.lipschitz / mu * min(1.0, ratio * ratio)
         outputs["larger_scale"] = statistical + larger
     return outputs
 
 
-@in_doubles
 def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
     """The scale, and the least δ₀^r, as printed and as the proof needs."""
-    ratio = local_ratio(
-        epsilon=inputs.epsilon,
-        dimension=inputs.dimension,
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-    )
-    privacy = privacy_scale(
-        ratio=ratio, lipschitz=inputs.lipschitz, diameter=inputs.radius, strong_convexity=inputs.strong_convexity
-    )
     return {
-        **_scales(None, privacy),
+        **_scales(None, inputs.privacy(inputs.local_ratio(), inputs.radius)),
         "log10_least_round_delta": _least_log_delta(inputs, printed=False) / LN10,
         "printed_log10_least_round_delta": _least_log_delta(inputs, printed=True) / LN10,
     }
 
 
-@in_doubles
 def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
-    """The scale."""
-    ratio = central_ratio(
-        epsilon=inputs.epsilon,
-        dimension=inputs.dimension,
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-    )
-    privacy = privacy_scale(
-        ratio=ratio, lipschitz=inputs.lipschitz, diameter=inputs.radius, strong_convexity=inputs.strong_convexity
-    )
-    return _scales(None, privacy)
+    """The scale, which is the privacy term alone."""
+    return _scales(None, inputs.privacy(inputs.central_ratio, inputs.radius))
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _clients_needed(inputs: LocalInputs, *, printed: bool) -> float:
     return enough_clients(
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-        round_epsilon=inputs.of_a_round,
-        round_delta=inputs.round_delta,
-        printed=printed,
+        round_epsilon=inputs.largest_round_epsilon, round_delta=inputs.round_delta, printed=printed, **inputs.sizes
     )
 
 
 def _least_log_delta(inputs: LocalEmpiricalInputs, *, printed: bool) -> float:
-    return least_round_log_delta(
-        samples_per_client=inputs.samples_per_client,
-        clients=inputs.clients,
-        local_epsilon=inputs.epsilon,
-        printed=printed,
-    )
+    return least_round_log_delta(local_epsilon=inputs.epsilon, printed=printed, **inputs.sizes)
 
 
 def _least_round_delta(inputs: LocalEmpiricalInputs) -> Sides:
@@ -297,7 +244,7 @@ NOT_ABOVE_ROOT = Condition(
 ONE_OVER_RECORDS = Condition(
     "one-over-records",
     "ε₀^r ≤ 1/n",
-    lambda inputs: Sides.at_most(inputs.of_a_round, 1.0 / inputs.samples_per_client),
+    lambda inputs: Sides.at_most(inputs.largest_round_epsilon, 1.0 / inputs.samples_per_client),
 )
 ENOUGH_CLIENTS = Condition(
     "enough-clients",

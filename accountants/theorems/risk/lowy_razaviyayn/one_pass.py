@@ -85,17 +85,17 @@ class OnePass:
 
     @property
     def condition_number(self) -> float:
-        """κ = β/μ."""
+        """The condition number κ = β/μ."""
         return self.smoothness / self.strong_convexity
 
     @property
     def privacy(self) -> float:
-        """d ln(1/δ)."""
+        """d ln(1/δ), by which privacy enters every rate."""
         return self.dimension * -self.log_delta
 
     @property
     def records(self) -> float:
-        """nM."""
+        """nM, the records of the clients that take part in a round."""
         return float(self.samples_per_client) * self.participants
 
     @property
@@ -105,7 +105,7 @@ class OnePass:
 
     @property
     def reach(self) -> float:
-        """εn."""
+        """εn, the records of a client as far as privacy lets them count."""
         return self.epsilon * self.samples_per_client
 
 

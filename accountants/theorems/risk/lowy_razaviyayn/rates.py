@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     GRADIENT_STD,
@@ -21,9 +22,7 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
     HIDDEN,
     central_ratio,
@@ -54,23 +53,7 @@ class ReferenceInputs:
     strong_convexity: StrongConvexity = 0.0
     gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
 
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, diameter=self.diameter, strong_convexity=self.strong_convexity)
 
-
-@request
-class FigureInputs:
-    """A federation, in units where L = D = φ = 1, and L²/μ = 1 for the strongly convex rates."""
-
-    samples_per_client: SamplesPerClient
-    clients: Clients
-    dimension: Dimension
-    epsilon: Epsilon
-    condition_number: Annotated[float, CONDITION_NUMBER]
-
-
-@in_doubles
 def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
     """Scales: without privacy, with local privacy and one record a person, with a trusted server; and ε at √(d/n).
 
@@ -109,23 +92,26 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
     }
 
 
-@in_doubles
-def figure(inputs: FigureInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="A federation, in units where L = D = φ = 1, and L²/μ = 1 for the strongly convex rates.")
+def figure(
+    *,
+    samples_per_client: SamplesPerClient,
+    clients: Clients,
+    dimension: Dimension,
+    epsilon: Epsilon,
+    condition_number: Annotated[float, CONDITION_NUMBER],
+    reading: Reading = "printed",
+) -> Outputs:
     """Every entry of Figure 2, and by how much (8) exceeds (4).
 
     Printed: √(κd) in the upper bound for different clients and strongly convex losses; corrected: √κ d (E-25). The
     lower bound for different clients is divided by C² of the one-pass algorithm that (8) is for,
     `one_pass_compositionality_squared`; for C = 1 it is `different_convex_lower_sequential`.
     """
-    records = float(inputs.samples_per_client) * inputs.clients
-    sizes = {
-        "epsilon": inputs.epsilon,
-        "dimension": inputs.dimension,
-        "samples_per_client": inputs.samples_per_client,
-        "clients": inputs.clients,
-    }
-    local, central = local_ratio(**sizes), central_ratio(**sizes)  # type: ignore[arg-type]
-    root, kappa, d = 1.0 / math.sqrt(records), inputs.condition_number, inputs.dimension
+    records = float(samples_per_client) * clients
+    sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
+    local, central = local_ratio(epsilon=epsilon, **sizes), central_ratio(epsilon=epsilon, **sizes)
+    root, kappa, d = 1.0 / math.sqrt(records), condition_number, dimension
     compositionality = local**-0.4
     widened = math.sqrt(kappa * d) / d if reading == "printed" else math.sqrt(kappa)
     return {
@@ -206,7 +192,6 @@ FIGURE_2 = Theorem(
     constants="hidden",
     conditions=(HIDDEN,),
     errata=(SPREAD,),
-    inputs=FigureInputs,
     formula=figure,
     examples=({"samples_per_client": 100, "clients": 50, "dimension": 20, "epsilon": 1.0, "condition_number": 16.0},),
 )

@@ -13,15 +13,16 @@ free of M and K (E-31); for a random number of participants too. The loss change
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
+    CONVEXITY_WITHIN_SMOOTHNESS,
     EXCESS_RISK,
     STABILITY,
-    Clients,
+    Checks,
     Lipschitz,
-    Participants,
+    ParticipantFields,
     Rounds,
     SamplesPerClient,
     Smoothness,
@@ -29,9 +30,7 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
@@ -39,14 +38,14 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 def convex_stability_printed(
     *, lipschitz: float, samples_per_client: int, participants: float, step_size: float, rounds: int
 ) -> float:
-    """α = 2L²Rη/(n_min M), in loss units, for η ≤ 1/β (F-51)."""
+    """α = 2L²Rη/(n_min M), in loss units, for η ≤ 1/β."""
     return 2.0 * lipschitz * lipschitz * rounds * step_size / (samples_per_client * participants)
 
 
 def strongly_convex_stability_printed(
     *, lipschitz: float, samples_per_client: int, participants: float, strong_convexity: float
 ) -> float:
-    """α = 4L²/(μ(M n_min − 1)), for η ≤ 1/β (F-51); infinite unless M n_min > 1."""
+    """α = 4L²/(μ(M n_min − 1)), for η ≤ 1/β; infinite unless M n_min > 1."""
     left = participants * samples_per_client - 1.0
     return 4.0 * lipschitz * lipschitz / (strong_convexity * left) if left > 0.0 else math.inf
 
@@ -90,25 +89,18 @@ def stability(
     return 2.0 * lipschitz * lipschitz * step_size * moved / (float(clients) * samples_per_client)
 
 
-@request
-class GeneralisationInputs:
-    """An algorithm's stability, and its expected excess risk on the data at hand."""
-
-    stability: Annotated[float, STABILITY]
-    empirical_excess_risk: Annotated[float, EXCESS_RISK]
-
-
-def generalisation(inputs: GeneralisationInputs) -> Outputs:
+@formula(given="An algorithm's stability, and its expected excess risk on the data at hand.", bounded=False)
+def generalisation(
+    *, stability: Annotated[float, STABILITY], empirical_excess_risk: Annotated[float, EXCESS_RISK]
+) -> Outputs:
     """α + empirical excess risk."""
-    return {"excess_risk": inputs.stability + inputs.empirical_excess_risk}
+    return {"excess_risk": stability + empirical_excess_risk}
 
 
 @request
-class StabilityInputs:
+class StabilityInputs(ParticipantFields):
     """A run of Algorithm 1 with a constant step size, equal clients."""
 
-    clients: Clients
-    participants: Participants
     samples_per_client: SamplesPerClient
     rounds: Rounds
     step_size: StepSize
@@ -116,21 +108,9 @@ class StabilityInputs:
     smoothness: Smoothness
     strong_convexity: StrongConvexity = 0.0
 
-    def check(self) -> None:
-        """M ≤ N and μ ≤ β; scales whose squares are doubles."""
-        check_scales(
-            step_size=self.step_size,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
-        if self.strong_convexity > self.smoothness:
-            raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
+    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
 
-@in_doubles
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
     """α, by the printed lemma or by the sharper recursion above."""
     lipschitz, n, mu = inputs.lipschitz, inputs.samples_per_client, inputs.strong_convexity
@@ -184,7 +164,6 @@ LEMMA_E1 = Theorem(
     source=Source("lowy2023", "Lemma E.1"),
     status=Status.PROVED,
     conditions=(Condition("independent-records", "the records are independent, each from its client's distribution"),),
-    inputs=GeneralisationInputs,
     formula=generalisation,
     examples=({"stability": 0.01, "empirical_excess_risk": 0.2},),
 )

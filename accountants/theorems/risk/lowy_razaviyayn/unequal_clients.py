@@ -20,7 +20,7 @@ this gap are (η/2)(V²/(1 − x) + G²/x), G² = mean_i(L_i²): least at x = G/
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
@@ -35,6 +35,7 @@ from epsilond.accountants.federation import (
     participation_faults,
     read_members,
 )
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     CONVEXITY_WITHIN_SMOOTHNESS,
@@ -63,7 +64,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     Problem,
     best_step_size,
     excess_risk,
-    golden_section,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
     Variance,
@@ -139,7 +139,7 @@ class UnequalProblem(Problem):
 
     @property
     def squared_lipschitz(self) -> float:
-        """mean_i(L_i²)."""
+        """The mean over clients of L_i²."""
         return math.fsum(group.clients / self.clients * group.lipschitz**2 for group in self.groups)
 
 
@@ -211,7 +211,7 @@ def best_envelope(problem: Problem, *, noise_std: float, rounds: int, quick: boo
 
     def best_step(share: float) -> float:
         middle = math.log(start)
-        return golden_section(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
+        return _least(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
 
     def chosen(share: float, step: float) -> EnvelopeChoice:
         return EnvelopeChoice(envelope_smoothness=share / step, step_size=step)
@@ -221,10 +221,15 @@ def best_envelope(problem: Problem, *, noise_std: float, rounds: int, quick: boo
     candidates = [(closed, math.log(start)), (closed, best_step(closed))]
     if problem.strong_convexity > 0.0:
         middle = math.log(closed / (1.0 - closed))
-        share = _share(golden_section(lambda x: total(best_step(_share(x)), _share(x)), middle - 6.0, middle + 3.0))
+        share = _share(_least(lambda x: total(best_step(_share(x)), _share(x)), middle - 6.0, middle + 3.0))
         candidates.append((share, best_step(share)))
     share, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
     return chosen(share, math.exp(log_step))
+
+
+def _least(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Where `cost` is least, to about 1e-5 of the interval."""
+    return golden_section(cost, low, high, width=0.0, most=24)
 
 
 def _share(logit: float) -> float:

@@ -20,13 +20,21 @@ from typing import Annotated
 
 import numpy as np
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.numerics.power_sums import root_sum
 from epsilond.accountants.numerics.special import FloatArray
-from epsilond.accountants.quantities import Clients, Dimension, Participants, Quantity, Rounds, StepSize, request
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.quantities import (
+    ANY_SCALE,
+    SQUARES,
+    Dimension,
+    ParticipantFields,
+    Quantity,
+    Rounds,
+    StepSize,
+    request,
+)
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import LossConstants, or_most
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM, client_share
 
@@ -36,6 +44,7 @@ _NEGLIGIBLE = 60.0
 OPTIMUM_GRADIENT_NORM = Quantity(
     symbol="‖∇f(x*)‖",
     ge=0,
+    scale=SQUARES,
     unit="loss/length",
     description="norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G",
 )
@@ -45,30 +54,21 @@ BASE_STD = Quantity(
 
 
 @request
-class CancellationRun(LossConstants):
+class CancellationRun(ParticipantFields, LossConstants):
     """M clients of which m report in each of T rounds. Absent spreads and G* are at their largest."""
 
-    clients: Clients
-    participants: Participants
     rounds: Rounds
     dimension: Dimension
     optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM] = None
 
-    def check(self) -> None:
-        """m ≤ M, and scales whose squares are doubles."""
-        super().check()
-        check_scales(optimum_gradient_norm=self.optimum_gradient_norm)
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
-
     @property
     def gradient_at_optimum(self) -> float:
-        """G*, at most G."""
+        """The norm G* of the gradient at the minimiser; G where it is not given."""
         return or_most(self.optimum_gradient_norm, self.lipschitz)
 
     @property
     def rate(self) -> float:
-        """p = m/M."""
+        """The share p = m/M of the clients that report in a round."""
         return self.participants / self.clients
 
     @property
@@ -208,20 +208,8 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
 
     grid = [float(x) for x in np.linspace(math.log(bottom), math.log(top), 25)]
     best = min(range(len(grid)), key=lambda place: bound(grid[place]))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    golden = 0.5 * (math.sqrt(5.0) - 1.0)
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    values = bound(left), bound(right)
-    for _ in range(20):
-        if values[0] <= values[1]:
-            high, right = right, left
-            left = high - golden * (high - low)
-            values = bound(left), values[0]
-        else:
-            low, left = left, right
-            right = low + golden * (high - low)
-            values = values[1], bound(right)
-    return math.exp(min((left, right, grid[best]), key=bound))
+    section = golden_section(bound, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], width=0.0, most=20)
+    return math.exp(min((section, grid[best]), key=bound))
 
 
 # The theorem ---------------------------------------------------------------------------------------------------------
@@ -230,7 +218,7 @@ class CertifiedInputs(CancellationRun):
     """The noise of a run and its step size."""
 
     base_std: Annotated[float, BASE_STD]
-    step_size: StepSize
+    step_size: Annotated[StepSize, ANY_SCALE]
 
 
 @in_doubles

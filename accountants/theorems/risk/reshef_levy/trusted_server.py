@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
+from epsilond.accountants.formula import formula, in_doubles
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     NOISE_STD,
+    SQUARES,
     STEP_SIZE,
     Clients,
     Diameter,
@@ -20,9 +22,7 @@ from epsilond.accountants.quantities import (
     StepSize,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import LEFT_OVERS, PLANNED_MEAN
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
@@ -42,7 +42,7 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """min{D/(σ√(dT)), 1/(4LT)}; at σ = 2S√T/(ρm) it is that of Theorem F.2 (R14)."""
+    """min{D/(σ√(dT)), 1/(4LT)}; at σ = 2S√T/(ρm) it is that of Theorem F.2."""
     first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
     return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
@@ -73,7 +73,7 @@ class TrustedRunInputs(CancellationRun):
 
     @property
     def step(self) -> float:
-        """η."""
+        """The step size η: as given, or as printed."""
         return self.step_size or trusted_step_size(self, noise_std=self.std)
 
 
@@ -98,20 +98,8 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
     }
 
 
-@request
-class OrderInputs:
-    """n = mT records in all, d coordinates, ε; M clients where the server is not trusted."""
-
-    server: Annotated[Server, SERVER]
-    clients: Clients
-    participants: Participants
-    rounds: Rounds
-    dimension: Dimension
-    epsilon: Epsilon
-
-
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """1/√n and √d/(εn), the latter √M times it for an untrusted server (R15)."""
+    """1/√n and √d/(εn), the latter √M times it for an untrusted server."""
     clients = clients if server == "untrusted" else 1
     return {
         "statistical": 1.0 / math.sqrt(reports),
@@ -119,15 +107,19 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
     }
 
 
-def lower_order(inputs: OrderInputs) -> Outputs:
+@formula(given="n = mT records in all, d coordinates, ε; M clients where the server is not trusted.", bounded=False)
+def order(
+    *,
+    server: Annotated[Server, SERVER],
+    clients: Clients,
+    participants: Participants,
+    rounds: Rounds,
+    dimension: Dimension,
+    epsilon: Epsilon,
+) -> Outputs:
     """The sum of both, a rate and no bound."""
-    terms = order_terms(
-        server=inputs.server,
-        clients=inputs.clients,
-        reports=float(inputs.participants) * inputs.rounds,
-        dimension=inputs.dimension,
-        epsilon=inputs.epsilon,
-    )
+    reports = float(participants) * rounds
+    terms = order_terms(server=server, clients=clients, reports=reports, dimension=dimension, epsilon=epsilon)
     return {"excess_risk_scale": math.fsum(terms.values()), **{f"{k}_term": v for k, v in terms.items()}}
 
 
@@ -161,11 +153,7 @@ class BaselineInputs:
     dimension: Dimension
     participants: Participants
     rounds: Rounds
-    gaussian_dp_mu: GaussianDpMu
-
-    def check(self) -> None:
-        """Scales whose squares are doubles."""
-        check_scales(lipschitz=self.lipschitz, diameter=self.diameter, gaussian_dp_mu=self.gaussian_dp_mu)
+    gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES]
 
 
 @in_doubles
@@ -224,8 +212,7 @@ ORDERS = Theorem(
     conditions=(
         Condition("hidden-constants", "factors GD, min{1, ·} and ln(1/δ) that are left out", undecidable=True),
     ),
-    inputs=OrderInputs,
-    formula=lower_order,
+    formula=order,
     examples=(
         {
             "server": "untrusted",

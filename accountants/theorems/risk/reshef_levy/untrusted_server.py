@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.quantities import ANY_SCALE, STEP_SIZE, request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import printed_base_std
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
@@ -24,14 +24,14 @@ _TESTS = "tests/theorems/risk/reshef_levy/test_risk.py"
 
 # As printed -----------------------------------------------------------------------------------------------------------
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
-    """min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)} (R8)."""
+    """min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}."""
     spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
     first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(spread))
     return min(first, 1.0 / (8.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
 
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
-    """The three terms of Theorem 5.2: 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)) (R9)."""
+    """The three terms of Theorem 5.2: 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT))."""
     d, reports = run.diameter, float(run.participants) * run.rounds
     spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
     return {
@@ -42,7 +42,7 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
 
 
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
-    """The display before η is picked, for η ≤ 1/(8LT), with M/m ≤ T not yet used (R9')."""
+    """The display before η is picked, for η ≤ 1/(8LT), with M/m ≤ T not yet used."""
     d, rounds = run.diameter, float(run.rounds)
     spread = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
     noise = 8.0 * run.clipping_norm**2 * step_size * spread / (mu * mu)
@@ -61,11 +61,11 @@ class StatedInputs(CancellationRun):
     """ρ, and a step size; absent, it is the printed one."""
 
     gaussian_dp_mu: GaussianDpMu
-    step_size: Annotated[float | None, STEP_SIZE] = None
+    step_size: Annotated[float | None, STEP_SIZE, ANY_SCALE] = None
 
     @property
     def step(self) -> float:
-        """η."""
+        """The step size η: as given, or as printed."""
         return self.step_size or printed_step_size(self, mu=self.gaussian_dp_mu)
 
     @property

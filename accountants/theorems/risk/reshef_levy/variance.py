@@ -5,16 +5,27 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import Clients, Dimension, Participants, Quantity, Rounds, request
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.formula import formula, in_doubles
+from epsilond.accountants.quantities import (
+    SQUARES,
+    AtMost,
+    Dimension,
+    ParticipantFields,
+    Participants,
+    Quantity,
+    Rounds,
+    request,
+)
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import ClippingNorm, printed_base_std
 
-SPREAD = Quantity(symbol="σ", ge=0, unit="loss/length", description="spread of records about their client's mean")
-CLIENT_SPREAD = Quantity(symbol="ξ", ge=0, unit="loss/length", description="spread of clients about their mean")
+SPREAD = Quantity(
+    symbol="σ", ge=0, scale=SQUARES, unit="loss/length", description="spread of records about their client's mean"
+)
+CLIENT_SPREAD = Quantity(
+    symbol="ξ", ge=0, scale=SQUARES, unit="loss/length", description="spread of clients about their mean"
+)
 _TESTS = "tests/theorems/risk/reshef_levy/test_variance.py"
 
 
@@ -24,23 +35,15 @@ def client_share(*, clients: int, participants: int) -> float:
 
 
 @request
-class SpreadInputs:
+class SpreadInputs(ParticipantFields):
     """m of M clients, one record each."""
 
-    clients: Clients
-    participants: Participants
     gradient_std: Annotated[float, SPREAD]
     heterogeneity: Annotated[float, CLIENT_SPREAD]
 
-    def check(self) -> None:
-        """m ≤ M, and scales whose squares are doubles."""
-        check_scales(gradient_std=self.gradient_std, heterogeneity=self.heterogeneity)
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
-
     @property
     def variance(self) -> float:
-        """(σ² + (M − m)/(M − 1) ξ²)/m."""
+        """The bound (σ² + (M − m)/(M − 1) ξ²)/m of the lemmas."""
         share = client_share(clients=self.clients, participants=self.participants)
         return (self.gradient_std**2 + share * self.heterogeneity**2) / self.participants
 
@@ -64,53 +67,34 @@ def sum_variance(inputs: SumInputs) -> Outputs:
     return {"variance": inputs.round * inputs.variance, "mean_variance": inputs.variance / inputs.round}
 
 
-@request
-class NoiseInSumInputs:
-    """The schedule of Theorem 5.2 for a ρ, after t of T rounds."""
-
-    clipping_norm: ClippingNorm
-    gaussian_dp_mu: GaussianDpMu
-    rounds: Rounds
-    round: Rounds
-    dimension: Dimension
-    participants: Participants
-
-    def check(self) -> None:
-        """t ≤ T."""
-        check_scales(clipping_norm=self.clipping_norm, gaussian_dp_mu=self.gaussian_dp_mu)
-        if self.round > self.rounds:
-            raise InvalidInput.at("/round", "cannot exceed rounds", allowed=f"≤ {self.rounds}")
-
-
-@in_doubles
-def noise_in_sum(inputs: NoiseInSumInputs) -> Outputs:
+@formula(
+    given="The schedule of Theorem 5.2 for a ρ, after t of T rounds.",
+    checks=(AtMost("round", "rounds", "cannot exceed rounds"),),
+)
+def noise_in_sum(
+    *,
+    clipping_norm: Annotated[ClippingNorm, SQUARES],
+    gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES],
+    rounds: Rounds,
+    round: Rounds,  # noqa: A002  the field's name
+    dimension: Dimension,
+    participants: Participants,
+) -> Outputs:
     """E|Y_t|² with cancellation, and with fresh noise of the same ρ on each message."""
-    base = printed_base_std(clipping_norm=inputs.clipping_norm, mu=inputs.gaussian_dp_mu, rounds=inputs.rounds)
-    scale = inputs.dimension * (inputs.round / inputs.participants)
-    plain = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu
+    base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
+    scale = dimension * (round / participants)
+    plain = 2.0 * clipping_norm / gaussian_dp_mu
     return {"cancelled_noise": base * base * scale, "independent_noise": plain * plain * scale}
 
 
-@request
-class GapInputs:
-    """m of M clients report in a round."""
-
-    clients: Clients
-    participants: Participants
-
-    def check(self) -> None:
-        """m ≤ M."""
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {self.clients}")
-
-
-def gap_factor(inputs: GapInputs, reading: Reading = "printed") -> Outputs:
+@formula(given="m of M clients report in a round.", bounded=False)
+def gap(*, run: ParticipantFields, reading: Reading = "printed") -> Outputs:
     """By what the statistical term grows if a client reports its difference since it last did.
 
     Printed: √(M/m), as if all gaps were M/m. Corrected: √(2M/m − 1), gaps being geometric.
     """
-    gap = inputs.clients / inputs.participants
-    return {"factor": math.sqrt(gap if reading == "printed" else 2.0 * gap - 1.0)}
+    mean = run.clients / run.participants
+    return {"factor": math.sqrt(mean if reading == "printed" else 2.0 * mean - 1.0)}
 
 
 UNIFORM = Condition("uniform-participation", "each round's m participants are a uniform set, drawn afresh")
@@ -150,7 +134,6 @@ LEMMA_4_1 = Theorem(
     source=Source("reshef2025", "Lemma 4.1 and Section 5"),
     status=Status.PROVED,
     conditions=(UNIFORM,),
-    inputs=NoiseInSumInputs,
     formula=noise_in_sum,
     examples=(
         {
@@ -194,8 +177,7 @@ APPENDIX_G = Theorem(
     status=Status.REFUTED,
     conditions=(UNIFORM, Condition("alike-clients", "the clients' losses are alike (ξ = 0), as the text has it")),
     errata=(GAPS,),
-    inputs=GapInputs,
-    formula=gap_factor,
+    formula=gap,
     examples=({"clients": 20, "participants": 4},),
 )
 

@@ -17,8 +17,6 @@ from epsilond.accountants.theorems.papers.bietti.billboard import (
     COALITION,
     PUBLIC_BILLBOARD,
     SECTION_6,
-    BillboardExperimentInputs,
-    CoalitionInputs,
     to_other_clients,
 )
 
@@ -36,7 +34,7 @@ def epsilon_of(sampling: Any, relation: Any, **rate: Any) -> float:
 def test_a_fixed_number_of_participants_is_not_amplified() -> None:
     """E-B8: 42.7 and 126 for a client of 40 rounds, where independent draws give 4.84 and 8.32."""
     for relation, exact, unseen in (("zero-out-one", 42.7, 4.84), ("replace-one", 126.0, 8.32)):
-        found = COALITION.evaluate(CoalitionInputs(**BASE, relation=relation)).outputs  # type: ignore[arg-type]
+        found = COALITION.evaluate(COALITION.request(**BASE, relation=relation)).outputs  # type: ignore[arg-type]
         assert found["rounds_of_client"] == 40.0
         assert found["epsilon"] == pytest.approx(exact, rel=2e-3)
         assert epsilon_of("poisson", relation, rate=0.02) == pytest.approx(unseen, rel=2e-3)
@@ -49,7 +47,7 @@ def test_the_random_number_of_rounds_is_a_mixture_that_is_seen() -> None:
     counts = np.arange(rounds + 1)
     deltas = [
         COALITION.evaluate(
-            CoalitionInputs(
+            COALITION.request(
                 clients=100, participants=10, rounds=rounds, noise_multiplier=noise, rounds_of_client=int(count),
                 epsilon=epsilon,
             )
@@ -69,7 +67,7 @@ def test_the_random_number_of_rounds_is_a_mixture_that_is_seen() -> None:
 
 
 def test_a_client_of_no_rounds_is_perfectly_private() -> None:
-    found = COALITION.evaluate(CoalitionInputs(**BASE, rounds_of_client=0, epsilon=1.0)).outputs
+    found = COALITION.evaluate(COALITION.request(**BASE, rounds_of_client=0, epsilon=1.0)).outputs
     assert (found["gaussian_dp_mu"], found["epsilon"], found["delta"]) == (0.0, 0.0, 0.0)
 
 
@@ -93,9 +91,7 @@ def test_the_billboard_lemma_is_about_a_client_and_the_others(unit: Any, observe
 def test_the_experiments_noise_is_on_the_average() -> None:
     """E-B10: σC/N gives 7.41 and 18.2, σC itself about 0.002."""
     for relation, exact in (("zero-out-one", 7.411), ("replace-one", 18.21)):
-        inputs = BillboardExperimentInputs(
-            clients=1000, rounds=300, noise_multiplier=10.0, delta=1e-4, relation=relation
-        )  # type: ignore[arg-type]
+        inputs = SECTION_6.request(clients=1000, rounds=300, noise_multiplier=10.0, delta=1e-4, relation=relation)  # type: ignore[arg-type]
         assert SECTION_6.evaluate(inputs, "corrected").outputs["epsilon"] == pytest.approx(exact, rel=2e-4)
         assert SECTION_6.evaluate(inputs).outputs["epsilon"] < 0.006
 
@@ -106,9 +102,7 @@ def test_the_experiments_noise_is_on_the_average() -> None:
 )
 def test_the_experiments_epsilons(sigma: float, zeroed: float, replaced: float) -> None:
     for relation, exact in (("zero-out-one", zeroed), ("replace-one", replaced)):
-        inputs = BillboardExperimentInputs(
-            clients=1000, rounds=300, noise_multiplier=sigma, delta=1e-4, relation=relation
-        )  # type: ignore[arg-type]
+        inputs = SECTION_6.request(clients=1000, rounds=300, noise_multiplier=sigma, delta=1e-4, relation=relation)  # type: ignore[arg-type]
         assert SECTION_6.evaluate(inputs, "corrected").outputs["epsilon"] == pytest.approx(exact, rel=3e-4)
 
 
@@ -123,5 +117,5 @@ def test_the_experiments_epsilons(sigma: float, zeroed: float, replaced: float) 
 )
 def test_inputs_that_no_run_can_have(changes: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        CoalitionInputs(**{**BASE, **changes})
+        COALITION.request(**{**BASE, **changes})
     assert pointer in {fault.pointer for fault in caught.value.faults}

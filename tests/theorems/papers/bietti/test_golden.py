@@ -14,27 +14,15 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorem import Evaluation
-from epsilond.accountants.theorems.papers.bietti.noise import (
-    ACHIEVED,
-    LEAST_NOISE,
-    THEOREM_4_1,
-    AchievedInputs,
-    LeastNoiseInputs,
-    PrintedNoiseInputs,
-)
+from epsilond.accountants.theorems.papers.bietti.noise import ACHIEVED, LEAST_NOISE, THEOREM_4_1
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     THEOREM_5_1,
     SampledNoiseInputs,
     noise_multiplier_of,
 )
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
-from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, MinimalNormInputs
-from epsilond.accountants.theorems.risk.bietti.privacy_cost import (
-    LEMMA_4_6,
-    LOCAL_LIMIT,
-    LocalLimitInputs,
-    VarianceTermInputs,
-)
+from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, LOCAL_LIMIT, VarianceTermInputs
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
@@ -64,22 +52,22 @@ def target(given: Given) -> dict[str, float]:
 
 
 def least(given: Given) -> dict[str, Any]:
-    return dict(LEAST_NOISE.evaluate(LeastNoiseInputs(**run(given, **target(given)))).outputs)
+    return dict(LEAST_NOISE.evaluate(LEAST_NOISE.request(**run(given, **target(given)))).outputs)
 
 
 def achieved(given: Given, **more: float) -> dict[str, Any]:
-    return dict(ACHIEVED.evaluate(AchievedInputs(**run(given, noise_std=float(given["sigma"]), **more))).outputs)
+    return dict(ACHIEVED.evaluate(ACHIEVED.request(**run(given, noise_std=float(given["sigma"]), **more))).outputs)
 
 
 def constant(given: Given) -> dict[str, float]:
-    inputs = LeastNoiseInputs(
+    inputs = LEAST_NOISE.request(
         clients=1, rounds=1, clipping_norm=1.0, relation=RELATIONS[given["adjacency"]], **target(given)
     )
     return {"value": LEAST_NOISE.evaluate(inputs).outputs["least_constant"]}
 
 
 def theorem_4_1(given: Given) -> dict[str, float]:
-    inputs = PrintedNoiseInputs(**run(given, noise_constant=float(given["c"]), **target(given)))
+    inputs = THEOREM_4_1.request(**run(given, noise_constant=float(given["c"]), **target(given)))
     found = THEOREM_4_1.evaluate(inputs).outputs
     return {
         "sigma": found["noise_std"],
@@ -105,7 +93,7 @@ def given_step(given: Given) -> dict[str, float]:
 
 
 def local_limit(given: Given) -> dict[str, float]:
-    inputs = LocalLimitInputs(
+    inputs = LOCAL_LIMIT.request(
         clients=given["N"],
         rounds=given["n"],
         smoothness=given["L"],
@@ -116,7 +104,7 @@ def local_limit(given: Given) -> dict[str, float]:
 
 
 def least_norm(given: Given) -> dict[str, float]:
-    inputs = MinimalNormInputs(
+    inputs = MINIMAL_NORM.request(
         clients=given["N"], personalization=float(given["alpha"]), optimum_norm=math.sqrt(given["vbar2"])
     )
     found = MINIMAL_NORM.evaluate(inputs).outputs

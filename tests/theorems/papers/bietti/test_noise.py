@@ -16,9 +16,6 @@ from epsilond.accountants.theorems.papers.bietti.noise import (
     ACHIEVED,
     LEAST_NOISE,
     THEOREM_4_1,
-    AchievedInputs,
-    LeastNoiseInputs,
-    PrintedNoiseInputs,
     least_constant,
     least_noise_std,
     sharp_constant,
@@ -31,7 +28,7 @@ TARGETS = [(0.01, 1e-5), (1.0, 1e-5), (8.0, 1e-6), (1.0, 0.3), (50.0, 1e-12), (3
 
 def printed(**changes: Any) -> Any:
     fields = {**THEOREM_4_1.examples[0], **changes}
-    return THEOREM_4_1.evaluate(PrintedNoiseInputs(**fields))
+    return THEOREM_4_1.evaluate(THEOREM_4_1.request(**fields))
 
 
 def sufficient(evaluation: Any) -> Any:
@@ -46,7 +43,7 @@ def test_the_least_noise_against_the_oracle(epsilon: float, delta: float, relati
         std = factor * mp.mpf("2.5") * mp.sqrt(70) / (300 * mu)
         constant = factor * mp.mpf(epsilon) / (mu * mp.sqrt(-mp.log(mp.mpf(delta))))
     found = LEAST_NOISE.evaluate(
-        LeastNoiseInputs(clients=300, rounds=70, clipping_norm=2.5, epsilon=epsilon, delta=delta, relation=relation)
+        LEAST_NOISE.request(clients=300, rounds=70, clipping_norm=2.5, epsilon=epsilon, delta=delta, relation=relation)
     ).outputs
     assert found["noise_std"] == pytest.approx(float(std), rel=1e-11)
     assert found["noise_std"] >= float(std) * (1 - 1e-15)
@@ -58,10 +55,10 @@ def test_the_least_noise_against_the_oracle(epsilon: float, delta: float, relati
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
 def test_what_is_achieved_inverts_the_least_noise_and_is_what_account_says(epsilon: float, delta: float) -> None:
     std = least_noise_std(
-        clipping_norm=1.0, clients=50, rounds=9, epsilon=epsilon, log_delta=math.log(delta), factor=2.0
+        clipping_norm=1.0, clients=50, rounds=9, epsilon=epsilon, log_delta=math.log(delta), sensitivity_factor=2.0
     )
     found = ACHIEVED.evaluate(
-        AchievedInputs(clients=50, rounds=9, clipping_norm=1.0, noise_std=std, epsilon=epsilon, delta=delta)
+        ACHIEVED.request(clients=50, rounds=9, clipping_norm=1.0, noise_std=std, epsilon=epsilon, delta=delta)
     ).outputs
     assert found["epsilon"] == pytest.approx(epsilon, rel=1e-9)
     assert found["log10_delta"] == pytest.approx(math.log10(delta), rel=1e-10)
@@ -77,7 +74,9 @@ def test_no_constant_serves_every_target() -> None:
     assert sufficient(broken).holds is False
     assert sufficient(broken).left < sufficient(broken).right
     assert broken.outputs["achieved_delta"] == pytest.approx(0.997, abs=5e-4)
-    constants = [least_constant(epsilon=ratio * 11.5, log_delta=-11.5, factor=2.0) for ratio in (1, 100, 10_000)]
+    constants = [
+        least_constant(epsilon=ratio * 11.5, log_delta=-11.5, sensitivity_factor=2.0) for ratio in (1, 100, 10_000)
+    ]
     assert constants[1] > 3 * constants[0]
     assert constants[2] / constants[1] == pytest.approx(10.0, rel=0.2)
 
@@ -85,9 +84,9 @@ def test_no_constant_serves_every_target() -> None:
 @pytest.mark.parametrize("ratio", [0.01, 0.1, 0.5, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 def test_the_sharp_constant_serves_its_range_and_is_approached(ratio: float, factor: float) -> None:
-    sharp = sharp_constant(ratio=ratio, factor=factor)
+    sharp = sharp_constant(ratio=ratio, sensitivity_factor=factor)
     near = [
-        least_constant(epsilon=share * ratio * size, log_delta=-size, factor=factor)
+        least_constant(epsilon=share * ratio * size, log_delta=-size, sensitivity_factor=factor)
         for size in (1e-3, 0.7, 11.5, 27.6, 690.8)
         for share in (0.1, 1.0)
         if share * ratio * size > 1e-4
@@ -96,14 +95,16 @@ def test_the_sharp_constant_serves_its_range_and_is_approached(ratio: float, fac
     assert near[-1] > 0.98 * sharp
     table = {0.01: 0.9174, 0.1: 1.1136, 0.5: 1.3418, 1.0: 1.5140, 4.0: 2.1511, 20.0: 3.8437}
     size = 5 * math.log(10)
-    assert least_constant(epsilon=ratio * size, log_delta=-size, factor=1.0) == pytest.approx(table[ratio], abs=6e-5)
+    assert least_constant(epsilon=ratio * size, log_delta=-size, sensitivity_factor=1.0) == pytest.approx(
+        table[ratio], abs=6e-5
+    )
 
 
 def test_the_closed_form_has_the_sharp_constant() -> None:
     for epsilon, size in ((0.3, 11.5), (11.5, 11.5), (200.0, 3.0)):
         run = {"clipping_norm": 1.0, "clients": 10, "rounds": 4, "epsilon": epsilon, "log_delta": -size}
-        closed = sufficient_noise_std(**run, factor=2.0)
-        constant = sharp_constant(ratio=epsilon / size, factor=2.0)
+        closed = sufficient_noise_std(**run, sensitivity_factor=2.0)
+        constant = sharp_constant(ratio=epsilon / size, sensitivity_factor=2.0)
         assert closed == pytest.approx(constant * math.sqrt(4 * size) / (10 * epsilon), rel=1e-12)
 
 
@@ -132,7 +133,7 @@ def test_the_sensitivity_is_that_of_a_replacement() -> None:
 
 def test_the_corrected_reading_meets_the_target_and_no_constant_matters() -> None:
     for constant in (0.1, 10.0):
-        inputs = PrintedNoiseInputs(**{**THEOREM_4_1.examples[0], "noise_constant": constant})
+        inputs = THEOREM_4_1.request(**{**THEOREM_4_1.examples[0], "noise_constant": constant})
         found = THEOREM_4_1.evaluate(inputs, "corrected").outputs
         assert found["achieved_epsilon"] == pytest.approx(5.0, rel=1e-10)
         assert found["achieved_delta"] <= 1e-5
@@ -140,7 +141,7 @@ def test_the_corrected_reading_meets_the_target_and_no_constant_matters() -> Non
 
 def test_without_noise_nothing_is_private() -> None:
     given = {"clients": 5, "rounds": 3, "clipping_norm": 1.0, "noise_std": 0.0}
-    found = ACHIEVED.evaluate(AchievedInputs(**given, epsilon=1.0, delta=1e-5)).outputs
+    found = ACHIEVED.evaluate(ACHIEVED.request(**given, epsilon=1.0, delta=1e-5)).outputs
     assert (found["delta"], found["epsilon"]) == (1.0, math.inf)
 
 
@@ -163,4 +164,4 @@ def test_inputs_that_no_run_can_have(changes: dict[str, Any], pointer: str) -> N
 
 def test_a_curve_is_read_somewhere() -> None:
     with pytest.raises(InvalidInput):
-        AchievedInputs(clients=5, rounds=3, clipping_norm=1.0, noise_std=1.0)
+        ACHIEVED.request(clients=5, rounds=3, clipping_norm=1.0, noise_std=1.0)

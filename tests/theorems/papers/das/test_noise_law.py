@@ -20,12 +20,7 @@ from epsilond.accountants.profiles.truncated_law import (
     probability,
     variance,
 )
-from epsilond.accountants.theorems.papers.das.noise_law import (
-    APPENDIX_F,
-    BITS_AFTER_COROLLARY,
-    LEMMA_1,
-    ErrorInputs,
-)
+from epsilond.accountants.theorems.papers.das.noise_law import APPENDIX_F, BITS_AFTER_COROLLARY, LEMMA_1
 from epsilond.accountants.theorems.papers.das.truncated_noise import PrintedInputs, true_delta
 
 RATES = (0.0, 1e-12, 1e-6, 1e-3, 0.3, 5.0, 600.0)
@@ -55,7 +50,7 @@ def test_the_variance_is_below_that_of_uniform_noise() -> None:
     for levels in (1, 10, 10**6, 10**15, 10**20):
         values = [variance(rate, levels) for rate in RATES]
         assert values == sorted(values, reverse=True)
-        found = LEMMA_1.evaluate(ErrorInputs(noise_levels=levels, decay_rate=1e-9, quantization_levels=4)).outputs
+        found = LEMMA_1.evaluate(LEMMA_1.request(noise_levels=levels, decay_rate=1e-9, quantization_levels=4)).outputs
         assert found["variance"] <= found["uniform_bound"] <= found["popoviciu_bound"]
 
 

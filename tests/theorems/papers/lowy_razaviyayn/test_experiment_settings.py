@@ -23,7 +23,7 @@ def number(text: object) -> float:
 
 def test_golden_metric() -> None:
     case = CASES["h-04"]
-    inputs = ours.MetricInputs(
+    inputs = ours.METRIC.request(
         values=tuple(map(number, case["inputs"]["y"])),
         predictions=tuple(map(number, case["inputs"]["y_hat"])),
         training_mean=number(case["inputs"]["y_bar_train"]),
@@ -37,22 +37,22 @@ def test_golden_metric() -> None:
 )
 def test_a_metric_of_nothing_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        ours.MetricInputs(**{"values": (1.0, 2.0), "predictions": (1.0, 2.0), "training_mean": 2.0, **changes})
+        ours.METRIC.request(**{"values": (1.0, 2.0), "predictions": (1.0, 2.0), "training_mean": 2.0, **changes})
 
 
 def test_golden_sizes() -> None:
     case = CASES["h-08"]
-    found = ours.SIZES.evaluate(ours.SizesInputs(clients=case["inputs"]["N"]))
+    found = ours.SIZES.evaluate(ours.SIZES.request(clients=case["inputs"]["N"]))
     assert found.outputs["samples_per_client"] == case["outputs"]["sizes"]
     assert found.conditions[0].holds is False
     assert sum(found.outputs["samples_per_client"]) == ours.INSURANCE_RECORDS
-    assert ours.SIZES.evaluate(ours.SizesInputs(clients=5)).conditions[0].holds is True
+    assert ours.SIZES.evaluate(ours.SIZES.request(clients=5)).conditions[0].holds is True
     with pytest.raises(InvalidInput):
-        ours.SizesInputs(clients=10_001)
+        ours.SIZES.request(clients=10_001)
 
 
 def test_settings_are_those_of_the_paper() -> None:
-    mnist = ours.EXPERIMENTS.evaluate(ours.SettingsInputs(experiment="mnist")).outputs
+    mnist = ours.EXPERIMENTS.evaluate(ours.EXPERIMENTS.request(experiment="mnist")).outputs
     assert mnist["delta"] == pytest.approx(6.524672396198987e-07, rel=1e-15)
     assert set(mnist["participants"]) == {12, 18, 25}
-    assert ours.EXPERIMENTS.evaluate(ours.SettingsInputs(experiment="insurance")).outputs["records"] == 1338
+    assert ours.EXPERIMENTS.evaluate(ours.EXPERIMENTS.request(experiment="insurance")).outputs["records"] == 1338

@@ -28,7 +28,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
     LEMMA_E9,
-    RecursionInputs,
     convex_bound_printed,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
@@ -44,7 +43,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import (
     LEMMA_E1,
     LEMMA_E2,
-    GeneralisationInputs,
     StabilityInputs,
 )
 
@@ -331,9 +329,7 @@ def the_aggregates(case: dict[str, Any]) -> dict[str, Any]:
 
 def lemma_e1(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
-    inputs = GeneralisationInputs(
-        stability=number(given["alpha"]), empirical_excess_risk=number(given["empirical_excess"])
-    )
+    inputs = LEMMA_E1.request(stability=number(given["alpha"]), empirical_excess_risk=number(given["empirical_excess"]))
     return {"bound": LEMMA_E1.evaluate(inputs).outputs["excess_risk"]}
 
 
@@ -403,7 +399,7 @@ def lemma_e5_reused(case: dict[str, Any]) -> dict[str, Any]:
 
 def lemma_e9(case: dict[str, Any]) -> dict[str, Any]:
     given = {name: number(value) for name, value in case["inputs"].items()}
-    inputs = RecursionInputs(
+    inputs = LEMMA_E9.request(
         contraction=given["a"],
         progress=given["b"],
         variance=given["c"],

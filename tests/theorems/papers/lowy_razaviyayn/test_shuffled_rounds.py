@@ -93,13 +93,15 @@ def test_golden_sequential() -> None:
 
 def test_golden_lemmas() -> None:
     case = CASES["lf3-01"]
-    inputs = lemmas.BlanketInputs(clients=10_000, share=0.1, delta=1e-6)
+    inputs = lemmas.BLANKET.request(clients=10_000, share=0.1, delta=1e-6)
     evaluation = lemmas.BLANKET.evaluate(inputs)
     assert same(evaluation.outputs["epsilon"], case["outputs"]["eps"])
     assert holds(evaluation, "least-share") is case["conditions"][0]["holds"]
-    mixed = lemmas.MIXTURE.evaluate(lemmas.MixtureInputs(epsilon=1.0, rate=0.25)).outputs
+    mixed = lemmas.MIXTURE.evaluate(lemmas.MIXTURE.request(epsilon=1.0, rate=0.25)).outputs
     assert same(mixed["epsilon"], CASES["lf7-01"]["outputs"]["eps"])
-    printed = lemmas.EXAMPLE.evaluate(lemmas.ExampleInputs(compositionality=2.0, local_epsilon=1.0), "printed").outputs
+    printed = lemmas.EXAMPLE.evaluate(
+        lemmas.EXAMPLE.request(compositionality=2.0, local_epsilon=1.0), "printed"
+    ).outputs
     assert printed["rounds"] == CASES["cmp-04"]["outputs"]["d"]
     assert printed["epsilon"] == "unbounded"
     assert same(printed["compositionality"], CASES["cmp-04"]["outputs"]["C_claimed"])
@@ -132,7 +134,7 @@ def test_conditions_of_rounds_and_lemmas_can_fail() -> None:
     certain = lowy.RoundInputs(clients=10**6, local_epsilon=1.0, local_delta=0.01, delta=1e-6)
     assert holds(lowy.SINGLE_ROUND.evaluate(certain), "delta-below-one") is False
     assert holds(lowy.STANDARD_ROUND.evaluate(standard(CASES["tf2-06"], local_delta=1e-6)), "cap-below-one") is False
-    thin = lemmas.BlanketInputs(clients=1000, share=0.1, delta=1e-6)
+    thin = lemmas.BLANKET.request(clients=1000, share=0.1, delta=1e-6)
     assert holds(lemmas.BLANKET.evaluate(thin), "least-share") is False
 
 
@@ -241,7 +243,7 @@ def test_the_example_reveals_its_input() -> None:
     assert max(ratios) == keep / (1 - keep)
     assert lemmas.EXAMPLE.status is Status.REFUTED
     corrected = lemmas.EXAMPLE.evaluate(
-        lemmas.ExampleInputs(compositionality=2.0, local_epsilon=1.0), "corrected"
+        lemmas.EXAMPLE.request(compositionality=2.0, local_epsilon=1.0), "corrected"
     ).outputs
     assert corrected["epsilon"] == 1.0
     assert corrected["compositionality"] == pytest.approx(2.278, abs=1e-3)
@@ -249,11 +251,11 @@ def test_the_example_reveals_its_input() -> None:
 
 def test_compositionality_below_one_counts_once() -> None:
     """E-27: Corollary F.1's C² is max(C, C²)."""
-    few = lemmas.CompositionalInputs(local_epsilons=(0.1, 0.1), local_epsilon=0.2)
+    few = lemmas.DEFINITION.request(local_epsilons=(0.1, 0.1), local_epsilon=0.2)
     found = lemmas.DEFINITION.evaluate(few).outputs
     assert found["compositionality"] == pytest.approx(math.sqrt(0.5))
     assert found["compositionality_used"] == found["compositionality"]
-    many = lemmas.CompositionalInputs(local_epsilons=(0.1,) * 9, local_epsilon=0.1)
+    many = lemmas.DEFINITION.request(local_epsilons=(0.1,) * 9, local_epsilon=0.1)
     assert lemmas.DEFINITION.evaluate(many).outputs["compositionality_used"] == pytest.approx(9.0)
 
 

@@ -84,31 +84,31 @@ def test_noise_for_the_unweighted_gradient_is_too_little() -> None:
 
 
 def test_who_sees_less_learns_no_more() -> None:
-    found = ours.OBSERVED.evaluate(ours.ObservedInputs(local_epsilon=0.7, log10_delta=-400.0)).outputs
+    found = ours.OBSERVED.evaluate(ours.OBSERVED.request(local_epsilon=0.7, log10_delta=-400.0)).outputs
     assert found["central_epsilon"] == found["shuffled_epsilon"] == 0.7
     assert found["log10_delta"] == pytest.approx(-400.0, rel=1e-14)
     assert "delta" not in found
 
 
 def test_one_pass_algorithms() -> None:
-    found = ours.ONE_PASS.evaluate(ours.OnePassCompositionalityInputs(local_epsilon=1.0, rounds=49)).outputs
+    found = ours.ONE_PASS.evaluate(ours.ONE_PASS.request(local_epsilon=1.0, rounds=49)).outputs
     assert found == {"compositionality": 7.0, "round_epsilon": 1.0}
 
 
 @pytest.mark.parametrize(("slack", "small"), [(0.6, True), (0.61, False)])
 def test_advanced_composition_makes_algorithms_one_compositional(slack: float, small: bool) -> None:
-    inputs = ours.ComposedInputs(local_epsilons=(1e-5,) * 3, delta=slack)
+    inputs = ours.COMPOSED.request(local_epsilons=(1e-5,) * 3, delta=slack)
     found = ours.COMPOSED.evaluate(inputs)
     assert found.conditions[0].holds is small
     assert (found.outputs["compositionality"] <= 1.0) is small
     with pytest.raises(InvalidInput):
-        ours.ComposedInputs(local_epsilons=(), delta=slack)
+        ours.COMPOSED.request(local_epsilons=(), delta=slack)
 
 
 @pytest.mark.parametrize("epsilons", [(0.1, 0.2, 0.3), (1e-6,), (2.0, 0.5)])
 def test_the_printed_drift_is_that_of_dwork_and_roth(epsilons: tuple[float, ...]) -> None:
     """E-35: Σ ε(e^ε − 1) as printed, Σ ε tanh(ε/2) corrected."""
-    inputs = ours.ComposedInputs(local_epsilons=epsilons, delta=1e-5)
+    inputs = ours.COMPOSED.request(local_epsilons=epsilons, delta=1e-5)
     squares = mp.sqrt(mp.fsum(mpf(each) ** 2 for each in epsilons))
     for reading, drift in (("printed", "dwork-roth"), ("corrected", "tanh")):
         found = ours.COMPOSED.evaluate(inputs, reading).outputs  # type: ignore[arg-type]

@@ -17,7 +17,6 @@ from epsilond.accountants.theorems.papers.reshef_levy.conversions import (
     LEMMA_2_6,
     TARGET,
     MuInputs,
-    TargetInputs,
     epsilons,
     exact_epsilon,
     exact_epsilons,
@@ -104,7 +103,7 @@ def test_every_conversion_is_undone() -> None:
         assert back["exact_epsilon"] == pytest.approx(epsilon, rel=1e-9)
         assert float(zcdp_epsilon(np.asarray(zcdp), np.asarray(math.log(delta)))) == pytest.approx(epsilon, rel=1e-9)
         assert lemma_epsilon(mu=lemma, log_delta=math.log(delta)) == pytest.approx(epsilon, rel=1e-13)
-        ratio = TARGET.evaluate(TargetInputs(epsilon=epsilon, delta=delta)).outputs
+        ratio = TARGET.evaluate(TARGET.request(epsilon=epsilon, delta=delta)).outputs
         assert ratio["lemma_noise_ratio"] == exact / lemma
         assert ratio["zcdp_noise_ratio"] == exact / zcdp
 
@@ -144,7 +143,7 @@ def test_the_table_of_the_catalogue() -> None:
 
 
 def test_one_delta_is_needed() -> None:
-    for inputs in (MuInputs, TargetInputs):
+    for inputs in (MuInputs, TARGET.request):
         name = "gaussian_dp_mu" if inputs is MuInputs else "epsilon"
         for deltas in ({}, {"delta": 0.1, "log10_delta": -1.0}):
             with pytest.raises(InvalidInput):

@@ -19,8 +19,6 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
     TRUSTED,
     UNTRUSTED,
     ReportsInputs,
-    ScheduleInputs,
-    TrustedInputs,
     base_std,
     upper_mu,
 )
@@ -141,12 +139,12 @@ def test_the_printed_schedule_gives_more_than_it_says() -> None:
             "rounds": rounds,
             "participations": reports,
         }
-        printed = SCHEDULE.evaluate(ScheduleInputs(**shape)).outputs
+        printed = SCHEDULE.evaluate(SCHEDULE.request(**shape)).outputs
         assert printed["true_gaussian_dp_mu"] == pytest.approx(
             2.0 * math.sqrt(harmonic(reports) / (1 + math.log(rounds))), rel=1e-13
         )
         assert (printed["true_gaussian_dp_mu"] < 2.0) is (rounds > 1)
-        least = SCHEDULE.evaluate(ScheduleInputs(**shape, most_participations=reports), "corrected").outputs
+        least = SCHEDULE.evaluate(SCHEDULE.request(**shape, most_participations=reports), "corrected").outputs
         assert least["true_gaussian_dp_mu"] == pytest.approx(2.0, rel=1e-13)
         assert upper_mu(sensitivity=6.0, base=least["base_std"], participations=reports) >= 2.0 * (1 - 1e-15)
         assert least["base_std"] <= printed["base_std"] * (1 + 1e-15)
@@ -172,10 +170,12 @@ def test_a_malicious_server_exceeds_the_printed_norm() -> None:
 
 def test_the_last_round_of_a_trusted_server_is_not_released() -> None:
     noises = (2.0,) * 10
-    found = TRUSTED.evaluate(TrustedInputs(clipping_norm=3.0, participants=5, noise_stds=noises)).outputs
+    found = TRUSTED.evaluate(TRUSTED.request(clipping_norm=3.0, participants=5, noise_stds=noises)).outputs
     assert found["gaussian_dp_mu"] == pytest.approx(2 * 3 / 5 * math.sqrt(10) / 2, rel=1e-14)
     assert found["released_gaussian_dp_mu"] == pytest.approx(found["gaussian_dp_mu"] * math.sqrt(9 / 10), rel=1e-14)
-    assert TRUSTED.evaluate(TrustedInputs(clipping_norm=3.0, participants=5, noise_stds=())).outputs["zcdp_rho"] == 0.0
+    assert (
+        TRUSTED.evaluate(TRUSTED.request(clipping_norm=3.0, participants=5, noise_stds=())).outputs["zcdp_rho"] == 0.0
+    )
 
 
 def test_spreads_beyond_their_bounds_fail_the_condition() -> None:
@@ -210,14 +210,14 @@ def test_sums_in_closed_form() -> None:
         (ReportsInputs, {"clipping_norm": 1.0, "noise_stds": (1.0, 0.0)}, "/noise_stds/1"),
         (ReportsInputs, {"clipping_norm": 1.0, "noise_stds": (1.0, math.inf)}, "/noise_stds/1"),
         (ReportsInputs, {"clipping_norm": 1.0, "noise_stds": (1.0,), "sensitivities": ()}, "/sensitivities"),
-        (TrustedInputs, {"clipping_norm": 1.0, "participants": 1, "noise_stds": (True,)}, "/noise_stds/0"),
+        (TRUSTED.request, {"clipping_norm": 1.0, "participants": 1, "noise_stds": (True,)}, "/noise_stds/0"),
         (
-            ScheduleInputs,
+            SCHEDULE.request,
             {"clipping_norm": 1.0, "gaussian_dp_mu": 1.0, "rounds": 5, "participations": 6},
             "/participations",
         ),
         (
-            ScheduleInputs,
+            SCHEDULE.request,
             {"clipping_norm": 1.0, "gaussian_dp_mu": 1.0, "rounds": 5, "participations": 2, "most_participations": 6},
             "/most_participations",
         ),

@@ -23,14 +23,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     theorem_step,
 )
 from epsilond.accountants.theorems.risk.bietti.personalization import Landscape, minimal_norm
-from epsilond.accountants.theorems.risk.bietti.privacy_cost import (
-    EQUATION_9,
-    GLOBAL_LIMIT,
-    LOCAL_LIMIT,
-    GlobalLimitInputs,
-    LocalLimitInputs,
-    PrivacyCostInputs,
-)
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import EQUATION_9, GLOBAL_LIMIT, LOCAL_LIMIT
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from epsilond.calibrators import CALIBRATORS
 
@@ -94,7 +87,7 @@ def test_any_step_at_the_theorems_step() -> None:
 
 def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() -> None:
     example = dict(EQUATION_9.examples[0])
-    found = EQUATION_9.evaluate(PrivacyCostInputs(**example))
+    found = EQUATION_9.evaluate(EQUATION_9.request(**example))
     same = evaluated(
         **{
             name: example[name]
@@ -107,9 +100,9 @@ def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() 
     ).outputs
     assert found.outputs["joined_excess_risk"] == pytest.approx(same["excess_risk"], rel=1e-13)
     assert found.outputs["excess_risk"] >= found.outputs["joined_excess_risk"]
-    longer = EQUATION_9.evaluate(PrivacyCostInputs(**{**example, "rounds": 8000})).outputs
+    longer = EQUATION_9.evaluate(EQUATION_9.request(**{**example, "rounds": 8000})).outputs
     assert longer["privacy_term"] == pytest.approx(found.outputs["privacy_term"], rel=1e-13)
-    broken = EQUATION_9.evaluate(PrivacyCostInputs(**{**example, "noise_constant": 1.0}))
+    broken = EQUATION_9.evaluate(EQUATION_9.request(**{**example, "noise_constant": 1.0}))
     assert condition(broken, "constant-suffices").holds is False
     assert condition(found, "constant-suffices").holds is True
 
@@ -121,10 +114,10 @@ def test_the_limits_are_those_of_the_landscape() -> None:
         rounds=500, smoothness=2.0, optimum_norm=1.5, optimum_spread=0.0, noise_std=0.05, dimension=50,
     )  # fmt: skip
     local = LOCAL_LIMIT.evaluate(
-        LocalLimitInputs(clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, local_gradient_std=1.0)
+        LOCAL_LIMIT.request(clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, local_gradient_std=1.0)
     ).outputs
     everything = GLOBAL_LIMIT.evaluate(
-        GlobalLimitInputs(
+        GLOBAL_LIMIT.request(
             clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, shared_gradient_std=0.8, shared_dimension=50,
             noise_std=0.05,
         )
@@ -134,7 +127,7 @@ def test_the_limits_are_those_of_the_landscape() -> None:
     assert landscape.at(1e9).total == pytest.approx(everything["excess_risk"], rel=1e-6)
     assert landscape.at(1e-12).total == pytest.approx(local["excess_risk"], rel=1e-6)
     spread = replace(landscape, spread_squared=100 * 0.7**2)
-    apart = LocalLimitInputs(
+    apart = LOCAL_LIMIT.request(
         clients=100, rounds=500, smoothness=2.0, optimum_norm=1.5, optimum_spread=0.7, local_gradient_std=1.0
     )
     found = LOCAL_LIMIT.evaluate(apart).outputs

@@ -11,14 +11,7 @@ import pytest
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
-from epsilond.accountants.theorems.risk.bietti.personalization import (
-    MINIMAL_NORM,
-    OPTIMUM,
-    Landscape,
-    MinimalNormInputs,
-    OptimumInputs,
-    minimal_norm,
-)
+from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, OPTIMUM, Landscape, minimal_norm
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, VarianceTermInputs
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from tests.oracles import bietti as oracle
@@ -128,7 +121,12 @@ def test_an_optimised_alpha_beats_both_ends_or_sits_at_one_as_the_lemma_says() -
     for epsilon in (0.5, 4.0, 12.0, 14.0, 40.0):
         found = lemma(epsilon=epsilon, rounds=300)
         noise = least_noise_std(
-            clipping_norm=1.0, clients=100, rounds=300, epsilon=epsilon, log_delta=math.log(1e-5), factor=2.0
+            clipping_norm=1.0,
+            clients=100,
+            rounds=300,
+            epsilon=epsilon,
+            log_delta=math.log(1e-5),
+            sensitivity_factor=2.0,
         )
         # so smooth that only the variance counts
         one = landscape(rounds=300, smoothness=1e-12, noise_std=noise, dimension=50)
@@ -189,7 +187,7 @@ def test_the_minimiser_has_the_least_norm() -> None:
         mean = optima.mean(0)
         spread = ((optima - mean) ** 2).sum()
         found = MINIMAL_NORM.evaluate(
-            MinimalNormInputs(
+            MINIMAL_NORM.request(
                 clients=clients, personalization=alpha, optimum_norm=float(np.linalg.norm(mean)),
                 optimum_spread=math.sqrt(spread / clients),
             )
@@ -217,7 +215,7 @@ def test_steps_are_those_of_the_bound_and_continuous_at_the_global_end() -> None
 
 
 def test_the_optimum_theorem_reports_best_and_ends() -> None:
-    found = OPTIMUM.evaluate(OptimumInputs(**OPTIMUM.examples[0])).outputs
+    found = OPTIMUM.evaluate(OPTIMUM.request(**OPTIMUM.examples[0])).outputs
     assert found["personalization"] == found["balanced_personalization"] == 1 / 50
     assert found["excess_risk"] == found["balanced_excess_risk"]
     assert found["excess_risk"] < min(found["local_excess_risk"], found["global_excess_risk"])

@@ -28,8 +28,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import (
     LEMMA_E11,
     LEMMA_E12,
-    ConvexInputs,
-    StronglyConvexInputs,
     weights,
 )
 
@@ -227,7 +225,7 @@ def case(name: str) -> dict[str, Any]:
 
 def test_golden_lemma_e11() -> None:
     given = case("le11-01")["inputs"]
-    inputs = ConvexInputs(
+    inputs = LEMMA_E11.request(
         smoothness=given["beta"],
         initial_distance=given["dist"],
         gradient_variance=float(given["V"]) ** 2,
@@ -241,7 +239,7 @@ def test_golden_lemma_e11() -> None:
 
 def test_golden_lemma_e12() -> None:
     given = case("le12-01")["inputs"]
-    inputs = StronglyConvexInputs(
+    inputs = LEMMA_E12.request(
         smoothness=given["beta"],
         strong_convexity=float(given["mu"]),
         initial_gap=given["Delta"],
@@ -254,7 +252,7 @@ def test_golden_lemma_e12() -> None:
     assert sum(stage["rounds"] for stage in found["stages"]) == 100
     for mu in (0.0, 2.1):
         with pytest.raises(InvalidInput, match="/strong_convexity"):
-            StronglyConvexInputs(**{**vars(inputs), "strong_convexity": mu})
+            LEMMA_E12.request(**{**vars(inputs), "strong_convexity": mu})
 
 
 def problem(**changes: Any) -> AcceleratedProblem:

@@ -11,8 +11,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
     LEMMA_E3,
     LEMMA_E7,
     LEMMA_E8,
-    CoercivityInputs,
-    ContractionInputs,
 )
 
 
@@ -22,7 +20,7 @@ def test_a_step_shrinks_distances_by_each_factor(seed: int) -> None:
     beta = float(10 ** rng.uniform(-2, 2))
     mu = beta * float(10 ** rng.uniform(-3, 0))
     step = 2 / (beta + mu) * float(rng.uniform(0.01, 1))
-    found = LEMMA_E3.evaluate(ContractionInputs(step_size=step, smoothness=beta, strong_convexity=mu)).outputs
+    found = LEMMA_E3.evaluate(LEMMA_E3.request(step_size=step, smoothness=beta, strong_convexity=mu)).outputs
     curvatures = np.concatenate([[mu, beta], rng.uniform(mu, beta, 5)])
     difference = rng.normal(size=7)
     ratio = np.linalg.norm((1 - step * curvatures) * difference) / np.linalg.norm(difference)
@@ -34,10 +32,10 @@ def test_a_step_shrinks_distances_by_each_factor(seed: int) -> None:
 
 def test_a_longer_step_violates_the_condition() -> None:
     for step, holds in ((0.8, True), (0.81, False)):
-        evaluation = LEMMA_E3.evaluate(ContractionInputs(step_size=step, smoothness=2.0, strong_convexity=0.5))
+        evaluation = LEMMA_E3.evaluate(LEMMA_E3.request(step_size=step, smoothness=2.0, strong_convexity=0.5))
         assert (evaluation.conditions[0].holds, evaluation.conditions[0].right) == (holds, 0.8)
     with pytest.raises(InvalidInput, match="/strong_convexity"):
-        ContractionInputs(step_size=0.1, smoothness=1.0, strong_convexity=1.1)
+        LEMMA_E3.request(step_size=0.1, smoothness=1.0, strong_convexity=1.1)
 
 
 def test_projections_on_a_ball_and_a_box_do_not_expand() -> None:
@@ -68,8 +66,8 @@ def test_gradients_are_co_coercive(seed: int) -> None:
         return float(np.sum(scales * slopes / (1 + np.exp(-slopes * w))))
 
     divergence = max(value(x) - value(y) - gradient(y) * (x - y), 0.0)
-    found = LEMMA_E8.evaluate(CoercivityInputs(smoothness=beta, bregman_divergence=divergence)).outputs
+    found = LEMMA_E8.evaluate(LEMMA_E8.request(smoothness=beta, bregman_divergence=divergence)).outputs
     assert (gradient(x) - gradient(y)) ** 2 <= found["squared_gradient_difference"] + 1e-12
-    quadratic = LEMMA_E8.evaluate(CoercivityInputs(smoothness=3.0, bregman_divergence=1.5 * 0.49)).outputs
+    quadratic = LEMMA_E8.evaluate(LEMMA_E8.request(smoothness=3.0, bregman_divergence=1.5 * 0.49)).outputs
     assert quadratic["squared_gradient_difference"] == pytest.approx((3.0 * 0.7) ** 2, rel=1e-14)
     assert math.isfinite(divergence)

@@ -7,7 +7,6 @@ import pytest
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     LEMMA_E10,
-    EnvelopeInputs,
     envelope_gap,
     envelope_lipschitz,
     envelope_strong_convexity,
@@ -75,7 +74,7 @@ def test_the_gap_is_attained() -> None:
 
 
 def test_both_readings() -> None:
-    inputs = EnvelopeInputs(lipschitz=1.0, envelope_smoothness=50.0, strong_convexity=0.5)
+    inputs = LEMMA_E10.request(lipschitz=1.0, envelope_smoothness=50.0, strong_convexity=0.5)
     printed, corrected = (LEMMA_E10.evaluate(inputs, reading).outputs for reading in LEMMA_E10.readings)
     assert printed["lipschitz"] == 2.0 * corrected["lipschitz"]
     assert printed["strong_convexity"] == 0.5

@@ -14,7 +14,6 @@ from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.rates import (
     FIGURE_2,
     REFERENCE_RATES,
-    FigureInputs,
     ReferenceInputs,
 )
 from tests.oracles import lowy as oracle
@@ -39,7 +38,7 @@ ENTRIES = {
 
 
 def figure(reading: Reading, **changes: Any) -> Any:
-    return FIGURE_2.evaluate(FigureInputs(**{**FIGURE_2.examples[0], **changes}), reading).outputs
+    return FIGURE_2.evaluate(FIGURE_2.request(**{**FIGURE_2.examples[0], **changes}), reading).outputs
 
 
 def reference(reading: Reading = "corrected", **changes: Any) -> Any:

@@ -7,7 +7,6 @@ import pytest
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
     LEMMA_E6,
-    SubsetMeanInputs,
     fresh_gradient_variance,
     gradient_variance,
     reused_gradient_variance_printed,
@@ -23,7 +22,7 @@ def test_the_mean_of_a_subset(population: int, drawn: int) -> None:
     exact = np.mean([np.mean(chosen) ** 2 for chosen in combinations(values, drawn)])
     square = float((values**2).mean())
     assert sampling_factor(population=population, drawn=drawn) * square == pytest.approx(exact, rel=1e-12, abs=1e-30)
-    inputs = SubsetMeanInputs(population=population, batch_size=drawn, mean_square=square)
+    inputs = LEMMA_E6.request(population=population, batch_size=drawn, mean_square=square)
     assert LEMMA_E6.evaluate(inputs, "corrected").outputs["variance"] == pytest.approx(exact, rel=1e-12, abs=1e-30)
     assert LEMMA_E6.evaluate(inputs, "printed").outputs["variance"] >= exact - 1e-15
     if 1 < drawn < population:

@@ -22,7 +22,6 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     ORDERS,
     TRUSTED_RUN,
     IndependentInputs,
-    OrderInputs,
     TrustedRunInputs,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (
@@ -218,7 +217,7 @@ def test_the_trusted_servers_bound_is_its_display() -> None:
 
 def test_lower_bounds_are_orders_and_need_more_without_trust() -> None:
     shape: dict[str, Any] = {"clients": 100, "participants": 10, "rounds": 1000, "dimension": 7, "epsilon": 2.0}
-    near, far = (ORDERS.evaluate(OrderInputs(server=who, **shape)).outputs for who in ("trusted", "untrusted"))
+    near, far = (ORDERS.evaluate(ORDERS.request(server=who, **shape)).outputs for who in ("trusted", "untrusted"))
     assert far["privacy_term"] == pytest.approx(10 * near["privacy_term"])
     assert near["statistical_term"] == 0.01
     assert ORDERS.constants == "hidden"

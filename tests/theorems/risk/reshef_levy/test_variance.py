@@ -13,10 +13,9 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.risk.reshef_levy.variance import (
     APPENDIX_G,
     LEMMA_2_1,
+    LEMMA_4_1,
     LEMMA_4_2,
     LEMMA_4_3,
-    GapInputs,
-    NoiseInSumInputs,
     SpreadInputs,
     SumInputs,
 )
@@ -53,7 +52,7 @@ def test_geometric_gaps_by_simulation() -> None:
     for clients, participants in ((4, 2), (10, 2), (20, 1)):
         gaps = draw.geometric(participants / clients, 200_000).astype(float)
         squares = np.square(gaps).sum() / gaps.sum()
-        inputs = GapInputs(clients=clients, participants=participants)
+        inputs = APPENDIX_G.request(clients=clients, participants=participants)
         printed = APPENDIX_G.evaluate(inputs, "printed").outputs["factor"]
         corrected = APPENDIX_G.evaluate(inputs, "corrected").outputs["factor"]
         assert corrected == pytest.approx(math.sqrt(squares), rel=0.02)
@@ -64,9 +63,9 @@ def test_geometric_gaps_by_simulation() -> None:
     ("inputs", "fields", "pointer"),
     [
         (SpreadInputs, {"clients": 3, "participants": 4, "gradient_std": 1.0, "heterogeneity": 1.0}, "/participants"),
-        (GapInputs, {"clients": 3, "participants": 4}, "/participants"),
+        (APPENDIX_G.request, {"clients": 3, "participants": 4}, "/participants"),
         (
-            NoiseInSumInputs,
+            LEMMA_4_1.request,
             {
                 "clipping_norm": 1.0,
                 "gaussian_dp_mu": 1.0,

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import TemplateError
-
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.extras import extra
 from epsilond.reading import read
 from epsilond.witness.reports import words
 from epsilond.witness.reports.canonical import canonical
@@ -28,6 +27,9 @@ from epsilond.witness.reports.record import (
     sealed,
     without_data,
 )
+
+with extra("reports", "a report"):
+    from jinja2 import TemplateError
 
 Outcome = Literal[
     "exactly", "within-the-certificate", "another-engine", "not-confirmed", "contradicts", "refused", "broken"

@@ -10,19 +10,12 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
+from epsilond.progress import Progress
 from epsilond.witness import simulation
-
-Progress = Callable[[int, int], None]
-"""Called with how many blocks are done, and of how many."""
-
-
-def in_silence(done: int, total: int) -> None:
-    """Progress that is not shown."""
-
 
 _prepared: list[simulation.Prepared] = []
 """In a worker: the one simulation it works on."""

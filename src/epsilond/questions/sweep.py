@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.questions.calibrate import calibrator
 from epsilond.reading import near, read
 
 MOST_VALUES = 200
@@ -41,25 +43,35 @@ class Sweep:
         }
 
 
-def sweep_of(calibrator: Calibrator, swept: str, values: Sequence[Any], given: Mapping[str, Any]) -> Sweep:
-    """The calibrator's answers at each value.
+def sweep(algorithm: str, swept: str, values: Sequence[Any], /, **fields: Any) -> Sweep:
+    """The answers of `calibrate` at each of 1 to 200 values of the field `swept`, which `fields` need not have.
+
+    What is refused at a value stands there as that value's error; the others are answered.
+
+    Example:
+        >>> import epsilond
+        >>> run = {"delta": 1e-5, "sampling": "full", "rounds": 10, "relation": "replace-one"}
+        >>> found = epsilond.sweep("gaussian", "epsilon", [1.0, 2.0], solve_for="noise_multiplier", **run)
+        >>> [round(each.answer.parameters.noise_multiplier, 2) for each in found.answers]
+        [23.59, 12.61]
 
     Raises:
-        InvalidInput: no such field, no values or too many, or each is refused for the same fault of another field.
+        InvalidInput: no such algorithm or field, no values or too many, or each is refused for the same other field.
     """
-    known = [field.name for field in fields(calibrator.problem)]
+    chosen = calibrator(algorithm)
+    known = [field.name for field in dataclasses.fields(chosen.problem)]
     if swept not in known:
         raise InvalidInput.at("/sweep/field", "is not a field" + near(swept, known), allowed=", ".join(known))
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
-    answers = tuple(_at(calibrator, value, {**given, swept: value}) for value in values)
+    answers = tuple(_at(chosen, value, {**fields, swept: value}) for value in values)
     refused = [each.error.faults for each in answers if isinstance(each.error, InvalidInput)]
     if len(refused) == len(answers):
         common = set(refused[0]).intersection(*refused)
         elsewhere = [fault for fault in refused[0] if fault in common and not _within(swept, fault)]
         if elsewhere:
             raise InvalidInput(*elsewhere)
-    return Sweep(algorithm=calibrator.name, field=swept, answers=answers)
+    return Sweep(algorithm=chosen.name, field=swept, answers=answers)
 
 
 def _within(swept: str, fault: Fault) -> bool:

@@ -1,42 +1,51 @@
-"""Accounts and verified reports for a reader at a terminal."""
+"""Accounts, and reports that were verified."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
-from epsilond.reporting import Verification
-from epsilond.tables import at_delta, bullets, new_table, outward, pairs
+from epsilond.terminal.parts import at_delta, bullets, outward, pairs, remarks, table
 from epsilond.witness.reports import numbers
 from epsilond.witness.reports.meanings import ADVANTAGE, true_positives
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
+    from epsilond.questions.report import Verification
+
+FIGURES = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
+NOT_CHECKED = (
+    "the conditions under If, which only those who run it can vouch for",
+    "that what is described was what was run",
+    "the date, and who made the report: a hash is no signature",
+)
 
 
 def account(answer: AccountAnswer) -> RenderableType:
     """The curve where it was asked, the verdict on the claim, its meaning, what was tried and assumed, and warnings."""
     guarantee = answer.guarantee
-    table = new_table("Guaranteed", "ε", "δ", "log10 δ")
-    for point in answer.points or (guarantee,):
-        table.add_row(outward(point.epsilon), outward(point.delta), outward(point.log10_delta))
+    points = answer.points or (guarantee,)
     whom = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}; lower end {guarantee.tight}"
-    parts: list[RenderableType] = [table, Text(whom), Text(guarantee.in_words)]
-    if answer.claim is not None:
-        parts.append(_claim(answer.claim))
     meaning = {ADVANTAGE: outward(answer.meaning.advantage)}
     for one in answer.meaning.true_positive_rates:
         meaning[true_positives(one.false_positive_rate)] = outward(one.true_positive_rate)
-    parts.append(pairs("Meaning", meaning))
-    tried = new_table("Considered", "theorem", "applies", "why not")
-    for each in answer.considered:
-        tried.add_row(each.theorem, "yes" if each.applies else "no", each.reason or "")
-    parts.append(tried)
-    parts += bullets("If", [condition.statement for condition in answer.declared_conditions])
-    parts += bullets("Mind", [warning.message for warning in answer.warnings])
-    parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
-    return Group(*parts)
+    tried = (
+        {"theorem": each.theorem, "applies": "yes" if each.applies else "no", "why not": each.reason or ""}
+        for each in answer.considered
+    )
+    return Group(
+        table("Guaranteed", ({name: outward(getattr(at, one)) for name, one in FIGURES.items()} for at in points)),
+        Text(whom),
+        Text(guarantee.in_words),
+        *(() if answer.claim is None else (_claim(answer.claim),)),
+        pairs("Meaning", meaning),
+        table("Considered", tried),
+        *remarks(answer.declared_conditions, answer.warnings),
+        Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))),
+    )
 
 
 def _claim(claim: ClaimAnswer) -> RenderableType:
@@ -73,13 +82,6 @@ def verification(found: Verification) -> RenderableType:
     return Group(*parts)
 
 
-NOT_CHECKED = (
-    "the conditions under If, which only those who run it can vouch for",
-    "that what is described was what was run",
-    "the date, and who made the report: a hash is no signature",
-)
-
-
 def _figures(recomputed: Mapping[str, Any]) -> Mapping[str, Any]:
     """Parameters in full, then every enclosure of the guarantee, of further points and of a claim."""
     guarantee = recomputed["guarantee"]
@@ -88,8 +90,7 @@ def _figures(recomputed: Mapping[str, Any]) -> Mapping[str, Any]:
         figures |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
     for place, point in enumerate(recomputed.get("points", (guarantee,)), start=1):
         at = f"point {place}: " if "points" in recomputed else ""
-        names = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
-        figures |= {f"{at}{name}": numbers.outward(point[key]) for name, key in names.items()}
+        figures |= {f"{at}{name}": numbers.outward(point[key]) for name, key in FIGURES.items()}
     if claim := recomputed.get("claim"):
         figures["claim"] = f"ε = {claim['epsilon']:g} at log10 δ = {claim['log10_delta']:g}: holds {claim['holds']}"
     return figures

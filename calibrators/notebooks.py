@@ -1,0 +1,44 @@
+"""What a notebook shows of an answer: its figures in a table, all of it escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+PARTS = ("algorithm", "parameters", "in_words", "epsilon", "delta", "log10_delta", "claim", "risk", "upper", "lower")
+"""Of an answer and of its guarantee, in this order; warnings come last."""
+OF_A_BOUND = ("theorem", "reading", "value", "scale", "constant")
+"""What a bound shows of itself: its conditions are for those who ask for them."""
+
+
+class ShownInNotebooks:
+    """An answer with a short form in HTML."""
+
+    def _repr_html_(self) -> str:
+        from epsilond.calibrators.answer import as_json  # noqa: PLC0415  which imports this
+
+        body = as_json(self)
+        told = body | body.get("guarantee", {})
+        shown = {name: told[name] for name in PARTS if name in told}
+        shown |= {"mind": [warning["message"] for warning in body.get("warnings", ())]}
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in flattened(shown, "")
+        )
+        return f"<table>{cells}</table>"
+
+
+def flattened(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Dotted names and their values; both ends of an enclosure and what identifies a bound on one line."""
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from flattened(item, f"{name} {place + 1}" if len(value) > 1 else name)
+    elif not isinstance(value, Mapping):
+        yield name, str(value)
+    elif value.keys() == {"lower", "upper"} and not any(isinstance(end, Mapping) for end in value.values()):
+        yield name, f"[{value['lower']}, {value['upper']}]"
+    elif "theorem" in value:
+        yield name, ", ".join(str(value[part]) for part in OF_A_BOUND if part in value)
+    else:
+        for inner, item in value.items():
+            yield from flattened(item, f"{name}.{inner}" if name else inner)

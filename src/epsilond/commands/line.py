@@ -1,0 +1,77 @@
+"""The command line. Its commands are families in `epsilond/commands/`; one is imported when it is called.
+
+Exit codes: `src/epsilond/commands/exits.py`; they stand at the end of `epsilond --help` too.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.commands.exits import EPILOG
+
+FAMILIES = {
+    "serve": "serve",
+    "keys": "serve",
+    "calibrate": "algorithms",
+    "risk-bound": "algorithms",
+    "algorithms": "algorithms",
+    "plan": "plan",
+    "account": "account",
+    "theorems": "theorems",
+    "evaluate": "theorems",
+    "simulate": "simulate",
+    "report": "report",
+    "verify": "report",
+}
+"""The commands in the order in which they are listed, and the file that has each, with its `add(main)`."""
+
+
+class Commands(TyperGroup):
+    """The commands of `FAMILIES`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Their names."""
+        return [*FAMILIES, "version"]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command of that name; its family is imported now."""
+        family = typer.Typer(pretty_exceptions_enable=False)
+        family.command()(version)
+        if cmd_name in FAMILIES:
+            import_module(f"epsilond.commands.{FAMILIES[cmd_name]}").add(family)
+        return get_group(family).commands.get(cmd_name)
+
+
+line = typer.Typer(
+    name="epsilond",
+    cls=Commands,
+    help="Certified privacy accounting and noise calibration for federated learning.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def version() -> None:
+    """Print the version."""
+    typer.echo(ENGINE_VERSION)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@line.callback()
+def options(
+    _: Annotated[bool, typer.Option("--version", help="print the version", is_eager=True, callback=_version)] = False,
+) -> None:
+    """Certified privacy accounting and noise calibration for federated learning."""

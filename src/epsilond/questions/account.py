@@ -1,0 +1,113 @@
+"""What can be proved of what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.theorem import Effort
+from epsilond.calibrators import accounts as accounting
+from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion, Claim
+from epsilond.reading import read, read_value
+
+
+@overload
+def account(
+    spec: Spec | Mapping[str, Any],
+    *,
+    relation: Relation,
+    unit: Unit = "record",
+    observer: Observer = "server",
+    epsilon: None = None,
+    delta: None = None,
+    log10_delta: None = None,
+    claim: Claim | Mapping[str, Any] | None = None,
+    effort: Effort = "default",
+) -> Accounted: ...
+
+
+@overload
+def account(
+    spec: Spec | Mapping[str, Any],
+    *,
+    relation: Relation,
+    unit: Unit = "record",
+    observer: Observer = "server",
+    epsilon: float | Sequence[float] | None = None,
+    delta: float | Sequence[float] | None = None,
+    log10_delta: float | Sequence[float] | None = None,
+    claim: Claim | Mapping[str, Any] | None = None,
+    effort: Effort = "default",
+) -> AccountAnswer: ...
+
+
+def account(
+    spec: Spec | Mapping[str, Any],
+    *,
+    relation: Relation,
+    unit: Unit = "record",
+    observer: Observer = "server",
+    epsilon: float | Sequence[float] | None = None,
+    delta: float | Sequence[float] | None = None,
+    log10_delta: float | Sequence[float] | None = None,
+    claim: Claim | Mapping[str, Any] | None = None,
+    effort: Effort = "default",
+) -> Accounted:
+    """What can be proved of what was run, for a stated neighbouring relation, unit and observer.
+
+    `spec` is a spec or its JSON form, a mapping with a `kind`. With one of `epsilon` [nat], `delta` and `log10_delta`,
+    a number or a sequence of up to 1000, it answers what `POST /v1/accounts` answers: the guarantee there, the points,
+    and what it means to an attacker. Without any it answers all but those, much faster; `guarantee.curve` can then be
+    asked. `claim` is an (ε, δ) to be checked: a mapping of `epsilon` and of `delta` or `log10_delta`.
+
+    Guarantees: every pair of ends encloses the truth over all neighbours in the stated setting.
+
+    Example:
+        >>> import epsilond
+        >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+        >>> run = epsilond.Repeated(times=1000, mechanism=step)
+        >>> found = epsilond.account(
+        ...     run, relation="add-or-remove-one", delta=1e-5, claim={"epsilon": 2.0, "delta": 1e-5}
+        ... )
+        >>> print(f"{found.guarantee.epsilon.lower:.4f} {found.guarantee.epsilon.upper:.4f} {found.claim.holds}")
+        1.8282 1.8282 True
+        >>> print(f"{found.guarantee.curve.delta(epsilon=2.0).upper:.2e}")
+        2.67e-06
+
+    Raises:
+        InvalidInput: the spec describes nothing that can be run, several of ε, δ and log10 δ are given, or one of them
+            is outside its domain.
+        NoCertificate: no theorem covers some part of it under this relation, or the work exceeds the fixed budget.
+    """
+    fields = {"spec": spec, "relation": relation, "unit": unit, "observer": observer, "claim": claim}
+    points = {"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}
+    query = {f"{name}s" if np.ndim(value) else name: value for name, value in points.items() if value is not None}
+    chosen: Effort = read_value(Effort, effort, at="/effort")
+    if not query:
+        return accounting.stated(read(AccountQuestion, fields), effort=chosen)
+    try:
+        problem = read(AccountProblem, {**fields, "query": {name: _listed(value) for name, value in query.items()}})
+    except InvalidInput as error:
+        raise InvalidInput(*map(_of_argument, error.faults)) from None
+    return accounting.answer(problem, effort=chosen)
+
+
+def _listed(value: Any) -> Any:
+    """An array as a list."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _of_argument(fault: Fault) -> Fault:
+    """A fault of the HTTP body's query, in terms of the argument: /query/deltas/3 is /delta/3."""
+    query, _, place = fault.pointer.removeprefix("/query/").partition("/")
+    if not fault.pointer.startswith("/query"):
+        return fault
+    pointer = "/" + "/".join(part for part in (query.removesuffix("s"), place) if part) if query else ""
+    return Fault(
+        pointer.replace("//query", ""), fault.message.replace(", epsilons, deltas, log10_deltas", ""), fault.allowed
+    )

@@ -1,0 +1,46 @@
+"""What to run an algorithm with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.reading import asked, named
+
+
+def calibrator(name: str) -> Calibrator:
+    """The calibrator of that name.
+
+    Raises:
+        InvalidInput: there is none; the message proposes near names.
+    """
+    return named(name, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
+
+
+def calibrate(algorithm: Any, /, **fields: Any) -> Calibration:
+    """What to run `algorithm` with, so that the target (ε, δ) is certified.
+
+    The fields are those of the HTTP body and of the command line. Instead of a name and fields a request may be given,
+    one of `epsilond.requests`; fields then take the place of its own.
+
+    Guarantees: the upper end of the answer's guarantee meets the target at the parameters returned.
+
+    Example:
+        >>> import epsilond
+        >>> answer = epsilond.calibrate(
+        ...     "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=10,
+        ...     dimension=100, lipschitz=1.0, diameter=1.0, rounds=50, batch_size=100,
+        ... )
+        >>> answer.guarantee.epsilon.upper <= 1.0
+        True
+
+    Raises:
+        InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
+        NoCertificate: nothing can be certified; the error holds the condition with both sides and what is nearest.
+    """
+    chosen, problem = asked(algorithm, CALIBRATORS, fields)
+    answer = chosen.solve(problem)
+    assert isinstance(answer, Calibration)
+    return answer

@@ -1,0 +1,42 @@
+"""Every algorithm on one problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from epsilond.calibrators.planning.answer import PlanAnswer
+from epsilond.calibrators.planning.planners import PLANNERS
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.planning.rankings import answer_of, drafts, settle
+from epsilond.progress import Progress, in_silence
+from epsilond.reading import read
+
+
+def plan(*, progress: Progress = in_silence, **fields: Any) -> PlanAnswer:
+    """Every algorithm on one problem side by side, ranked among those whose guarantees are of one kind.
+
+    The fields are those of the HTTP body: the target, the federation, the learning problem, whom the caller trusts, and
+    what to rank by; or a risk to `reach`, and the field to solve for. An algorithm that does not apply says why. Each
+    that does is calibrated in turn, which may take a minute for all; `progress` is called with how many are done and
+    how many there are.
+
+    Example:
+        >>> import epsilond
+        >>> found = epsilond.plan(
+        ...     epsilon=1.0, delta=1e-5, clients=50, samples_per_client=1000, dimension=20, lipschitz=1.0, diameter=2.0,
+        ...     smoothness=1.0, trust=["local"], algorithms=["one-pass-accelerated-mb-sgd", "mu2-sgd", "ppsgd"],
+        ... )
+        >>> [group.ranked for group in found.groups]
+        [('one-pass-accelerated-mb-sgd', 'mu2-sgd (untrusted server)')]
+
+    Raises:
+        InvalidInput: fields that no run can have, or an algorithm that there is not.
+    """
+    problem = read(PlanProblem, fields)
+    drafted = drafts(PLANNERS, problem)
+    settled = []
+    for done, each in enumerate(drafted):
+        progress(done, len(drafted))
+        settled.append((each, settle(each, problem)))
+    progress(len(drafted), len(drafted))
+    return answer_of(problem, settled)

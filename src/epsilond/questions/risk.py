@@ -1,0 +1,31 @@
+"""What excess risk to expect of a run, from above and below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.reading import asked
+
+
+def bound_risk(algorithm: Any, /, **fields: Any) -> RiskBoundsAnswer:
+    """Upper and lower bounds on the excess risk of a run of `algorithm`.
+
+    The fields are those of the HTTP body and of the command line; or a request is given, one of `epsilond.requests`.
+
+    Example:
+        >>> import epsilond
+        >>> answer = epsilond.bound_risk(
+        ...     "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=10, dimension=100,
+        ...     lipschitz=1.0, diameter=1.0, smoothness=1.0, rounds=50, batch_size=100, noise_std=0.01,
+        ... )
+        >>> [bound.constant for bound in answer.upper], answer.lower[0].theorem
+        (['explicit', 'explicit', 'explicit', 'hidden'], 'lowy.3.1')
+
+    Raises:
+        InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
+        NoCertificate: no noise was given, and none can be certified.
+    """
+    chosen, problem = asked(algorithm, RISK_BOUNDS, fields)
+    return chosen.solve(problem)

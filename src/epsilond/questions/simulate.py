@@ -1,0 +1,62 @@
+"""Run what a bound or a guarantee speaks of, and measure beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.extras import extra
+from epsilond.progress import Progress, in_silence
+from epsilond.reading import named, read, read_value
+
+with extra("simulate", "a simulation"):
+    from epsilond.questions.blocks import run_blocks
+    from epsilond.witness import simulation
+    from epsilond.witness.presets import PRESETS, PresetSimulation
+    from epsilond.witness.requests import SimulationRequest
+
+
+def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **overrides: Any) -> Any:
+    """The simulation that is asked for: a request, its JSON form, or the name of a preset; overrides take precedence.
+
+    Raises:
+        InvalidInput: there is no such preset, or the request describes nothing that can be run.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if isinstance(asked, str):
+        preset = named(asked, {each.name: each for each in PRESETS}, at="/preset", noun="preset")
+        return read(PresetSimulation, {"preset": preset.name, **given})
+    kind = asked.get("kind") if isinstance(asked, Mapping) else asked.kind
+    if "repetitions" in given and kind == "audit":
+        raise InvalidInput.at("/repetitions", "an audit has samples, not repetitions")
+    if isinstance(asked, Mapping):
+        return read_value(SimulationRequest, {**asked, **given}, at="")
+    return replace(asked, **given) if given else asked
+
+
+def simulate(
+    asked: SimulationRequest | Mapping[str, Any] | str,
+    *,
+    repetitions: int | None = None,
+    seed: int | None = None,
+    workers: int = 1,
+    progress: Progress = in_silence,
+) -> Any:
+    """Run what a bound or a guarantee speaks of, and set the measurement beside it.
+
+    `asked` is a request (`kind` risk, audit or preset) or its JSON form, or a preset's name; `repetitions` and `seed`
+    override its own. With several `workers` the blocks run in processes, and a script needs the usual
+    `if __name__ == "__main__":`. The answer does not depend on their number. `progress` is called with the blocks done
+    and their number. `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that.
+
+    Raises:
+        InvalidInput: the request describes nothing that can be run; every fault carries a JSON pointer.
+        NoCertificate: noise is to be calibrated, and nothing can be certified.
+    """
+    request = simulation_request(asked, repetitions=repetitions, seed=seed)
+    if workers < 1:
+        raise InvalidInput.at("/workers", "is out of range", allowed="≥ 1")
+    prepared = simulation.prepare(request)
+    return simulation.assemble(prepared, run_blocks(prepared, workers, progress))

@@ -1,0 +1,181 @@
+"""Calibrations, sweeps of them, and bounds on a risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from epsilond.calibrators.answer import as_json
+from epsilond.terminal.parts import (
+    DIGITS,
+    at_delta,
+    bullets,
+    if_vacuous,
+    outward,
+    pairs,
+    remarks,
+    rounded,
+    table,
+    upward,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import Calibration, FrontierRun, GuaranteeAnswer, PrintedReading, Risk
+    from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+    from epsilond.questions.sweep import AtValue, Sweep
+
+
+def calibration(answer: Calibration) -> RenderableType:
+    """Parameters, guarantee, printed readings beside the certified figure, risk, what is assumed, and warnings."""
+    parts: list[RenderableType] = [
+        pairs("Run with", as_json(answer.parameters)),
+        _guarantee(answer.guarantee),
+        Text(answer.guarantee.in_words),
+    ]
+    if answer.as_printed:
+        rows = [_certified(answer), *map(_reading, answer.as_printed)]
+        parts.append(table("As printed, beside what is certified", rows))
+    if answer.risk is not None:
+        parts.append(_risk(answer.risk))
+    if answer.communication is not None:
+        parts.append(pairs("Communication", as_json(answer.communication)))
+    if answer.frontier is not None:
+        parts.append(frontier(answer.frontier))
+    parts += remarks(answer.declared_conditions, answer.warnings)
+    parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
+    return Group(*parts)
+
+
+def frontier(runs: Sequence[FrontierRun]) -> RenderableType:
+    """Risk against rounds and traffic; a bound at an estimated noise is an estimate, and said to be."""
+    return table(
+        "Risk against rounds and traffic",
+        (
+            {
+                "rounds": str(run.rounds),
+                "batch_size": str(run.batch_size),
+                "risk at most": ("" if run.certified else "about ") + rounded(run.risk),
+                "bits per client": rounded(run.bits_per_client),
+                "bits in all": rounded(run.total_bits),
+                "": ", ".join(("the answer",) * run.chosen + ("no better than the start",) * bool(run.vacuous)),
+            }
+            for run in runs
+        ),
+    )
+
+
+def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
+    """The run, bounds from above and below, references, and what is hidden in them."""
+    rows = [
+        {
+            "side": "upper",
+            "theorem": f"{above.theorem} ({above.reading})",
+            "bound": upward(above.value) + if_vacuous(above.vacuous, answer.baseline),
+            "order": "" if above.scale is None else f"{above.scale:.{DIGITS}g}",
+        }
+        for above in answer.upper
+    ]
+    rows += [
+        {
+            "side": "lower",
+            "theorem": f"{below.theorem} (trust {below.trust})",
+            "bound": "",
+            "order": f"{below.scale:.{DIGITS}g}",
+        }
+        for below in answer.lower
+    ]
+    reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
+    named = [(above.theorem, above.conditions) for above in answer.upper]
+    named += [(below.theorem, below.conditions) for below in answer.lower]
+    failing = [f"{name}: {verdict(one)}" for name, found in named for one in found if one.holds is False]
+    return Group(
+        pairs("Run", as_json(answer.run)),
+        table(f"Excess risk ({answer.objective})", rows),
+        pairs("Compare", reference),
+        *bullets("Does not hold here", failing),
+        *remarks(answer.declared_conditions, answer.warnings),
+    )
+
+
+def sweep(answer: Sweep) -> RenderableType:
+    """One row for each value."""
+    rows = ({answer.field: str(each.value), **_figures(each)} for each in answer.answers)
+    return table(f"{answer.algorithm}, by {answer.field}", rows)
+
+
+def _figures(each: AtValue) -> Mapping[str, str]:
+    names = ("noise", "ε", "log10 δ", "risk at most", "bits")
+    if each.answer is None:
+        return {**dict.fromkeys(names, ""), "": str(each.error)}
+    told: Mapping[str, Any] = as_json(each.answer)
+    parameters, upper = told["parameters"], told.get("risk", {}).get("upper", {})
+    hidden = " (order)" if upper.get("constant") == "hidden" else ""
+    vacuous = " (no better than the start)" if upper.get("vacuous") else ""
+    figures = (
+        str(parameters.get("noise_std", parameters.get("noise_multiplier", ""))),
+        outward(each.answer.guarantee.epsilon),
+        outward(each.answer.guarantee.log10_delta),
+        f"{upward(upper.get('value'))}{hidden}{vacuous}",
+        upward(told.get("communication", {}).get("total_bits")),
+    )
+    return {**dict(zip(names, figures, strict=True)), "": ""}
+
+
+def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
+    target = answer.target
+    return pairs(
+        "Guaranteed",
+        {
+            "definition": answer.definition,
+            "of whom": f"{answer.unit} ({answer.relation}), against {answer.observer}; sampling {answer.sampling}",
+            f"ε at {at_delta(target.delta, target.log10_delta)}": outward(answer.epsilon),
+            f"δ at ε = {target.epsilon:.{DIGITS}g}": outward(answer.delta),
+            "log10 δ": outward(answer.log10_delta),
+            "lower end": answer.tight,
+            "smallest": answer.minimal,
+            "sensitivity": "differs by group" if answer.sensitivity is None else answer.sensitivity,
+        },
+    )
+
+
+def _certified(answer: Calibration) -> Mapping[str, str]:
+    certified = as_json(answer.parameters)
+    shared = [name for name in answer.as_printed[0].parameters if name in certified]
+    return {
+        "reading": "certified",
+        "parameters": ", ".join(f"{name} {certified[name]}" for name in shared),
+        "claims ε": f"{answer.guarantee.target.epsilon:g}",
+        "claims risk": "",
+        "true ε": outward(answer.guarantee.epsilon),
+        "conditions": "",
+    }
+
+
+def _reading(reading: PrintedReading) -> Mapping[str, str]:
+    claims = reading.claims
+    failing = [verdict(condition) for condition in reading.conditions if condition.holds is not True]
+    return {
+        "reading": f"{reading.theorem} {reading.reading} ({reading.status.value})",
+        "parameters": ", ".join(f"{name} {value:.{DIGITS}g}" for name, value in reading.parameters.items()),
+        "claims ε": f"{claims.epsilon:g}",
+        "claims risk": upward(claims.excess_risk) + if_vacuous(claims.vacuous, claims.baseline),
+        "true ε": outward(reading.true.epsilon) if reading.true is not None else "",
+        "conditions": "; ".join(failing) or "hold",
+    }
+
+
+def _risk(risk: Risk) -> RenderableType:
+    rows: dict[str, str] = {} if risk.objective is None else {"of": risk.objective}
+    for side, bound in (("at most", risk.upper), ("at least", risk.lower)):
+        if bound is not None:
+            name = side if bound.constant == "explicit" else f"{side} the order of"
+            value = rounded(bound.value, up=side == "at most")
+            source = f"({bound.constant} constant, {bound.theorem})"
+            rows[name] = f"{value} {source}{if_vacuous(bound.vacuous, risk.baseline)}"
+    if risk.baseline is not None:
+        rows["the start has at most"] = str(risk.baseline)
+    return pairs("Excess risk", rows)

@@ -1,0 +1,167 @@
+"""Answers of simulations for a reader at a terminal. They are read in their JSON form, which every kind has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+
+from epsilond.calibrators.answer import as_json
+from epsilond.terminal.parts import bullets, pairs, table
+from epsilond.witness.presets import PresetSimulation
+from epsilond.witness.simulation import plan as simulation_plan
+
+if TYPE_CHECKING:
+    from epsilond.witness.experiment import Preset
+
+DIGITS = 4
+
+
+def presets(listed: Sequence[Preset]) -> RenderableType:
+    """One row for each experiment."""
+    plans = [simulation_plan(PresetSimulation(preset=each.name)) for each in listed]  # type: ignore[arg-type]
+    rows = (
+        {
+            "preset": each.name,
+            "what it shows": each.summary,
+            "from": each.source,
+            "about, on one core": f"{plan.seconds:.0f} s",
+        }
+        for each, plan in zip(listed, plans, strict=True)
+    )
+    return table("Presets", rows)
+
+
+def simulation(answer: Any) -> RenderableType:
+    """What was run, measured, and promised."""
+    body = as_json(answer)
+    return TABLES[body["kind"]](body)
+
+
+def _risk(body: Mapping[str, Any]) -> RenderableType:
+    rows = (
+        {
+            "run": series["name"],
+            "mean": _short(series["final"]["mean"]),
+            f"{body['confidence']:.0%} band": _ends(series["final"]),
+            "standard error": _short(series["final"]["standard_error"]),
+        }
+        for series in body["series"]
+    )
+    return Group(
+        pairs("Run with", body["parameters"]),
+        *_guaranteed(body),
+        table("Excess risk", rows),
+        table("Bounds", map(_bound, body["bounds"])),
+        *_mind(body),
+    )
+
+
+def _mind(body: Mapping[str, Any]) -> list[RenderableType]:
+    return bullets("Mind", [warning["message"] for warning in body["warnings"]])
+
+
+def _guaranteed(body: Mapping[str, Any]) -> list[RenderableType]:
+    guarantee = body.get("guarantee")
+    if guarantee is None:
+        return []
+    of_whom = f"{guarantee['unit']} ({guarantee['relation']}), against {guarantee['observer']}"
+    return [pairs("Guaranteed", {"of whom": of_whom, "ε": _ends(guarantee["epsilon"])})]
+
+
+def _bound(bound: Mapping[str, Any]) -> Mapping[str, str]:
+    of = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
+    return {
+        "theorem": bound["theorem"] + of,
+        "value": f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})",
+        "bound/measured": _short(bound.get("ratio", "")),
+        "holds": bound.get("holds") or f"not compared: {bound['reason']}",
+    }
+
+
+def _audit(body: Mapping[str, Any]) -> RenderableType:
+    rows = {
+        "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
+        "proved of μ": f"μ ≥ {_short(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
+        f" (ε ≥ {_short(body['gaussian']['epsilon_if_gaussian'])} if it is Gaussian)",
+        "impossible outputs": _escape(body["escape"]),
+        "verdicts rest on": {"test": "the test", "escape": "impossible outputs"}[body["evidence"]],
+        "certified": f"ε in {_ends(body['certified'])}",
+        "at δ": f"10^{body['log10_delta']:.6g}",
+        "confidence": f"{body['confidence']:.6g}",
+        "verdict": body["verdict"],
+    }
+    if "claim" in body:
+        verdict = {True: "disproved", False: "certified"}.get(body["claim"]["violated"], "undecidable")
+        rows["claimed"] = f"ε ≤ {_short(body['claim']['epsilon'])}: {verdict}"
+        rows["proved at the claimed ε"] = f"δ ≥ {_short(body['claim']['delta_lower'])}"
+    return Group(pairs("Audit", rows), *bullets("That is", [body["meaning"]]))
+
+
+def _escape(escape: Mapping[str, Any]) -> str:
+    """What outputs that the other data set cannot give prove."""
+    if not escape["observed"]:
+        return "none seen"
+    proved = "so that no ε holds" if escape["epsilon_lower"] == "unbounded" else "not above δ"
+    return f"{escape['observed']} seen: probability ≥ {_short(escape['probability_lower'])}, {proved}"
+
+
+def _place(body: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, str]:
+    """Where a cell of the grid stands."""
+    axes = [body[name]["name"] for name in ("panels", "lines", "across") if name in body]
+    return {name: _short(cell["place"][name]) for name in axes}
+
+
+def _audited(cell: Mapping[str, Any]) -> Mapping[str, str]:
+    claim = cell.get("claim")
+    return {
+        "by its test": _short(cell["test_epsilon_lower"]),
+        "proved at least": _short(cell["epsilon_lower"]),
+        "certified": _ends(cell["epsilon"]),
+        "claimed": "" if claim is None else _short(claim["epsilon"]),
+        "disproved": "" if claim is None else str(claim["violated"]).lower(),
+        "δ there at least": "" if claim is None else _short(claim["delta_lower"]),
+    }
+
+
+def _measured(cell: Mapping[str, Any], beside: Sequence[str]) -> Mapping[str, str]:
+    final, set_beside = cell["final_excess"], cell.get("beside", {})
+    least = min(_compared(cell["bounds"]), key=lambda bound: bound["value"], default=None)
+    return {
+        "ε": _short(cell["epsilon"]["upper"]) if "epsilon" in cell else "",
+        "measured": _short(final["mean"]),
+        "band": _ends(final),
+        **{name: _short(set_beside[name]["mean"]) if name in set_beside else "" for name in beside},
+        "least bound": "" if least is None else f"{_short(least['value'])} ({least['theorem']})",
+        "holds": "" if least is None else least["holds"],
+    }
+
+
+def _preset(body: Mapping[str, Any]) -> RenderableType:
+    cells = body["cells"]
+    if cells[0]["kind"] == "audit":
+        return table(body["title"], ({**_place(body, cell), **_audited(cell)} for cell in cells))
+    beside = list(dict.fromkeys(name for cell in cells for name in cell.get("beside", {})))
+    rows = ({**_place(body, cell), **_measured(cell, beside)} for cell in cells)
+    return Group(table(body["title"], rows), *_mind(body))
+
+
+def _compared(bounds: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those on the excess risk that are compared."""
+    return [bound for bound in bounds if bound["compared"] and bound["quantity"] == "excess"]
+
+
+TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {
+    "risk": _risk,
+    "audit": _audit,
+    "preset": _preset,
+}
+
+
+def _ends(ends: Mapping[str, Any]) -> str:
+    return f"[{_short(ends['lower'])}, {_short(ends['upper'])}]"
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.{DIGITS}g}"
