@@ -43,7 +43,8 @@ def test_every_bounder_is_of_a_calibrator_and_rests_on_registered_theorems() -> 
     for bounder in RISK_BOUNDS:
         assert set(bounder.theorems) <= ids
         answer = bounded(bounder)
-        used = {bound.theorem for bound in (*answer.upper, *answer.lower)} | {answer.reference.theorem}
+        used = {*(bound.theorem for bound in answer.upper), *(bound.theorem for bound in answer.lower)}
+        used.add(answer.reference.theorem)
         assert used <= set(bounder.theorems)
 
 
@@ -147,7 +148,7 @@ def test_a_step_size_that_is_given_is_used_and_is_no_better() -> None:
 
 def test_without_a_noise_it_is_the_certified_one() -> None:
     answer = bounded(MB_SGD, noise_std=None)
-    certified = mb_sgd.CALIBRATOR.solve(mb_sgd.MbSgdProblem(**mb_sgd.CALIBRATOR.example))
+    certified = mb_sgd.CALIBRATOR.solve(mb_sgd.CALIBRATOR.problem(**mb_sgd.CALIBRATOR.example))
     assert answer.run.noise_source == "certified"
     assert answer.run.noise_std == certified.parameters.noise_std
     assert certified.risk is not None

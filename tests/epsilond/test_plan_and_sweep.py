@@ -95,7 +95,7 @@ def test_a_plan_takes_the_body_of_the_service() -> None:
     assert seen[-1] == (3, 3)
     assert json.loads(run("plan", "--json", *options(PLAN))) == json.loads(json.dumps(as_json(found)))
     with pytest.raises(InvalidInput):
-        epsilond.plan(**PLAN, sigma=1.0)
+        epsilond.plan(**PLAN, sigma=1.0)  # type: ignore[call-arg]
 
 
 def test_the_plans_table_ranks_and_says_why_not() -> None:

@@ -17,9 +17,11 @@ from typer.testing import CliRunner
 import epsilond
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.commands.line import line
+from epsilond.progress import in_silence
 from epsilond.questions import blocks
 from epsilond.questions import simulate as simulating
 from epsilond.terminal import simulations
+from epsilond.witness import simulation
 from epsilond.witness.presets import PRESETS, PresetSimulation
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -70,7 +72,7 @@ def tiny(monkeypatch):
 @pytest.mark.parametrize("request_", [REQUEST, AUDIT], ids=["risk", "audit"])
 def test_two_workers_give_the_same_bits_as_one(request_, monkeypatch):
     monkeypatch.setattr("epsilond.witness.risks.measurement.OPERATIONS_A_SECOND", 1.0)
-    assert simulating.simulation.plan(simulating.simulation_request(request_)).blocks > 2
+    assert simulation.plan(simulating.simulation_request(request_)).blocks > 2
     answers = [epsilond.as_json(epsilond.simulate(request_, workers=workers)) for workers in (1, 2)]
     assert answers[0] == answers[1]
     assert multiprocessing.active_children() == []
@@ -119,10 +121,10 @@ def test_workers_are_at_least_one():
 
 
 def test_a_fault_in_a_worker_arrives_whole_and_ends_the_workers(monkeypatch):
-    prepared = simulating.simulation.prepare(simulating.simulation_request(AUDIT))
-    broken = simulating.simulation.Prepared(prepared.request, prepared.plan, resolved=None)
+    prepared = simulation.prepare(simulating.simulation_request(AUDIT))
+    broken = simulation.Prepared(prepared.request, prepared.plan, resolved=None)
     with pytest.raises(AttributeError):
-        blocks.run_blocks(broken, 2, blocks.in_silence)
+        blocks.run_blocks(broken, 2, in_silence)
     assert multiprocessing.active_children() == []
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.arithmetic import in_doubles
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import PRIVACY_ERRATA
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
     BATCH_IN_ROUNDS,
