@@ -171,24 +171,35 @@ class ClientGroupRequest:
         return max(1, (2 * batch_size * self.samples_per_client + whole) // (2 * whole))
 
 
-def read_members(record: object, name: str, member: type) -> None:
-    """Make the field's entries of class `member` where they are plain mappings, as in examples and configuration.
+def read_member(record: object, name: str, kind: type) -> None:
+    """Make a field one of class `kind` where it is a plain mapping, as in examples and configuration.
 
     Raises:
-        InvalidInput: an entry is at fault, or of another kind; pointers are those of the whole request.
+        InvalidInput: it is at fault, or of another kind; pointers are those of the whole request.
     """
-    made = []
-    for place, value in enumerate(getattr(record, name)):
-        try:
-            made.append(member(**value) if isinstance(value, Mapping) else value)
-        except InvalidInput as error:
-            at = f"/{name}/{place}"
-            raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
-        except TypeError:
-            raise InvalidInput.at(f"/{name}/{place}", "has unknown or missing fields") from None
-        if not isinstance(made[-1], member):
-            raise InvalidInput.at(f"/{name}/{place}", "must be an object")
+    object.__setattr__(record, name, _made(getattr(record, name), kind, f"/{name}"))
+
+
+def read_members(record: object, name: str, kind: type) -> None:
+    """The same of every entry of a field.
+
+    Raises:
+        InvalidInput: an entry is at fault, or of another kind.
+    """
+    made = (_made(value, kind, f"/{name}/{place}") for place, value in enumerate(getattr(record, name)))
     object.__setattr__(record, name, tuple(made))
+
+
+def _made(value: object, kind: type, at: str) -> object:
+    try:
+        made = kind(**value) if isinstance(value, Mapping) else value
+    except InvalidInput as error:
+        raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+    except TypeError:
+        raise InvalidInput.at(at, "has unknown or missing fields") from None
+    if not isinstance(made, kind):
+        raise InvalidInput.at(at, "must be an object")
+    return made
 
 
 def group_count_faults(groups: Sequence[object]) -> list[Fault]:

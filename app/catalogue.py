@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.calibrators.answer import Served
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 
 LONGEST_COMPARED = 64
 

@@ -27,9 +27,7 @@ from epsilond.app.openapi import document
 from epsilond.app.routes import simulations
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.planning.adapter import Planner
-from epsilond.calibrators.planning.planners import PLANNERS
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.simulation import Kind
 
@@ -42,7 +40,6 @@ DESCRIPTION = (
 def create_app(
     *,
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
-    planners: tuple[Planner, ...] = PLANNERS,
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
     theorem_home: str = "epsilond.accountants.theorems",
@@ -50,8 +47,6 @@ def create_app(
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
     """The service over its lists, the project's own unless others are given.
-
-    Of `planners` those take part whose calibrator is served.
 
     A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS. The
     functions of kinds of simulation are sent by name. `figures` is the module whose `draw` draws their results.
@@ -61,7 +56,7 @@ def create_app(
     """
     chosen = settings or Settings.from_environment()
     metrics = Metrics()
-    modules = tuple(sorted({theorem_home, *(calibrator.solve.__module__ for calibrator in calibrators)}))
+    modules = tuple(sorted({theorem_home, *(calibrator.home for calibrator in calibrators)}))
     compute = Compute(chosen, metrics, modules)
     jobs = SimulationManager(chosen, metrics, kinds)
 
@@ -93,7 +88,7 @@ def create_app(
     app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
-    routes.add(app, calibrators, planners, theorems, theorem_home)
+    routes.add(app, calibrators, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds, figures)
     app.openapi = partial(document, app)  # type: ignore[method-assign]

@@ -15,7 +15,7 @@ from epsilond.app.http.connections import connection
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.simulation import Kind
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.problem import Calibrator
+    from epsilond.calibrators.calibration import Calibrator
 
     CALIBRATORS: tuple[Calibrator, ...]
 

@@ -1,4 +1,4 @@
-"""The engineer's daily question: what does this run guarantee, and does it keep what was claimed?"""
+"""POST /v1/accounts: what a run guarantees, and whether it keeps a claim."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ from epsilond.accountants.structure import (
 from epsilond.accountants.theorem import Effort
 from epsilond.accountants.theorems.composition.rounds import flattened
 from epsilond.calibrators.answer import (
+    Caution,
     DeclaredCondition,
     DerivationStep,
     Ends,
     NumericalAnswer,
     ReadFromCurve,
     Served,
-    Warning_,
     derivation_of,
 )
+from epsilond.calibrators.cautions import not_amplified, rounded
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.problem import Target
-from epsilond.calibrators.unseen import not_amplified, rounded
 
 MANY = 64
 """Different mechanisms beyond which the meaning is read at fewer points."""
@@ -217,7 +217,7 @@ class Accounted(ShownInNotebooks):
     declared_conditions: Annotated[
         tuple[DeclaredCondition, ...], Served("what the spec's words demand of the data and the program")
     ]
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Caution, ...]
     engine_version: str
 
 
@@ -353,15 +353,15 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     )
 
 
-def _warnings(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+def _warnings(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Caution]:
     if asked is not None and not math.isfinite(asked[1].epsilon.upper):
         message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
-        yield Warning_(code="no-finite-epsilon", message=message)
+        yield Caution(code="no-finite-epsilon", message=message)
     if loses_amplification(draws_of(question.spec, question.unit), question.observer, question.unit):
         yield from _of_the_draw(question, asked)
 
 
-def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Warning_]:
+def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Caution]:
     """What it costs that the observer sees who is drawn: both figures, where one is asked for and it costs anything."""
     if asked is None:
         yield not_amplified(question.observer)

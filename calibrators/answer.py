@@ -369,7 +369,7 @@ class DeclaredCondition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Warning_:
+class Caution:
     """Something the caller should know before relying on the answer."""
 
     code: str
@@ -394,7 +394,7 @@ class Calibration(ShownInNotebooks, Generic[Parameters]):
     considered: Annotated[tuple[ConsideredBound, ...] | None, Served("bounds set side by side")] = None
     derivation: tuple[DerivationStep, ...]
     declared_conditions: tuple[DeclaredCondition, ...]
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Caution, ...]
     engine_version: str
 
 

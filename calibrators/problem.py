@@ -1,15 +1,11 @@
-"""What a calibrator is, and what it is asked."""
+"""The (ε, δ) that a calibrator is asked to meet."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
 
-from epsilond.accountants.quantities import natural_log_delta
-
-CostClass = Literal["closed-form", "search"]
+from epsilond.accountants.quantities import BudgetFields, natural_log_delta, request
 
 
 @dataclass(frozen=True)
@@ -42,20 +38,11 @@ class Target:
         return math.exp(self.log_delta) if self.log_delta > -708.0 else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Calibrator:
-    """One algorithm: its problem, its answer, and what it rests on. Routes, schema, CLI and documents follow from it.
+@request
+class TargetedProblem(BudgetFields):
+    """A problem whose answer meets a given (ε, δ), the δ given once."""
 
-    `solve` takes a `problem` and returns a `Calibration` whose `parameters` are of the class given here; it raises
-    `InvalidInput` or `NoCertificate`. `cost` says, before any work, whether the answer is a closed form.
-    """
-
-    name: str
-    title: str
-    summary: str
-    problem: type
-    parameters: type
-    solve: Callable[[Any], Any]
-    cost: Callable[[Any], CostClass]
-    theorems: tuple[str, ...]
-    example: Mapping[str, Any]
+    @property
+    def target(self) -> Target:
+        """The (ε, δ) asked for."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)

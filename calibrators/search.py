@@ -85,6 +85,15 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
     return Certified(noise, family(noise, "default"), _slack(family, target, noise))
 
 
+def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
+    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
+    guarantee = family(noise, "default")
+    if guarantee.curve.bound_log_delta(target.epsilon).upper > target.log_delta:
+        return None
+    less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
+    return Certified(noise, guarantee, slack) if less > target.log_delta else None
+
+
 def _shortfall(family: Callable[[float, Effort], Guarantee], target: Target) -> Callable[[float, Effort], float]:
     """How far a parameter misses the target, at most 0 where it meets it: log of the ratio of both log δ.
 
@@ -284,3 +293,29 @@ def _root(excess: Callable[[float], float], failing: float, passing: float, widt
             passing, low = middle, value
             high, side = (0.5 * high if side < 0 else high), -1
     return failing, passing
+
+
+# Where to start ------------------------------------------------------------------------------------------------------
+# By the central limit of composition, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially
+# private with μ = q√(R(e^{(distance/z)²} − 1)). Guesses decide nothing else.
+def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
+    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    if rate == 1.0:
+        return distance * math.sqrt(rounds) / _likely_mu(target)
+    return distance / math.sqrt(math.log1p((_likely_mu(target) / rate) ** 2 / rounds))
+
+
+def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
+    """A guess at the sampling rate."""
+    return min(_likely_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
+
+
+def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
+    """A guess at the number of rounds."""
+    return max((_likely_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
+
+
+def _likely_mu(target: Target) -> float:
+    """The μ whose ε(δ) is about the target."""
+    spread = math.sqrt(-2.0 * target.log_delta)
+    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread, 1e-12)

@@ -26,6 +26,11 @@ def pages() -> Iterator[tuple[str, str]]:
     yield from theorems.pages()
     yield from reference.pages()
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    contributing = as_in_docs((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    yield (
+        "contributing.md",
+        contributing.replace("[tests/test_recipes.py](tests/test_recipes.py)", "`tests/test_recipes.py`"),
+    )
 
 
 def section(title: str) -> str:
@@ -54,7 +59,7 @@ def filled(text: str) -> str:
 
 
 def as_in_docs(text: str) -> str:
-    """Links of the README, which stands above docs/."""
+    """Links of a document that stands above docs/."""
     return text.replace("](docs/", "](")
 
 

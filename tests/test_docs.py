@@ -48,7 +48,7 @@ def test_a_command_prints_what_is_shown(command):
 def test_a_session_goes_as_shown(name):
     examples = doctest.DocTestParser().get_doctest(documents.doctests(TEXTS[name]), {}, name, name, 0)
     assert examples.examples
-    said = []
+    said: list[str] = []
     assert doctest.DocTestRunner().run(examples, out=said.append).failed == 0, "".join(said)
 
 

@@ -23,7 +23,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 HEALTH, START = (json.loads(each) for each in re.findall(r"CMD (\[.+\])$", DOCKERFILE, flags=re.MULTILINE))
 SET = dict(re.findall(rf"({PREFIX}\w+)=(\S+)", DOCKERFILE))
-INSTALLED = re.search(r"^RUN scripts/image-install (\S+)$", DOCKERFILE, flags=re.MULTILINE)[1]
+(INSTALLED,) = re.findall(r"^RUN scripts/image-install (\S+)$", DOCKERFILE, flags=re.MULTILINE)
 PATIENCE = 600.0
 """Seconds after which a service may be said to hang."""
 VARIABLES = {f"{PREFIX}{each.upper()}" for each in Settings.model_fields}

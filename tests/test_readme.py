@@ -26,7 +26,7 @@ def test_a_table_whose_place_is_gone_is_not_left_out_in_silence():
 def test_commands_that_are_named_exist():
     named = {words.split()[1] for words in INLINE if re.match(r"epsilond [a-z]", words)}
     assert {"report", "verify"} <= named
-    assert named <= set(get_command(cli.main).commands)
+    assert named <= set(get_command(cli.main).commands)  # type: ignore[attr-defined]
 
 
 def test_paths_that_are_named_are_served():

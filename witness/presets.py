@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Number, Served, Warning_
+from epsilond.calibrators.answer import Caution, Ends, GuaranteeAnswer, Number, Served
 from epsilond.witness.audits.answer import AuditAnswer, ClaimChecked
 from epsilond.witness.experiment import Axis, Cell, Place, Preset
 from epsilond.witness.experiments import (
@@ -87,7 +87,7 @@ class PresetAnswer:
     repetitions: int
     beside: Annotated[Mapping[str, str], Served("what the runs set beside are, in a few words, by name")]
     cells: tuple[CellAnswer, ...]
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Caution, ...]
     seed: int
     engine_version: str
 
@@ -156,9 +156,9 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
     )
 
 
-def _placed(cell: Cell, warning: Warning_) -> Warning_:
+def _placed(cell: Cell, warning: Caution) -> Caution:
     where = ", ".join(f"{name} {value}" for name, value in cell.place.items())
-    return Warning_(code=warning.code, message=f"{where}: {warning.message}")
+    return Caution(code=warning.code, message=f"{where}: {warning.message}")
 
 
 def _risk_cell(place: Place, answer: RiskAnswer) -> CellAnswer:

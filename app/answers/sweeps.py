@@ -25,7 +25,7 @@ from epsilond.app.catalogue import pascal
 from epsilond.app.http.faults import faults_of
 from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
 from epsilond.calibrators.answer import Calibration, Served
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 
 MOST_VALUES = 200
 FIELD = Quantity(description="the field that takes the values; what the body has in it is not used")

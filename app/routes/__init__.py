@@ -17,14 +17,13 @@ from epsilond.app.routes import (
     risk_bounds,
     theorems,
 )
-from epsilond.calibrators.planning.adapter import Planner
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.planning.planners import in_order
 
 
 def add(
     app: FastAPI,
     calibrators: tuple[Calibrator, ...],
-    planners: tuple[Planner, ...],
     theorem_list: tuple[Theorem, ...],
     home: str,
 ) -> None:
@@ -33,7 +32,7 @@ def add(
     calibrations.add(app, calibrators)
     accounts.add(app)
     risk_bounds.add(app, served)
-    plans.add(app, tuple(planner for planner in planners if planner.calibrator.name in served))
+    plans.add(app, in_order(calibrators))
     reports.add(app)
     health.add(app)
     theorems.add(app, theorem_list, home)

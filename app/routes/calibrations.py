@@ -22,7 +22,7 @@ from epsilond.app.http.body import Reader, unread
 from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:

@@ -19,7 +19,8 @@ from epsilond.app.answers.compute import Job
 from epsilond.app.answers.work import rendered
 from epsilond.app.http.problems import Problem
 from epsilond.app.routes.by_algorithm import Endpoint
-from epsilond.calibrators.planning.adapter import Draft, Planner
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.planning.adapter import Draft
 from epsilond.calibrators.planning.answer import PlanAnswer, Reached
 from epsilond.calibrators.planning.examples import EXAMPLES
 from epsilond.calibrators.planning.problem import PlanProblem
@@ -29,13 +30,13 @@ from epsilond.calibrators.planning.reach import Found, reach
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 
 
-def add(app: FastAPI, planners: tuple[Planner, ...]) -> None:
+def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     """Add the route, where there is anything to plan with."""
-    if not planners:
+    if not calibrators:
         return
     app.add_api_route(
         "/v1/plans",
-        _planning(planners),
+        _planning(calibrators),
         methods=["POST"],
         operation_id="plan",
         summary="One problem, every algorithm side by side",
@@ -45,13 +46,13 @@ def add(app: FastAPI, planners: tuple[Planner, ...]) -> None:
     )
 
 
-def _planning(planners: tuple[Planner, ...]) -> Endpoint:
+def _planning(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     async def plan(request: Request, problem: Annotated[PlanProblem, Body(openapi_examples=_EXAMPLES)]) -> Response:
         """Calibrate every algorithm that applies, rank those that can be compared, and say why the others do not.
 
         What is not computed by the deadline is `undecided`; the rest stands.
         """
-        drafted = drafts(planners, problem)
+        drafted = drafts(calibrators, problem)
         asked = [_job(each, problem) for each in drafted if each.request is not None]
         settled = iter(await answers(asked, request))
         outcomes = [(each, None if each.request is None else _outcome(each, next(settled))) for each in drafted]
@@ -64,7 +65,7 @@ def _job(each: Draft, problem: PlanProblem) -> Job:
     """The single calibration, kept under its own name; or the search for what reaches a risk."""
     calibrator = each.calibrator
     if problem.unknown is not None:
-        computation = partial(rendered, reach, calibrator, each.way, problem)
+        computation = partial(rendered, reach, calibrator, each.adapter, problem)
         return Job("reach", each.name, problem, computation)
     computation = partial(rendered, calibrator.solve, each.request)
     closed_form = calibrator.cost(each.request) == "closed-form"

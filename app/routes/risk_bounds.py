@@ -16,7 +16,8 @@ from epsilond.app.answers.work import rendered
 from epsilond.app.catalogue import slug
 from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
-from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 
 

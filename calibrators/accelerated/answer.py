@@ -5,47 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Status
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
     AcceleratedProblem,
     accelerated_risk,
 )
 from epsilond.calibrators.answer import (
-    Calibration,
-    Communication,
+    Caution,
     PrintedReading,
     Risk,
     RiskBound,
     Served,
-    Warning_,
-    derivation_of,
 )
+from epsilond.calibrators.cautions import assumed
 from epsilond.calibrators.envelope import (
+    POISSON_BATCHES,
+    REASONS,
     claims,
     condition_answers,
-    declared_answers,
-    guarantee_answer,
-    numerical_answer,
 )
-from epsilond.calibrators.mb_sgd.members import contribution_norm, only_member, start_of_run
-from epsilond.calibrators.mb_sgd.warnings import warnings_of
-from epsilond.calibrators.printed import POISSON_BATCHES, REASONS
-from epsilond.calibrators.risk.baseline import measured
+from epsilond.calibrators.mb_sgd.cautions import cautions_of as cautions_of_mb_sgd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from epsilond.accountants.structure import Draw
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-    from epsilond.calibrators.answer import Objective, TrueFigures
-    from epsilond.calibrators.frontier import Choice
+    from epsilond.calibrators.answer import TrueFigures
+    from epsilond.calibrators.calibration import Solution
+    from epsilond.calibrators.envelope import Asked
     from epsilond.calibrators.mb_sgd.problem import Reading
-    from epsilond.calibrators.printed import Asked
-    from epsilond.calibrators.search import Certified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +59,20 @@ class AcceleratedParameters:
         float | None, Served("smoothness b of the Moreau envelope that is descended; absent for a smooth loss")
     ] = None
     strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
+
+    @classmethod
+    def of(cls, solution: Solution) -> AcceleratedParameters:
+        """The run, its noise and its stages."""
+        plan: AcceleratedPlan | None = solution.utility
+        return cls(
+            noise_std=solution.noise_std,
+            noise_multiplier=solution.certified.noise,
+            batch_size=solution.run.batch_size,
+            rounds=solution.run.rounds,
+            stages=plan.stages if plan else None,
+            envelope_smoothness=plan.envelope_smoothness if plan else None,
+            strong_convexity=plan.strong_convexity if plan else None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,73 +131,11 @@ def printed_reading(
     )
 
 
-def answer(
-    algorithm: str,
-    problem: AcceleratedMbSgdProblem,
-    choice: Choice,
-    certified: Certified,
-    *,
-    draws: Sequence[Draw],
-    printed: tuple[PrintedReading, ...],
-    plan: AcceleratedPlan | None,
-    objective: Objective,
-    declared: Iterable[Condition],
-    unused: Iterable[str],
-) -> Calibration:
-    """The whole answer.
-
-    `draws` are those that the guarantee counts; `unused` names fields that say nothing to this algorithm.
-    """
-    run = choice.run
-    norm = contribution_norm(problem, only_member(problem, run))
-    noise_std = certified.noise * norm
-    bits = problem.bits_per_round
-    whole = Calibration(
-        algorithm=algorithm,
-        parameters=AcceleratedParameters(
-            noise_std=noise_std,
-            noise_multiplier=certified.noise,
-            batch_size=run.batch_size,
-            rounds=run.rounds,
-            stages=plan.stages if plan else None,
-            envelope_smoothness=plan.envelope_smoothness if plan else None,
-            strong_convexity=plan.strong_convexity if plan else None,
-        ),
-        guarantee=guarantee_answer(
-            certified,
-            problem.target,
-            definition="local",
-            sampling=problem.sampling,
-            sensitivity=sensitivity_factor(problem.relation) * norm,
-            draws=draws,
-        ),
-        numerical=numerical_answer(certified.guarantee, problem.target),
-        as_printed=printed,
-        risk=plan.risk if plan else None,
-        communication=Communication(
-            bits_per_coordinate=32.0,
-            bits_per_round_per_client=bits // problem.reporting,
-            total_bits=bits * run.rounds,
-        ),
-        frontier=choice.frontier,
-        derivation=derivation_of(certified.guarantee.derivation),
-        declared_conditions=declared_answers((*declared, *(plan.declared if plan else ()))),
-        warnings=(
-            *(one for one in warnings_of(problem, (certified,), (noise_std,), printed) if one.code not in _NOT_HERE),
-            *_assumptions(problem, unused),
-        ),
-        engine_version=ENGINE_VERSION,
-    )
-    return measured(whole, start_of_run(problem, objective, gap=problem.initial_gap))
-
-
-_NOT_HERE = ("no-risk-without-smoothness",)
-"""Warnings of mb-sgd that are untrue here: the envelope stands in for a loss that is not smooth."""
-
-
-def _assumptions(problem: AcceleratedMbSgdProblem, unused: Iterable[str]) -> Iterator[Warning_]:
-    if problem.initial_gap is None:
-        yield Warning_(code="assumed-initial-gap", message="initial_gap was taken to be lipschitz · diameter")
+def cautions_of(solution: Solution, unused: Iterable[str]) -> Iterator[Caution]:
+    """Those of mb-sgd, and more assumptions; `unused` names fields that say nothing to this algorithm."""
+    problem = solution.problem
+    yield from cautions_of_mb_sgd(problem, (solution.certified,), (solution.noise_std,), solution.printed)
+    yield from assumed(problem, "initial_gap")
     for name in unused:
         if getattr(problem, name) is not None:
-            yield Warning_(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")
+            yield Caution(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.quantities import EMPIRICAL_GRADIENT_STD, GRADIENT_STD, INITIAL_GAP, request
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.quantities import (
+    EMPIRICAL_GRADIENT_STD,
+    GRADIENT_STD,
+    INITIAL_GAP,
+    SQUARES,
+    check_scales,
+    request,
+)
 from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, Reading
 
 READINGS: tuple[Reading, ...] = ("informal", "complete", "corrected")
@@ -28,17 +34,7 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
     def check(self) -> None:
         """And scales whose squares are doubles, a gap that L and D allow."""
         super().check()
-        check_scales(
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_distance=self.initial_distance,
-            heterogeneity=self.heterogeneity,
-            gradient_std=self.gradient_std,
-            empirical_gradient_std=self.empirical_gradient_std,
-            initial_gap=self.gap,
-        )
+        check_scales(SQUARES, heterogeneity=self.heterogeneity, initial_gap=self.gap)
         faults = []
         if not set(self.readings or ()) <= set(READINGS):
             faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))

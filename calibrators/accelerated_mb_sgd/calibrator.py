@@ -6,69 +6,26 @@ What the server does with it is accelerated, in stages; without smoothness it de
 
 from __future__ import annotations
 
-import functools
+from dataclasses import replace
 
-from epsilond.accountants.account import account
-from epsilond.accountants.quantities import NOISE_MULTIPLIER
-from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters, answer
+from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.plan import PLANS
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
+from epsilond.calibrators.accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.accelerated_mb_sgd.schedule import choose_run, plan_of
-from epsilond.calibrators.answer import Calibration, TrueFigures
-from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.mb_sgd.calibrator import certify, run_spec
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.mb_sgd.calibrator import cost as cost_of_noise
-from epsilond.calibrators.mb_sgd.members import contribution_norm, only_member
-from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.problem import Calibrator, CostClass
-from epsilond.calibrators.search import Certified
+from epsilond.calibrators.mb_sgd.members import FAMILY as MB_SGD_FAMILY
+from epsilond.calibrators.mb_sgd.members import communication, only_member, start_of_run
 
 NAME = "accelerated-mb-sgd"
 CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
 
 
-def solve(problem: AcceleratedMbSgdProblem) -> Calibration:
-    """The smallest certified noise, the stages to run it with, and the printed theorems beside it.
-
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise that is offered meets the target.
-    """
-
-    @functools.cache
-    def certified_for(run: Run) -> Certified:
-        return certify(problem, only_member(problem, run), run.rounds)
-
-    def noise_of(run: Run) -> float:
-        return certified_for(run).noise * contribution_norm(problem, only_member(problem, run))
-
-    @functools.cache
-    def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
-        """At printed noise, for a record under replace-one, as the theorems say; None for noise never offered."""
-        if not NOISE_MULTIPLIER.contains(noise_multiplier):
-            return None
-        spec = run_spec(problem, only_member(problem, run), run.rounds, noise_multiplier)
-        return true_figures(account(spec, relation="replace-one").guarantee, problem.target)
-
-    choice = choose_run(problem, noise_of)
-    run = choice.run
-    return answer(
-        NAME,
-        problem,
-        choice,
-        certified_for(run),
-        draws=draws_of(run_spec(problem, only_member(problem, run), run.rounds, 1.0), problem.unit),
-        printed=printed_readings(problem, run, truth),
-        plan=plan_of(problem, run, noise_of(run)),
-        objective="empirical",
-        declared=CONDITIONS,
-        unused=("gradient_std", "heterogeneity"),
-    )
+FAMILY = replace(MB_SGD_FAMILY, release=only_member)
 
 
 def cost(problem: AcceleratedMbSgdProblem) -> CostClass:
@@ -85,9 +42,19 @@ CALIBRATOR = Calibrator(
     ),
     problem=AcceleratedMbSgdProblem,
     parameters=AcceleratedParameters,
-    solve=solve,
     cost=cost,
+    family=FAMILY,
+    choose=choose_run,
+    utility=lambda solution: plan_of(solution.problem, solution.run, solution.noise_std),
+    printed=lambda solution: printed_readings(solution.problem, solution.run, solution.truth),
+    communication=communication,
+    declared=lambda solution: (*CONDITIONS, *(solution.utility.declared if solution.utility else ())),
+    cautions=lambda solution: cautions_of(solution, ("gradient_std", "heterogeneity")),
+    start=lambda problem: start_of_run(problem, "empirical", gap=problem.initial_gap),
     theorems=("lowy.e.1", "lowy.2.4", "lowy.algorithm-2", ACCELERATED_RISK_BOUND.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=5,
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

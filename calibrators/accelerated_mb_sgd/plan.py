@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.plan import FIELDS
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 
 ACCELERATED = (*FIELDS, "gradient_std", "empirical_gradient_std", "initial_gap")
 """Fields of the plan that the accelerated algorithms take."""
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="local",
-            observer="server",
-            units=("record", "client"),
-            objective="empirical",
-            takes=ACCELERATED,
-        ),
+PLANS = (
+    PlanAdapter(
+        definition="local",
+        observer="server",
+        units=("record", "client"),
+        objective="empirical",
+        copied=ACCELERATED,
     ),
 )

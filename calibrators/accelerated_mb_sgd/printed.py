@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import (
@@ -17,12 +16,13 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth impor
 )
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
+from epsilond.calibrators.envelope import Asked, inputs_of
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
-from epsilond.calibrators.printed import Asked
 
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-    from epsilond.calibrators.answer import PrintedReading, TrueFigures
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.certificates import Truth
 
 SHOWN = (
     "noise_std",
@@ -34,9 +34,7 @@ SHOWN = (
 )
 
 
-def printed_readings(
-    problem: AcceleratedMbSgdProblem, run: Run, truth: Callable[[Run, float], TrueFigures | None]
-) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
     """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
 
     Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
@@ -49,9 +47,7 @@ def printed_readings(
     return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in asked)
 
 
-def _reading(
-    problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Callable[[Run, float], TrueFigures | None]
-) -> PrintedReading:
+def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     asked = Asked(theorem, _inputs(problem, run, reading), "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
@@ -69,26 +65,14 @@ def _reading(
 def _inputs(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading) -> ReusedInputs:
     """The theorem's own inputs. Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest."""
     spread = problem.lipschitz if problem.empirical_gradient_std is None else problem.empirical_gradient_std
-    shared: dict[str, Any] = {
-        "variant": "informal" if reading == "informal" else "complete",
-        "epsilon": problem.epsilon,
-        "delta": problem.delta,
-        "log10_delta": problem.log10_delta,
-        "samples_per_client": problem.samples_per_client,
-        "clients": problem.clients,
-        "participants": problem.reporting,
-        "batch_size": run.batch_size,
-        "dimension": problem.dimension,
-        "lipschitz": problem.lipschitz,
-        "diameter": problem.diameter,
-        "strong_convexity": problem.strong_convexity,
-        "empirical_heterogeneity": spread,
-        "initial_gap": problem.gap,
-        "rounds": problem.rounds,
-        "sampling": "with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
-    }
-    if problem.smoothness is None:
-        return EnvelopedInputs(**shared)
-    return SmoothReusedInputs(
-        smoothness=problem.smoothness, empirical_gradient_std=problem.empirical_gradient_std, **shared
+    kind: type[ReusedInputs] = EnvelopedInputs if problem.smoothness is None else SmoothReusedInputs
+    return inputs_of(
+        kind,
+        problem,
+        variant="informal" if reading == "informal" else "complete",
+        participants=problem.reporting,
+        batch_size=run.batch_size,
+        empirical_heterogeneity=spread,
+        initial_gap=problem.gap,
+        sampling="with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
     )

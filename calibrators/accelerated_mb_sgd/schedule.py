@@ -15,15 +15,13 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.calibrators.accelerated.answer import plan_at
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
-from epsilond.calibrators.mb_sgd.members import contribution_norm, only_member
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.schedule import likely_noise_multiplier, paid_runs, rarity_of
+from epsilond.calibrators.mb_sgd.schedule import paid_runs, rarity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+    from epsilond.calibrators.certificates import Certificates
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
@@ -70,7 +68,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     return plan_at(seen, noise_std=noise_std, rounds=run.rounds)
 
 
-def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+def choose_run(problem: AcceleratedMbSgdProblem, certificates: Certificates) -> Choice:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Without a bound the largest batch is taken, and rounds as near as may be to those that pay.
@@ -84,10 +82,6 @@ def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[
     if risk_problem(problem, runs[0]) is None:
         return Choice(max(runs, key=lambda run: (run.batch_size, _closeness(problem, run))))
 
-    def likely_noise(run: Run) -> float:
-        member = only_member(problem, run)
-        return likely_noise_multiplier(problem, member, run.rounds) * contribution_norm(problem, member)
-
     def quick_risk(run: Run, noise_std: float) -> float:
         seen = risk_problem(problem, run)
         return likely_risk(seen, noise_std=noise_std, rounds=run.rounds) if seen else math.inf
@@ -97,8 +91,8 @@ def choose_run(problem: AcceleratedMbSgdProblem, certified_noise_std: Callable[[
         return plan.risk.upper.value if plan and plan.risk.upper else math.inf
 
     outlook = Outlook(
-        likely_noise=likely_noise,
-        certified_noise=certified_noise_std,
+        likely_noise=certificates.likely_noise_std,
+        certified_noise=certificates.noise_std,
         quick_risk=quick_risk,
         risk=risk,
         rarity=lambda run: rarity_of(problem, run),

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.account import account
 from epsilond.accountants.curve import LARGEST_EPSILON
 from epsilond.accountants.errors import Infeasible, NoCertificate
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE, natural_log_delta
@@ -21,26 +19,31 @@ from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.calibrators.answer import Calibration, Served, Warning_, derivation_of
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
+from epsilond.calibrators.answer import Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
+from epsilond.calibrators.certificates import guarantee_of
+from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
-from epsilond.calibrators.guesses import likely_noise, likely_rate, likely_rounds
-from epsilond.calibrators.problem import Calibrator, CostClass, Target
+from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import (
-    LEAST,
     TRIALS_KEPT,
     Certified,
     largest_count,
     largest_rate,
+    likely_noise,
+    likely_rate,
+    likely_rounds,
     nearest_of,
     smallest_noise,
 )
-from epsilond.calibrators.unseen import not_amplified, rounded
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.structure import Draw
     from epsilond.accountants.theorem import Effort
+    from epsilond.calibrators.answer import Caution
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")
 
@@ -57,6 +60,17 @@ class GaussianParameters:
     epsilon: Annotated[float, Served("certified ε")]
     delta: Annotated[float | None, Served("certified δ; absent where it is below every double")] = None
     log10_delta: float
+
+    @classmethod
+    def of(cls, solution: GaussianSolution) -> GaussianParameters:
+        """What was given, and what was solved for."""
+        names = ("noise_multiplier", "rounds", "rate", "batch_size", "population")
+        return cls(
+            **{name: getattr(solution.problem, name) for name in names} | dict(solution.solved),
+            epsilon=solution.target.epsilon,
+            delta=solution.target.delta,
+            log10_delta=solution.target.log10_delta,
+        )
 
 
 def spec_of(problem: GaussianProblem, **solved: Any) -> Spec:
@@ -76,7 +90,19 @@ def spec_of(problem: GaussianProblem, **solved: Any) -> Spec:
     return Repeated(times=value("rounds"), mechanism=batch)
 
 
-def solve(problem: GaussianProblem) -> Calibration:
+@dataclass(frozen=True, kw_only=True)
+class GaussianSolution(Solution):
+    """With the number that was solved for, by its name; empty for ε and δ, which stand in the target."""
+
+    solved: Mapping[str, Any]
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Of the run."""
+        return draws_of(spec_of(self.problem, **self.solved), self.problem.unit)
+
+
+def find(problem: GaussianProblem) -> GaussianSolution:
     """The unknown, certified on the safe end.
 
     Raises:
@@ -84,48 +110,11 @@ def solve(problem: GaussianProblem) -> Calibration:
         Infeasible: no value of the unknown meets the target.
     """
     certified, target, solved = _SOLVERS[problem.solve_for](problem)
-    given = {
-        name: solved.get(name, getattr(problem, name)) for name in ("noise_multiplier", "rounds", "rate", "batch_size")
-    }
-    draws = draws_of(spec_of(problem, **given), problem.unit)
-    hidden = _unseen(problem, target, solved) if loses_amplification(draws, problem.observer, problem.unit) else ()
-    return Calibration(
-        algorithm="gaussian",
-        parameters=GaussianParameters(
-            noise_multiplier=given["noise_multiplier"],
-            rounds=given["rounds"],
-            rate=given["rate"],
-            batch_size=given["batch_size"],
-            population=problem.population,
-            epsilon=target.epsilon,
-            delta=target.delta,
-            log10_delta=target.log10_delta,
-        ),
-        guarantee=guarantee_answer(
-            certified,
-            target,
-            definition=definition_against(problem.observer),
-            sampling=problem.sampling,
-            sensitivity=sensitivity_factor(problem.relation),
-            draws=draws,
-        ),
-        numerical=numerical_answer(certified.guarantee, target),
-        as_printed=(),
-        derivation=derivation_of(certified.guarantee.derivation),
-        declared_conditions=declared_answers((CONTRIBUTIONS_BOUNDED,)),
-        warnings=(*_warnings(certified), *hidden),
-        engine_version=ENGINE_VERSION,
-    )
+    return GaussianSolution(problem=problem, target=target, certified=certified, solved=solved)
 
 
-def _guarantee(problem: GaussianProblem, effort: Effort, **solved: Any) -> Guarantee:
-    return account(
-        spec_of(problem, **solved),
-        relation=problem.relation,
-        unit=problem.unit,
-        observer=problem.observer,
-        effort=effort,
-    ).guarantee
+def _guarantee(problem: GaussianProblem, effort: Effort = "default", **solved: Any) -> Guarantee:
+    return guarantee_of(problem, spec_of(problem, **solved), effort)
 
 
 def _target(problem: GaussianProblem) -> Target:
@@ -186,7 +175,7 @@ def _for_rate(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, An
 
 def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
     log_delta = natural_log_delta(problem.delta, problem.log10_delta)
-    guarantee = _guarantee(problem, "default")
+    guarantee = _guarantee(problem)
     epsilon = guarantee.curve.bound_epsilon(log_delta).upper
     if math.isinf(epsilon):
         raise Infeasible(
@@ -204,7 +193,7 @@ def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str,
 
 
 def _for_delta(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
-    guarantee = _guarantee(problem, "default")
+    guarantee = _guarantee(problem)
     epsilon = problem.epsilon or 0.0
     log_delta = max(guarantee.curve.bound_log_delta(epsilon).upper, -1e300)
     return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), {}
@@ -219,38 +208,31 @@ _SOLVERS: dict[Unknown, Callable[[GaussianProblem], tuple[Certified, Target, dic
 }
 
 
-def _unseen(problem: GaussianProblem, target: Target, solved: dict[str, Any]) -> Iterator[Warning_]:
-    """What the observer's sight of the draw costs: the same question against one who does not see it."""
+def cautions(solution: GaussianSolution) -> Iterator[Caution]:
+    """Of the number found, and what it costs that the observer sees the draw: asked again of one who does not."""
+    problem = solution.problem
+    if problem.solve_for == "noise_multiplier":
+        yield from noise_cautions((solution.certified,))
+    elif solution.certified.slack is None:
+        yield MINIMALITY_NOT_PROVED
+    if not loses_amplification(solution.draws, problem.observer, problem.unit):
+        return
     try:
-        _, other, found = _SOLVERS[problem.solve_for](replace(problem, observer=DRAW_UNSEEN))
+        unseen = find(replace(problem, observer=DRAW_UNSEEN))
     except NoCertificate:
         yield not_amplified(problem.observer)
         return
-    yield not_amplified(problem.observer, _figure(problem, target, solved), _figure(problem, other, found))
+    yield not_amplified(problem.observer, _figure(solution), _figure(unseen))
 
 
-def _figure(problem: GaussianProblem, target: Target, solved: dict[str, Any]) -> str:
+def _figure(solution: GaussianSolution) -> str:
     """The number that was solved for, rounded to the safe side."""
-    if problem.solve_for == "epsilon":
-        return f"ε ≤ {rounded(target.epsilon)}"
-    if problem.solve_for == "delta":
-        return f"log10 δ ≤ {rounded(target.log10_delta)}"
-    ((name, value),) = solved.items()
+    if solution.problem.solve_for == "epsilon":
+        return f"ε ≤ {rounded(solution.target.epsilon)}"
+    if solution.problem.solve_for == "delta":
+        return f"log10 δ ≤ {rounded(solution.target.log10_delta)}"
+    ((name, value),) = solution.solved.items()
     return f"{name} = {rounded(value, up=name == 'noise_multiplier')}"
-
-
-def _warnings(certified: Certified) -> Iterator[Warning_]:
-    if certified.noise == LEAST:
-        yield Warning_(
-            code="sampling-alone-suffices",
-            message=f"δ is met at the least noise offered, {LEAST:g} contributions; a record that is drawn is hardly "
-            "protected",
-        )
-    elif certified.slack is None:
-        yield Warning_(
-            code="minimality-not-proved",
-            message="the answer is certified, but the bound is too coarse here to prove that it is the best",
-        )
 
 
 def cost(problem: GaussianProblem) -> CostClass:
@@ -264,9 +246,15 @@ CALIBRATOR = Calibrator(
     summary="Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.",
     problem=GaussianProblem,
     parameters=GaussianParameters,
-    solve=solve,
     cost=cost,
+    find=find,
+    definition=lambda problem: definition_against(problem.observer),
+    draws=lambda solution: solution.draws,
+    declared=lambda _: (CONTRIBUTIONS_BOUNDED,),
+    cautions=cautions,
     theorems=("balle-wang-2018.8", "balle-barthe-gaboardi-2018.8", "zhu-dong-wang-2022.10"),
+    plans=PLANS,
+    plan_place=3,
     example={
         "solve_for": "noise_multiplier",
         "relation": "add-or-remove-one",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epsilond.calibrators.gaussian.calibrator import CALIBRATOR
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 
@@ -28,7 +27,7 @@ def sampling(plan: PlanProblem) -> str:
     return plan.client_sampling if plan.unit == "client" else plan.sampling or "without-replacement"
 
 
-def others(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Mapping[str, Any]:
     """The noise is what is solved for."""
     drawn, of = batch(plan)
     full = sampling(plan) == "full"
@@ -48,7 +47,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
             yield Reason(message=f"needs {name}", pointer=f"/{name}")
 
 
-def notes(plan: PlanProblem) -> Iterable[Reason]:
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """Where the data is, and what is drawn from it."""
     if plan.unit == "client":
         yield Reason(
@@ -59,19 +58,16 @@ def notes(plan: PlanProblem) -> Iterable[Reason]:
     yield Reason(message="noise is told as a multiple of one contribution's norm: see noise_multiplier")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="central",
-            observer="released-models",
-            units=("record", "client"),
-            objective=None,
-            takes=("rounds",),
-            reads=("clients", "samples_per_client", "participants", "batch_size", "sampling", "client_sampling"),
-            others=others,
-            refusals=refusals,
-            notes=notes,
-        ),
+PLANS = (
+    PlanAdapter(
+        definition="central",
+        observer="released-models",
+        units=("record", "client"),
+        objective=None,
+        copied=("rounds",),
+        read=("clients", "samples_per_client", "participants", "batch_size", "sampling", "client_sampling"),
+        computed=computed,
+        refusals=refusals,
+        assumptions=assumptions,
     ),
 )

@@ -2,62 +2,55 @@
 
 In each of R rounds, M of N clients send the mean of K per-record gradients plus N(0, σ²) per coordinate; the server
 averages and takes a projected step. The guarantee is local: it holds for every record of every client against a server
-that sees every message, whichever clients it picks; so clients may differ, each with its own target. This file states
-the family σ ↦ Spec; the problem, the members, the printed formulas, the schedule, the search and the mathematics each
-have their own.
+that sees every message, whichever clients it picks; so clients may differ, each with its own target. The family
+σ ↦ Spec stands with the members.
 """
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.account import account
-from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
-from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.structure import draws_of
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
-from epsilond.calibrators.answer import (
-    Calibration,
-    Communication,
-    GuaranteeAnswer,
-    Served,
-    TrueFigures,
-    derivation_of,
-)
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
+from epsilond.calibrators.answer import Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.certificates import Certificates
+from epsilond.calibrators.mb_sgd.cautions import cautions_of
 from epsilond.calibrators.mb_sgd.groups import (
     GroupParameters,
     common,
     group_parameters,
     guarantee_of_all,
+    guarantees_of,
     numerical_of_all,
 )
 from epsilond.calibrators.mb_sgd.members import (
+    FAMILY,
     Member,
-    contribution_norm,
+    communication,
+    mean_noise_std,
     members_of,
-    release_of,
     root_mean_square,
     start_of_run,
 )
+from epsilond.calibrators.mb_sgd.plan import PLANS
 from epsilond.calibrators.mb_sgd.printed import printed_readings
-from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, MbSgdProblem, MiniBatchProblem, Run
-from epsilond.calibrators.mb_sgd.schedule import Averaging, choose_run, likely_noise_multiplier, plan_of
-from epsilond.calibrators.mb_sgd.warnings import warnings_of
-from epsilond.calibrators.problem import Calibrator, CostClass
-from epsilond.calibrators.risk.baseline import measured
-from epsilond.calibrators.search import TRIALS_KEPT, Certified, smallest_noise
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem
+from epsilond.calibrators.mb_sgd.risk import RISK
+from epsilond.calibrators.mb_sgd.schedule import (
+    Averaging,
+    Plan,
+    choose_run,
+    plan_of,
+    prescribed_run,
+    with_prescribed,
+)
 
 if TYPE_CHECKING:
-    from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Effort
+    from epsilond.calibrators.answer import GuaranteeAnswer
+    from epsilond.calibrators.search import Certified
 
 CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
 
@@ -84,151 +77,70 @@ class MbSgdParameters:
     ] = None
     groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
 
-
-def run_spec(problem: MiniBatchProblem, member: Member, rounds: int, noise_multiplier: float) -> Spec:
-    """What one client releases over the whole run.
-
-    For the unit `client` its whole message is one contribution, and drawing a batch amplifies nothing.
-    """
-    release = Gaussian(noise_multiplier=noise_multiplier)
-    if problem.unit == "client":
-        return Repeated(times=rounds, mechanism=release)
-    full = problem.sampling == "full"
-    batch = Subsampled(
-        sampling=problem.sampling,
-        batch_size=None if full else member.batch_size,
-        population=None if full else member.samples_per_client,
-        mechanism=release,
-    )
-    return Repeated(times=rounds, mechanism=batch)
+    @classmethod
+    def of(cls, solution: MbSgdSolution) -> MbSgdParameters:
+        """The run, its noise and its steps."""
+        plan: Plan | None = solution.utility
+        return cls(
+            noise_std=common(solution.noise_stds),
+            noise_multiplier=common(one.noise for one in solution.each),
+            batch_size=solution.run.batch_size,
+            rounds=solution.run.rounds,
+            step_size=plan.step_size if plan else None,
+            averaging=plan.averaging if plan else None,
+            envelope_smoothness=plan.envelope_smoothness if plan else None,
+            groups=group_parameters(solution) if solution.problem.client_groups else None,
+        )
 
 
-def certify(problem: MiniBatchProblem, member: Member, rounds: int) -> Certified:
-    """The smallest certified noise multiplier of a client in a run."""
+@dataclass(frozen=True, kw_only=True)
+class MbSgdSolution(Solution):
+    """With what was certified for each kind of client; `certified` is that of the first, `norm` the first's."""
 
-    @functools.lru_cache(maxsize=TRIALS_KEPT)
-    def family(noise_multiplier: float, effort: Effort) -> Guarantee:
-        return account(
-            run_spec(problem, member, rounds, noise_multiplier),
-            relation=problem.relation,
-            unit=problem.unit,
-            observer=problem.observer,
-            effort=effort,
-        ).guarantee
-
-    return smallest_noise(family, member.target, guess=likely_noise_multiplier(problem, member, rounds))
+    members: tuple[Member, ...]
+    each: tuple[Certified, ...]
+    noise_stds: tuple[float, ...]
+    answers: tuple[GuaranteeAnswer, ...]
 
 
-class _Certificates:
-    """Certified noise and its guarantee, computed once for members that release the same."""
+def find(problem: MbSgdProblem) -> MbSgdSolution:
+    """The smallest certified noise of every client.
 
-    def __init__(self, problem: MbSgdProblem) -> None:
-        self.problem = problem
-        self._certified: dict[object, Certified] = {}
-        self._answers: dict[object, GuaranteeAnswer] = {}
-        self._truths: dict[object, TrueFigures] = {}
-
-    def of(self, member: Member, rounds: int) -> Certified:
-        """The smallest certified noise multiplier."""
-        key = release_of(self.problem, member, rounds)
-        if key not in self._certified:
-            self._certified[key] = certify(self.problem, member, rounds)
-        return self._certified[key]
-
-    def noise_std(self, member: Member, rounds: int) -> float:
-        """σ."""
-        return self.of(member, rounds).noise * contribution_norm(self.problem, member)
-
-    def mean_noise_std(self, run: Run) -> float:
-        """Root mean square of σ over clients."""
-        members = members_of(self.problem, run)
-        return root_mean_square(tuple((self.noise_std(member, run.rounds), member.clients) for member in members))
-
-    def answer(self, member: Member, rounds: int) -> GuaranteeAnswer:
-        """The guarantee, in the sensitivity of this member."""
-        key = release_of(self.problem, member, rounds)
-        if key not in self._answers:
-            self._answers[key] = guarantee_answer(
-                self.of(member, rounds),
-                member.target,
-                definition="local",
-                sampling=self.problem.sampling,
-                sensitivity=1.0,
-                draws=draws_of(run_spec(self.problem, member, rounds, 1.0), self.problem.unit),
-            )
-        sensitivity = sensitivity_factor(self.problem.relation) * contribution_norm(self.problem, member)
-        return replace(self._answers[key], sensitivity=sensitivity).read_from(self._answers[key].curve)
-
-    def truth(self, member: Member, rounds: int, noise_multiplier: float) -> TrueFigures | None:
-        """The truth at printed noise, for a record under replace-one: what the theorems speak of.
-
-        None for more rounds, or another size of noise, than is ever accounted for.
-        """
-        if rounds > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
-            return None
-        key = (release_of(self.problem, member, rounds), noise_multiplier)
-        if key not in self._truths:
-            spec = run_spec(self.problem, member, rounds, noise_multiplier)
-            self._truths[key] = true_figures(account(spec, relation="replace-one").guarantee, member.target)
-        return self._truths[key]
-
-
-def solve(problem: MbSgdProblem) -> Calibration:
-    """The smallest certified noise of every client, the schedule to run it with, and the printed theorems beside it.
-
-    Guarantees: for every client `guarantee.epsilon.upper` ≤ its ε at its δ, and `guarantee.delta.upper` ≤ its δ at
-    its ε. With client groups the guarantee at the top is the weakest that covers all clients, and figures in which
-    groups differ stand with each group alone.
+    With client groups the guarantee at the top is the weakest that covers all clients, and figures in which groups
+    differ stand with each group alone.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
         Infeasible: no noise that is offered meets the target.
     """
-    found = _Certificates(problem)
-    choice = choose_run(problem, found.mean_noise_std)
-    run = choice.run
-    members = members_of(problem, run)
-    certified = tuple(found.of(member, run.rounds) for member in members)
-    noise_stds = tuple(found.noise_std(member, run.rounds) for member in members)
-    answers = tuple(found.answer(member, run.rounds) for member in members)
-    printed = printed_readings(problem, run, found.truth)
-    plan = plan_of(problem, run, found.mean_noise_std)
-    answer = Calibration(
-        algorithm="mb-sgd",
-        parameters=MbSgdParameters(
-            noise_std=common(noise_stds),
-            noise_multiplier=common(one.noise for one in certified),
-            batch_size=run.batch_size,
-            rounds=run.rounds,
-            step_size=plan.step_size if plan else None,
-            averaging=plan.averaging if plan else None,
-            envelope_smoothness=plan.envelope_smoothness if plan else None,
-            groups=group_parameters(problem, run, certified, answers) if problem.client_groups else None,
-        ),
-        guarantee=guarantee_of_all(answers),
-        numerical=numerical_of_all(
-            numerical_answer(one.guarantee, member.target) for one, member in zip(certified, members, strict=True)
-        ),
-        as_printed=printed,
-        risk=plan.risk if plan else None,
-        communication=_communication(problem, run),
-        frontier=choice.frontier,
-        derivation=derivation_of(*dict.fromkeys(one.guarantee.derivation for one in certified)),
-        declared_conditions=declared_answers((*CONDITIONS, *(plan.declared if plan else ()))),
-        warnings=warnings_of(problem, certified, noise_stds, printed),
-        engine_version=ENGINE_VERSION,
+    certificates = Certificates(FAMILY, problem)
+    choice = choose_run(problem, certificates)
+    members = members_of(problem, choice.run)
+    each = tuple(map(certificates.of, members))
+    return MbSgdSolution(
+        problem=problem,
+        target=problem.target,
+        certified=each[0],
+        norm=certificates.norm(members[0]),
+        run=choice.run,
+        choice=choice,
+        certificates=certificates,
+        members=members,
+        each=each,
+        noise_stds=tuple(map(certificates.noise_std, members)),
+        answers=guarantees_of(certificates, members),
     )
-    return measured(answer, start_of_run(problem, "population"))
 
 
-def _communication(problem: MbSgdProblem, run: Run) -> Communication:
-    random = len(problem.counts) > 1
-    return Communication(
-        bits_per_coordinate=float(BITS_PER_COORDINATE),
-        bits_per_round_per_client=BITS_PER_COORDINATE * problem.dimension,
-        total_bits=problem.bits_per_round * run.rounds,
-        expected_total_bits=problem.expected_bits_per_round * run.rounds if random else None,
-    )
+def utility_of(solution: MbSgdSolution) -> Plan | None:
+    """Step size, averaging and risk bound at the certified noise; with the bound at the printed prescription too."""
+    problem, run = solution.problem, solution.run
+    plan = plan_of(problem, run, root_mean_square(zip(solution.noise_stds, solution.members, strict=True)))
+    prescribed = prescribed_run(problem, run) if plan else None
+    if plan is None or prescribed is None:
+        return plan
+    assert solution.certificates is not None
+    return with_prescribed(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
 
 def cost(problem: MiniBatchProblem) -> CostClass:
@@ -248,9 +160,21 @@ CALIBRATOR = Calibrator(
     ),
     problem=MbSgdProblem,
     parameters=MbSgdParameters,
-    solve=solve,
     cost=cost,
+    find=find,
+    guarantee=lambda solution: guarantee_of_all(solution.answers),
+    numerical=lambda solution: numerical_of_all(solution.members, solution.each),
+    utility=utility_of,
+    printed=lambda solution: printed_readings(solution.problem, solution.run, solution.members, solution.truth),
+    communication=communication,
+    derivation=lambda solution: tuple(dict.fromkeys(one.guarantee.derivation for one in solution.each)),
+    declared=lambda solution: (*CONDITIONS, *(solution.utility.declared if solution.utility else ())),
+    cautions=lambda solution: cautions_of(solution.problem, solution.each, solution.noise_stds, solution.printed),
+    start=lambda problem: start_of_run(problem, "population"),
     theorems=("lowy.2.1", "lowy.2.2", "lowy.appendix-h", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=6,
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.guarantee import Tightness
+from epsilond.accountants.structure import draws_of
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
-from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of
-from epsilond.calibrators.mb_sgd.printed import inputs_of
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
-from epsilond.calibrators.search import Certified
+from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
+from epsilond.calibrators.mb_sgd.printed import theorem_inputs
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.mb_sgd.calibrator import MbSgdSolution
+    from epsilond.calibrators.mb_sgd.members import Member
+    from epsilond.calibrators.search import Certified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,25 +34,48 @@ class GroupParameters:
     guarantee: GuaranteeAnswer
 
 
-def group_parameters(
-    problem: MbSgdProblem, run: Run, certified: Sequence[Certified], answers: Sequence[GuaranteeAnswer]
-) -> tuple[GroupParameters, ...]:
+def group_parameters(solution: MbSgdSolution) -> tuple[GroupParameters, ...]:
     """One entry a group, in the order of the request."""
+    problem, run = solution.problem, solution.run
     record = problem.unit == "record"
-    printed = inputs_of(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
+    printed = theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
     return tuple(
         GroupParameters(
             clients=member.clients,
             samples_per_client=member.samples_per_client,
             batch_size=member.batch_size,
             lipschitz=member.lipschitz,
-            noise_std=found.noise * contribution_norm(problem, member),
+            noise_std=noise_std,
             noise_multiplier=found.noise,
             printed_noise_std=printed[member.place] if printed else None,
             guarantee=answer,
         )
-        for member, found, answer in zip(members_of(problem, run), certified, answers, strict=True)
+        for member, found, noise_std, answer in zip(
+            solution.members, solution.each, solution.noise_stds, solution.answers, strict=True
+        )
     )
+
+
+def guarantees_of(certificates: Certificates, members: Sequence[Member]) -> tuple[GuaranteeAnswer, ...]:
+    """Each member's own, in its own sensitivity; curves are read once for all that release the same."""
+    problem = certificates.problem
+    read: dict[int, GuaranteeAnswer] = {}
+    answers = []
+    for member in members:
+        certified = certificates.of(member)
+        sensitivity = sensitivity_factor(problem.relation) * certificates.norm(member)
+        known = read.get(id(certified))
+        if known is None:
+            known = read[id(certified)] = guarantee_answer(
+                certified,
+                member.target,
+                definition="local",
+                sampling=problem.sampling,
+                sensitivity=sensitivity,
+                draws=draws_of(certificates.spec(member), problem.unit),
+            )
+        answers.append(replace(known, sensitivity=sensitivity).read_from(known.curve))
+    return tuple(answers)
 
 
 def common(figures: Iterable[float]) -> float | None:
@@ -89,8 +118,9 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     )
 
 
-def numerical_of_all(answers: Iterable[NumericalAnswer]) -> NumericalAnswer:
+def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
     """The widest."""
+    answers = (numerical_answer(one.guarantee, member.target) for one, member in zip(certified, members, strict=True))
     return max(answers, key=lambda one: one.relative_width)
 
 

@@ -1,18 +1,29 @@
-"""The clients of an mb-sgd run as its parts see them: alike ones together, weights in their Lipschitz constants."""
+"""The clients of an mb-sgd run as its parts see them, and the family σ ↦ Spec of what one of them releases.
+
+Clients that are alike stand together, with their weights in their Lipschitz constants. In each of R rounds a client
+sends the mean of K per-record gradients plus N(0, σ²) per coordinate.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation, loss_scales
-from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, Run
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.calibrators.answer import Communication
+from epsilond.calibrators.calibration import Solution
+from epsilond.calibrators.certificates import Certificates, Family
+from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of
+from epsilond.calibrators.search import likely_noise
 
 if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
 
 
@@ -24,27 +35,18 @@ class Member:
     clients: int
     samples_per_client: int
     batch_size: int
+    rounds: int
     lipschitz: float
     target: Target
 
 
-@dataclass(frozen=True)
-class Release:
-    """What decides a client's noise multiplier; n and K are absent where drawing a batch amplifies nothing."""
-
-    target: Target
-    rounds: int
-    population: int | None
-    batch_size: int | None
-
-
-def scales_of(problem: MiniBatchProblem) -> tuple[float, ...]:
+def scales_of(problem: PacedProblem) -> tuple[float, ...]:
     """p_i N of each group, all 1 without weights (Appendix B)."""
     groups = problem.client_groups
     return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
 
 
-def members_of(problem: MiniBatchProblem, run: Run) -> tuple[Member, ...]:
+def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     """The groups of a request, or all its clients as one."""
     if problem.client_groups is None:
         return (
@@ -53,6 +55,7 @@ def members_of(problem: MiniBatchProblem, run: Run) -> tuple[Member, ...]:
                 clients=problem.clients,
                 samples_per_client=problem.samples_per_client,
                 batch_size=run.batch_size,
+                rounds=run.rounds,
                 lipschitz=problem.lipschitz,
                 target=problem.target,
             ),
@@ -63,6 +66,7 @@ def members_of(problem: MiniBatchProblem, run: Run) -> tuple[Member, ...]:
             clients=group.clients,
             samples_per_client=group.samples_per_client,
             batch_size=_batch_size(problem, group, run),
+            rounds=run.rounds,
             lipschitz=scale * (group.lipschitz or problem.lipschitz),
             target=_target(problem, group),
         )
@@ -70,7 +74,7 @@ def members_of(problem: MiniBatchProblem, run: Run) -> tuple[Member, ...]:
     )
 
 
-def start_of_run(problem: MiniBatchProblem, objective: Objective, *, gap: float | None = None) -> Start:
+def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | None = None) -> Start:
     """What the start gives: the objective is the mean of the weighted losses, and their Lipschitz constants' mean its.
 
     `gap` is the excess risk of the start where the request gives it.
@@ -88,38 +92,51 @@ def start_of_run(problem: MiniBatchProblem, objective: Objective, *, gap: float 
     )
 
 
-def only_member(problem: MiniBatchProblem, run: Run) -> Member:
+def only_member(problem: PacedProblem, run: Run) -> Member:
     """All clients, of a request that does not tell groups of them apart."""
     (member,) = members_of(problem, run)
     return member
 
 
-def _batch_size(problem: MiniBatchProblem, group: ClientGroupRequest, run: Run) -> int:
+def _batch_size(problem: PacedProblem, group: ClientGroupRequest, run: Run) -> int:
     """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
     if problem.sampling == "full":
         return group.samples_per_client
     return group.batch_at(batch_size=run.batch_size, samples_per_client=problem.samples_per_client)
 
 
-def _target(problem: MiniBatchProblem, group: ClientGroupRequest) -> Target:
+def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
     given = (problem.delta, problem.log10_delta)
     own = (group.delta, group.log10_delta)
     delta, log10_delta = given if own == (None, None) else own
     return Target.of(group.epsilon or problem.epsilon, delta, log10_delta)
 
 
-def release_of(problem: MiniBatchProblem, member: Member, rounds: int) -> Release:
-    """What a member releases, alike for members whose noise multiplier must be the same."""
-    amplified = problem.unit == "record" and problem.sampling != "full"
-    return Release(
-        target=member.target,
-        rounds=rounds,
-        population=member.samples_per_client if amplified else None,
-        batch_size=member.batch_size if amplified else None,
+def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:
+    """What one client releases over the whole run.
+
+    For the unit `client` its whole message is one contribution, and drawing a batch amplifies nothing.
+    """
+    release = Gaussian(noise_multiplier=noise_multiplier)
+    if problem.unit == "client":
+        return Repeated(times=member.rounds, mechanism=release)
+    full = problem.sampling == "full"
+    batch = Subsampled(
+        sampling=problem.sampling,
+        batch_size=None if full else member.batch_size,
+        population=None if full else member.samples_per_client,
+        mechanism=release,
     )
+    return Repeated(times=member.rounds, mechanism=batch)
 
 
-def contribution_norm(problem: MiniBatchProblem, member: Member) -> float:
+def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
+    """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
+    rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
+    return likely_noise(member.target, rate=rate, rounds=member.rounds, distance=2.0)
+
+
+def contribution_norm(problem: PacedProblem, member: Member) -> float:
     """Bound on the ℓ2 norm of one protected contribution to the mean of K gradients.
 
     L/K for a record; for a client that of its whole message (a Poisson batch may hold all n records).
@@ -130,14 +147,30 @@ def contribution_norm(problem: MiniBatchProblem, member: Member) -> float:
     return record * (member.samples_per_client if problem.sampling == "poisson" else member.batch_size)
 
 
-def root_mean_square(values: tuple[tuple[float, int], ...]) -> float:
-    """Over clients, of (value, clients) pairs."""
-    clients = sum(count for _, count in values)
-    largest = max(value for value, _ in values)
-    return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in values))
+FAMILY = Family(
+    spec=spec_of,
+    guess=likely_noise_multiplier,
+    contribution=contribution_norm,
+    target=lambda _, member: member.target,
+)
+"""Of one member."""
 
 
-def federation_of(problem: MiniBatchProblem, members: tuple[Member, ...]) -> Federation:
+def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
+    """Of a figure of each kind of client, over clients."""
+    counted = [(value, member.clients) for value, member in values]
+    clients = sum(count for _, count in counted)
+    largest = max(value for value, _ in counted)
+    return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in counted))
+
+
+def mean_noise_std(certificates: Certificates, run: Run) -> float:
+    """The certified σ of a run, root mean square over clients."""
+    members = members_of(certificates.problem, run)
+    return root_mean_square((certificates.noise_std(member), member) for member in members)
+
+
+def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federation:
     """The clients as the printed statements see them; members that these cannot tell apart are one group."""
     counted: dict[tuple[int, int, float, float], int] = {}
     for member in members:
@@ -149,3 +182,15 @@ def federation_of(problem: MiniBatchProblem, members: tuple[Member, ...]) -> Fed
         for (n, batch, epsilon, log_delta), count in counted.items()
     )
     return Federation(groups=groups, counts=problem.counts)
+
+
+def communication(solution: Solution) -> Communication:
+    """One single-precision float per coordinate from each participant in each round."""
+    problem, rounds = solution.problem, solution.run.rounds
+    random = len(problem.counts) > 1
+    return Communication(
+        bits_per_coordinate=float(BITS_PER_COORDINATE),
+        bits_per_round_per_client=BITS_PER_COORDINATE * problem.dimension,
+        total_bits=problem.bits_per_round * rounds,
+        expected_total_bits=problem.expected_bits_per_round * rounds if random else None,
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 
 FIELDS = (
     "samples_per_client",
@@ -26,9 +25,8 @@ FIELDS = (
 )
 """Fields of the plan that noisy mini-batch SGD takes."""
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(definition="local", observer="server", units=("record", "client"), objective="population", takes=FIELDS),
+PLANS = (
+    PlanAdapter(
+        definition="local", observer="server", units=("record", "client"), objective="population", copied=FIELDS
     ),
 )

@@ -7,7 +7,7 @@ proof sums up; `corrected` of the complete statement in the corrected reading; `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,13 +23,14 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE,
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.calibrators.answer import PrintedReading, TrueFigures
-from epsilond.calibrators.envelope import claims, condition_answers
-from epsilond.calibrators.mb_sgd.members import Member, members_of
+from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers, inputs_of
+from epsilond.calibrators.mb_sgd.members import Member
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
-from epsilond.calibrators.printed import POISSON_BATCHES, REASONS, Asked
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
+    from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
+    from epsilond.calibrators.certificates import Truth
 
 EXPERIMENTAL = APPENDIX_H.id
 READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
@@ -48,9 +49,6 @@ IDENTICAL = ConditionResult(
     False,
 )
 
-Truth = Callable[[Member, int, float], TrueFigures | None]
-"""(member, rounds, noise multiplier) ↦ what is true there, for a record under replace-one."""
-
 
 def registered(problem: MbSgdProblem) -> Theorem:
     """2.1 for smooth losses, 2.2 for others."""
@@ -62,7 +60,9 @@ def theorem_of(problem: MbSgdProblem) -> str:
     return registered(problem).id
 
 
-def printed_readings(problem: MbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
+def printed_readings(
+    problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth
+) -> tuple[PrintedReading, ...]:
     """Every reading asked for that there is, at the request's rounds, or else at those that it prescribes itself.
 
     The batch is the run's, as the theorems prescribe none; Appendix H prescribes a batch and no rounds, and is taken
@@ -72,9 +72,11 @@ def printed_readings(problem: MbSgdProblem, run: Run, truth: Truth) -> tuple[Pri
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    equal = len(inputs_of(problem, run, None).federation_in("corrected").groups) == 1
+    equal = len(theorem_inputs(problem, run, None).federation_in("corrected").groups) == 1
     return tuple(
-        _experimental(problem, run, truth) if reading == "experimental" else _reading(problem, run, reading, truth)
+        _experimental(problem, members, truth)
+        if reading == "experimental"
+        else _reading(problem, run, members, reading, truth)
         for reading in READINGS
         if reading in asked and (equal or reading != "informal") and (reading != "experimental" or _draws(problem))
     )
@@ -86,43 +88,29 @@ def _draws(problem: MbSgdProblem) -> bool:
 
 
 # What the theorems prescribe ----------------------------------------------------------------------------------------
-def inputs_of(
+def theorem_inputs(
     problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
 ) -> SmoothInputs | NonsmoothInputs:
     """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
     sampling: Literal["with-replacement", "without-replacement"]
     sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
-    shared: dict[str, Any] = {
-        "variant": variant,
-        "epsilon": problem.epsilon,
-        "delta": problem.delta,
-        "log10_delta": problem.log10_delta,
-        "samples_per_client": problem.samples_per_client,
-        "clients": problem.clients,
-        "participants": problem.participants,
-        "client_groups": problem.client_groups,
-        "participation": problem.participation,
-        "batch_size": run.batch_size,
-        "rounds": rounds,
-        "sampling": sampling,
-        "dimension": problem.dimension,
-        "lipschitz": problem.lipschitz,
-        "diameter": problem.diameter,
-        "strong_convexity": problem.strong_convexity,
-    }
     if problem.smoothness is None:
-        return NonsmoothInputs(**shared)
-    return SmoothInputs(smoothness=problem.smoothness, **shared)
+        return inputs_of(
+            NonsmoothInputs, problem, variant=variant, batch_size=run.batch_size, rounds=rounds, sampling=sampling
+        )
+    return inputs_of(
+        SmoothInputs, problem, variant=variant, batch_size=run.batch_size, rounds=rounds, sampling=sampling
+    )
 
 
 def prescription_of(
     problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
 ) -> Prescription:
     """The complete statement's rounds, step and risk, at the rounds given or as prescribed."""
-    return inputs_of(problem, run, rounds).prescription(reading)
+    return theorem_inputs(problem, run, rounds).prescription(reading)
 
 
-def printed_noise_std(member: Member, rounds: int) -> float:
+def printed_noise_std(member: Member) -> float:
     """σ of Theorem 2.1 for the member's own weighted Lipschitz constant, as in its corrected reading.
 
     The printed reading takes the largest constant of all clients for each: the same where they are equal.
@@ -130,7 +118,7 @@ def printed_noise_std(member: Member, rounds: int) -> float:
     return noise_std(
         lipschitz=member.lipschitz,
         samples_per_client=member.samples_per_client,
-        rounds=rounds,
+        rounds=member.rounds,
         epsilon=member.target.epsilon,
         log_delta=member.target.log_delta,
     )
@@ -170,20 +158,22 @@ def _parameters(problem: MbSgdProblem, at: _At, rounds: float) -> dict[str, floa
     return parameters | ({"group": at.member.place} if problem.client_groups else {})
 
 
-def _reading(problem: MbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+def _reading(
+    problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth
+) -> PrintedReading:
     variant, formula = READ_AS[reading]
     theorem = registered(problem)
-    asked = Asked(theorem, inputs_of(problem, run, problem.rounds, variant), formula)
+    asked = Asked(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
     outputs = asked.outputs
     rounds = outputs["rounds"]
-    members = members_of(problem, run)
+    members = tuple(replace(member, rounds=rounds) for member in members)
     stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
 
     def at(member: Member, std: float) -> _At:
-        return _At(member, std, truth(member, rounds, std * member.batch_size / member.lipschitz))
+        return _At(member, std, truth(member, std * member.batch_size / member.lipschitz))
 
     worst = _worst(map(at, members, stds))
-    conditions = _conditions(problem, asked, reading, members, rounds)
+    conditions = _conditions(problem, asked, reading, members)
     reason = REASONS.get(problem.sampling)
     failing = [one.id for one in conditions if one.holds is not True]
     if reading == "proof" and reason is None and failing:
@@ -211,7 +201,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Any) -> floa
     return claimed
 
 
-def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReading:
+def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth) -> PrintedReading:
     """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
 
     def of(member: Member) -> Asked:
@@ -221,7 +211,7 @@ def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReadi
             delta=target.delta,
             log10_delta=target.log10_delta if target.delta is None else None,
             samples_per_client=member.samples_per_client,
-            rounds=run.rounds,
+            rounds=member.rounds,
             lipschitz=member.lipschitz,
         )
         return Asked(APPENDIX_H, inputs)
@@ -229,9 +219,8 @@ def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReadi
     def at(member: Member) -> _At:
         outputs = of(member).outputs
         drawn = replace(member, batch_size=outputs["batch_size"])
-        return _At(drawn, outputs["noise_std"], truth(drawn, run.rounds, outputs["noise_multiplier"]))
+        return _At(drawn, outputs["noise_std"], truth(drawn, outputs["noise_multiplier"]))
 
-    members = members_of(problem, run)
     worst = _worst(map(at, members))
     (fits,) = APPENDIX_H.conditions
     sides = binding(Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members)
@@ -239,7 +228,7 @@ def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReadi
         theorem=EXPERIMENTAL,
         reading="experimental",
         status=Status.REFUTED,
-        parameters=_parameters(problem, worst, run.rounds),
+        parameters=_parameters(problem, worst, worst.member.rounds),
         claims=claims(worst.member.target),
         true=worst.true,
         conditions=condition_answers(
@@ -258,11 +247,11 @@ def _experimental(problem: MbSgdProblem, run: Run, truth: Truth) -> PrintedReadi
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _conditions(
-    problem: MbSgdProblem, asked: Asked, reading: Reading, members: tuple[Member, ...], rounds: int
+    problem: MbSgdProblem, asked: Asked, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
     """Those of the registered theorem, or of its proof's chain; and what the request says is not so."""
     if reading == "proof":
-        results = [*_proof_conditions(members, rounds), DRAWN_ONCE.at(asked.inputs)]
+        results = [*_proof_conditions(members), DRAWN_ONCE.at(asked.inputs)]
     else:
         beside = () if reading != "informal" else ("prescribed-rounds", "client-sampling", "equal-shares")
         beside = beside if problem.strong_convexity > 0.0 else (*beside, "logarithm")
@@ -274,14 +263,14 @@ def _conditions(
     return results
 
 
-def _proof_conditions(members: tuple[Member, ...], rounds: int) -> list[ConditionResult]:
+def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
     chains = [
         (
             member,
             proof_chain(
                 samples_per_client=member.samples_per_client,
                 batch_size=member.batch_size,
-                rounds=rounds,
+                rounds=member.rounds,
                 epsilon=member.target.epsilon,
                 log_delta=member.target.log_delta,
             ),

@@ -21,11 +21,9 @@ from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
     COMMUNICATION_BUDGET,
-    DELTA,
     HETEROGENEITY,
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
-    LOG10_DELTA,
     MAX_GRADIENTS,
     OBSERVER,
     PARTICIPANTS,
@@ -34,6 +32,7 @@ from epsilond.accountants.quantities import (
     ROUNDS,
     SAMPLING,
     SMOOTHNESS,
+    SQUARES,
     UNIT,
     Clients,
     Diameter,
@@ -50,12 +49,12 @@ from epsilond.accountants.quantities import (
     Within,
     request,
 )
-from epsilond.accountants.scales import check_scales
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
 BITS_PER_COORDINATE = 32
+PRINTED_READINGS = Quantity(description="which readings of the printed theorem to return")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +77,7 @@ class Traffic:
 
 
 @request
-class MiniBatchProblem:
+class PacedProblem(TargetedProblem):
     """The target, and the shape of the federation and of the learning problem: what all mini-batch algorithms ask.
 
     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
@@ -86,9 +85,7 @@ class MiniBatchProblem:
     `max_gradients` and `communication_budget`.
     """
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
@@ -99,19 +96,17 @@ class MiniBatchProblem:
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     smoothness: Annotated[float | None, SMOOTHNESS] = None
     strong_convexity: StrongConvexity = 0.0
-    sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
-    identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
-    heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
     within: Within = 0.1
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
-    observer: Annotated[Observer, OBSERVER] = "server"
-    readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
-    ] = None
+
+    @property
+    def sampling(self) -> Sampling:
+        """Batches are drawn without replacement, unless an algorithm asks how."""
+        return "without-replacement"
 
     @property
     def client_groups(self) -> tuple[ClientGroupRequest, ...] | None:
@@ -125,8 +120,6 @@ class MiniBatchProblem:
 
     def check(self) -> None:
         """Pairs of fields that no run can have."""
-        Target.of(self.epsilon, self.delta, self.log10_delta)
-        self._check_scales()
         faults = self._member_faults() or [fault for fault, broken in self._crossings() if broken]
         if faults:
             raise InvalidInput(*faults)
@@ -134,16 +127,6 @@ class MiniBatchProblem:
     def _member_faults(self) -> list[Fault]:
         """What is wrong with client groups or with the law of participation, where there are any."""
         return []
-
-    def _check_scales(self) -> None:
-        check_scales(
-            epsilon=self.epsilon,
-            lipschitz=self.lipschitz,
-            diameter=self.diameter,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            initial_distance=self.initial_distance,
-        )
 
     def _crossings(self) -> list[tuple[Fault, bool]]:
         n, batch = self.samples_per_client, self.batch_size or 1
@@ -174,10 +157,6 @@ class MiniBatchProblem:
                 (self.initial_distance or 0.0) > self.diameter,
             ),
             (
-                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
-                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
-            ),
-            (
                 Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch * (self.rounds or 1)}"),
                 self.max_gradients is not None and self.max_gradients < batch * (self.rounds or 1),
             ),
@@ -190,20 +169,11 @@ class MiniBatchProblem:
                 self.communication_budget is not None
                 and self.communication_budget < self.bits_per_round * (self.rounds or 1),
             ),
-            (
-                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
-                not set(self.readings or ()) <= set(READINGS),
-            ),
         ]
 
     @property
     def _lipschitz_constants(self) -> tuple[float, ...]:
         return tuple(group.lipschitz or self.lipschitz for group in self.client_groups or ()) or (self.lipschitz,)
-
-    @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
@@ -239,6 +209,30 @@ class MiniBatchProblem:
 
 
 @request
+class MiniBatchProblem(PacedProblem):
+    """With the way that batches are drawn, what is known of how alike clients are, and who looks."""
+
+    sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
+    identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
+    heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
+    observer: Annotated[Observer, OBSERVER] = "server"
+    readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
+
+    def _crossings(self) -> list[tuple[Fault, bool]]:
+        return [
+            *super()._crossings(),
+            (
+                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
+                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
+            ),
+            (
+                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
+                not set(self.readings or ()) <= set(READINGS),
+            ),
+        ]
+
+
+@request
 class MbSgdProblem(MiniBatchProblem):
     """The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports."""
 
@@ -251,9 +245,6 @@ class MbSgdProblem(MiniBatchProblem):
             if getattr(self, name) is not None:
                 read_members(self, name, member)
         super().check()
-
-    def _check_scales(self) -> None:
-        super()._check_scales()
 
     def _member_faults(self) -> list[Fault]:
         return [*self._group_faults(), *self._participation_faults()]

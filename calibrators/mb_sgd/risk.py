@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import ConditionResult, Sides
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN, aggregates
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
-from epsilond.calibrators.answer import Warning_
-from epsilond.calibrators.envelope import condition_answers, declared_answers
-from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
+from epsilond.calibrators.answer import Caution
+from epsilond.calibrators.cautions import assumed
+from epsilond.calibrators.envelope import condition_answers
 from epsilond.calibrators.mb_sgd.members import (
     federation_of,
     members_of,
@@ -25,29 +23,15 @@ from epsilond.calibrators.mb_sgd.members import (
     scales_of,
     start_of_run,
 )
-from epsilond.calibrators.mb_sgd.printed import inputs_of, printed_noise_std, registered, theorem_of
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
-from epsilond.calibrators.mb_sgd.schedule import risk_problem
-from epsilond.calibrators.problem import CostClass
-from epsilond.calibrators.risk.answer import (
-    AggregatesAnswer,
-    RiskBounder,
-    RiskBoundsAnswer,
-    RunAnswer,
-    UpperBound,
-)
-from epsilond.calibrators.risk.baseline import measured_bounds
-from epsilond.calibrators.risk.parts import (
-    BOUNDS,
-    Explicit,
-    Setting,
-    SteppedRiskFields,
-    check_run,
-    explicit_bound,
-    lower_bound,
-    ratios,
-    reference_rates,
-)
+from epsilond.calibrators.mb_sgd.printed import printed_noise_std, registered, theorem_inputs, theorem_of
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
+from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
+from epsilond.calibrators.risk.answer import AggregatesAnswer, UpperBound
+from epsilond.calibrators.risk.bounder import Bounds, RiskPart
+from epsilond.calibrators.risk.parts import Explicit, Setting, SteppedRiskFields, check_run, explicit_bound
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.mb_sgd.calibrator import MbSgdParameters
 
 OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 """Conditions of the printed theorems that are about the risk, beside the rounds."""
@@ -63,49 +47,27 @@ class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
         check_run(self)
 
 
-def solve(asked: MbSgdRiskProblem) -> RiskBoundsAnswer:
-    """Every bound that applies to the run. Its noise is the one given, or else the smallest certified one.
-
-    Raises:
-        ConditionViolated: no theorem covers this sampling under this relation, and no noise was given.
-        Infeasible: no noise that is offered meets the target.
-    """
-    run, noise_std = _run_and_noise(asked)
+def bounds(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
+    """The explicit bound at the run's noise, and the printed ones."""
     seen = risk_problem(asked, run)
     found = None
     if seen is not None:
         found = explicit_bound(
             seen, objective=asked.problem, noise_std=noise_std, rounds=run.rounds, step_size=asked.step_size
         )
-    upper = (*_explicit(asked, found), *_printed(asked, run, noise_std))
-    setting = setting_of(asked)
-    lower = (lower_bound(asked, setting, asked.trust or "local"),)
-    theorem = FEDERATED_RISK if asked.client_groups or asked.smoothness is None else EXCESS_RISK_BOUND
-    answer = RiskBoundsAnswer(
-        algorithm="mb-sgd",
-        run=RunAnswer(
-            noise_std=noise_std,
-            noise_source="certified" if asked.noise_std is None else "given",
-            batch_size=run.batch_size,
-            rounds=run.rounds,
-            step_size=found.step_size if found else None,
-            envelope_smoothness=found.envelope_smoothness if found else None,
-        ),
+    return Bounds(
+        upper=(*_explicit(asked, found), *_printed(asked, run, noise_std)),
+        setting=setting_of(asked),
+        start=start_of_run(asked, asked.problem),
+        declared=risk_theorem(asked).conditions if found else (),
+        step_size=found.step_size if found else None,
+        envelope_smoothness=found.envelope_smoothness if found else None,
         aggregates=_aggregates(asked, run),
-        upper=upper,
-        lower=lower,
-        reference=reference_rates(asked, setting),
-        ratios=tuple(ratios(upper, lower)),
-        declared_conditions=declared_answers(
-            dict.fromkeys((INSIDE_DOMAIN, FRESH_NOISE, *(theorem.conditions if found else ())))
-        ),
-        warnings=tuple(_warnings(asked, found)),
-        engine_version=ENGINE_VERSION,
+        cautions=tuple(_cautions(asked, found)),
     )
-    return measured_bounds(answer, start_of_run(asked, asked.problem))
 
 
-def setting_of(asked: MiniBatchProblem) -> Setting:
+def setting_of(asked: PacedProblem) -> Setting:
     """What lower bounds look at."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)
@@ -121,21 +83,19 @@ def setting_of(asked: MiniBatchProblem) -> Setting:
     )
 
 
-def _run_and_noise(asked: MbSgdRiskProblem) -> tuple[Run, float]:
-    if asked.noise_std is not None and asked.batch_size is not None and asked.rounds is not None:
-        return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-    parameters = mb_sgd.solve(replace(asked, readings=())).parameters
-    run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)
+def noise_of(asked: MbSgdRiskProblem, run: Run, parameters: MbSgdParameters) -> float:
+    """The root mean square over clients."""
     if parameters.groups is None:
-        return run, parameters.noise_std
-    return run, root_mean_square(tuple((group.noise_std, group.clients) for group in parameters.groups))
+        assert parameters.noise_std is not None
+        return parameters.noise_std
+    stds = (group.noise_std for group in parameters.groups)
+    return root_mean_square(zip(stds, members_of(asked, run), strict=True))
 
 
 def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[UpperBound]:
     if found is None:
         return
-    theorem = FEDERATED_RISK if asked.client_groups or asked.smoothness is None else EXCESS_RISK_BOUND
-    yield found.answer(theorem, asked.smoothness or 0.0, heaviest=max(1.0, *scales_of(asked)))
+    yield found.answer(risk_theorem(asked), asked.smoothness or 0.0, heaviest=max(1.0, *scales_of(asked)))
 
 
 def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
@@ -145,7 +105,7 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
     """
     if asked.problem != "population" or asked.unit != "record":
         return
-    inputs, theorem = inputs_of(asked, run, run.rounds), registered(asked)
+    inputs, theorem = theorem_inputs(asked, run, run.rounds), registered(asked)
     readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
     readings = (("printed", "complete"), ("corrected", "corrected"))
     for formula, reading in readings:
@@ -174,7 +134,7 @@ def _upper(
     others: Iterable[ConditionResult] = (),
 ) -> UpperBound:
     members = members_of(asked, run)
-    printed = root_mean_square(tuple((printed_noise_std(member, run.rounds), member.clients) for member in members))
+    printed = root_mean_square((printed_noise_std(member), member) for member in members)
     explicit = found.constants == "explicit"
     enough = Sides.at_least(run.rounds, found.prescribed_rounds)
     no_more = Sides.at_most(noise_std, printed)
@@ -213,42 +173,29 @@ def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     )
 
 
-def _warnings(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Warning_]:
-    yield Warning_(
-        code="hidden-constants",
-        message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
-    )
+def _cautions(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Caution]:
     if found is None:
-        yield Warning_(
+        yield Caution(
             code="no-risk-for-this-sampling",
             message="the excess-risk bound is proved for batches drawn without replacement",
         )
     if asked.client_groups:
-        yield Warning_(
+        yield Caution(
             code="lower-bound-for-equal-clients",
             message="the lower bound is for equal clients; it is taken at the largest samples_per_client and epsilon",
         )
-    if asked.initial_distance is None:
-        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
-    if asked.gradient_std is None:
-        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz, its largest value")
+    yield from assumed(asked, "initial_distance", "gradient_std")
 
 
-def cost(asked: MbSgdRiskProblem) -> CostClass:
-    """With the noise of a smooth loss given there is nothing to search."""
-    return "closed-form" if asked.noise_std is not None else mb_sgd.cost(asked)
-
-
-RISK_BOUND = RiskBounder(
-    name="mb-sgd",
+RISK = RiskPart(
     title="Excess risk of noisy mini-batch SGD for clients that trust nobody",
     summary=(
         "Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against everyone costs "
         "(Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3)."
     ),
     problem=MbSgdRiskProblem,
-    solve=solve,
-    cost=cost,
-    theorems=("lowy.2.1", "lowy.2.2", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id, *(bound.id for bound in BOUNDS)),
-    example={**mb_sgd.CALIBRATOR.example, "noise_std": 0.02, "gradient_std": 0.5},
+    bounds=bounds,
+    noise_std=noise_of,
+    theorems=("lowy.2.1", "lowy.2.2", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
+    given={"noise_std": 0.02, "gradient_std": 0.5},
 )

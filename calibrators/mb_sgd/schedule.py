@@ -7,8 +7,7 @@ chosen whose explicit risk bound is nearly the least (`calibrators/frontier.py`)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.federation import ClientGroup
@@ -30,20 +29,19 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
 )
 from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
 from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
-from epsilond.calibrators.guesses import likely_noise
 from epsilond.calibrators.mb_sgd.members import (
-    Member,
-    contribution_norm,
+    mean_noise_std,
     members_of,
     root_mean_square,
     scales_of,
 )
 from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_std, theorem_of
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, PacedProblem, Run
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Theorem
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
+    from epsilond.calibrators.certificates import Certificates
 
 GRADIENTS_PER_RECORD = 1000
 """Default of max_gradients, times n."""
@@ -76,7 +74,7 @@ class _Pace:
     envelope_smoothness: float | None
 
 
-def risk_problem(problem: MbSgdProblem, run: Run) -> Problem | None:
+def risk_problem(problem: PacedProblem, run: Run) -> Problem | None:
     """The problem as the risk bound sees it; None where that bound does not apply.
 
     It needs batches drawn without replacement; a loss without smoothness has an infinite one here, and an envelope is
@@ -139,32 +137,28 @@ def _best_pace(seen: Problem, *, noise_std: float, rounds: int, quick: bool = Fa
     return _Pace((closed_step_size if quick else best_step_size)(seen, noise_std=noise_std, rounds=rounds), None)
 
 
-def plan_of(problem: MbSgdProblem, run: Run, noise_std_of: Callable[[Run], float]) -> Plan | None:
-    """Step size, averaging and risk bound of a run at its certified noise; None where no bound applies.
-
-    `noise_std_of` gives the certified noise of any run, the root mean square over clients. Where batch size or rounds
-    were open, the answer has the bound at the printed prescription too.
-    """
+def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> Plan | None:
+    """Step size, averaging and risk bound of a run at its noise, the root mean square; None where no bound applies."""
     seen = risk_problem(problem, run)
     if seen is None:
         return None
-    noise_std = noise_std_of(run)
     pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds)
     bound = _bound(seen, pace, noise_std=noise_std, rounds=run.rounds)
     mu = _curvature(seen, pace)
     ratio = 1.0 / (1.0 - pace.step_size * mu) if pace.step_size * mu < 1.0 else math.inf
-    theorem = _theorem(problem)
+    theorem = risk_theorem(problem)
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
     return Plan(
         step_size=pace.step_size,
         averaging=Averaging(kind="geometric" if ratio > 1.0 else "uniform", ratio=ratio),
-        risk=Risk(upper=upper, as_prescribed=_prescribed_risk(problem, run, noise_std_of, bound.total)),
+        risk=Risk(upper=upper),
         declared=theorem.conditions,
         envelope_smoothness=pace.envelope_smoothness,
     )
 
 
-def _theorem(problem: MbSgdProblem) -> Theorem:
+def risk_theorem(problem: PacedProblem) -> Theorem:
+    """Of the explicit bound."""
     return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
 
 
@@ -183,28 +177,21 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
 
 
-def _prescribed_risk(
-    problem: MbSgdProblem, run: Run, noise_std_of: Callable[[Run], float], ours: float
-) -> PrescribedRisk | None:
-    """Our bound at the printed rounds, step and envelope: at the certified noise, and at the printed one."""
-    prescribed = prescribed_run(problem, run)
-    if prescribed is None:
-        return None
-    found = prescription_of(problem, run, prescribed.rounds)
+def with_prescribed(plan: Plan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> Plan:
+    """With our bound at the printed rounds, step and envelope: at their certified noise, and at the printed one."""
+    found = prescription_of(problem, prescribed, prescribed.rounds)
     seen = risk_problem(problem, prescribed)
     assert seen is not None
     assert found.step_size is not None
+    assert plan.risk.upper is not None
     pace = _Pace(found.step_size, found.envelope_smoothness)
 
     def at(noise_std: float) -> float:
         return _bound(seen, pace, noise_std=noise_std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)
-    printed = root_mean_square(
-        tuple((printed_noise_std(member, prescribed.rounds), member.clients) for member in members)
-    )
-    certified = at(noise_std_of(prescribed))
-    return PrescribedRisk(
+    certified = at(noise_std)
+    answer = PrescribedRisk(
         theorem=theorem_of(problem),
         reading="corrected",
         batch_size=prescribed.batch_size,
@@ -213,22 +200,17 @@ def _prescribed_risk(
         envelope_smoothness=found.envelope_smoothness,
         within_budget=prescribed.rounds <= most_rounds(problem, prescribed.batch_size),
         certified_noise=certified,
-        printed_noise=at(printed),
-        ratio=certified / ours,
+        printed_noise=at(root_mean_square((printed_noise_std(member), member) for member in members)),
+        ratio=certified / plan.risk.upper.value,
     )
+    return replace(plan, risk=replace(plan.risk, as_prescribed=answer))
 
 
-def likely_noise_multiplier(problem: MiniBatchProblem, member: Member, rounds: int) -> float:
-    """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
-    rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
-    return likely_noise(member.target, rate=rate, rounds=rounds, distance=2.0)
-
-
-def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+def choose_run(problem: MbSgdProblem, certificates: Certificates) -> Choice:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
-    `certified_noise_std` gives the certified noise of any run, the root mean square over clients. Without a bound the
-    largest batch is taken, and rounds as near as may be to those that Theorem 2.2 prescribes.
+    Noise is the root mean square over clients. Without a bound the largest batch is taken, and rounds as near as may
+    be to those that Theorem 2.2 prescribes.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -239,8 +221,10 @@ def choose_run(problem: MbSgdProblem, certified_noise_std: Callable[[Run], float
     if risk_problem(problem, runs[0]) is None:
         return Choice(max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run))))
     outlook = Outlook(
-        likely_noise=lambda run: _likely_noise_std(problem, run),
-        certified_noise=certified_noise_std,
+        likely_noise=lambda run: root_mean_square(
+            (certificates.likely_noise_std(member), member) for member in members_of(problem, run)
+        ),
+        certified_noise=lambda run: mean_noise_std(certificates, run),
         quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
         risk=lambda run, noise_std: risk_at(problem, run, noise_std),
         rarity=lambda run: rarity_of(problem, run),
@@ -257,7 +241,7 @@ def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
     return problem.samples_per_client / (run.batch_size * math.sqrt(run.rounds))
 
 
-def most_rounds(problem: MiniBatchProblem, batch_size: int) -> int:
+def most_rounds(problem: PacedProblem, batch_size: int) -> int:
     """Rounds that the gradient and communication budgets pay for, every client's."""
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     affordable = min(
@@ -269,7 +253,7 @@ def most_rounds(problem: MiniBatchProblem, batch_size: int) -> int:
     return affordable
 
 
-def paid_runs(problem: MiniBatchProblem) -> list[Run]:
+def paid_runs(problem: PacedProblem) -> list[Run]:
     """A lattice of runs within the budgets, with what the request gives.
 
     Raises:
@@ -292,19 +276,7 @@ def _prescribed(problem: MbSgdProblem, run: Run) -> float:
     return -abs(math.log(run.rounds / max(1.0, problem.reporting * effective)))
 
 
-def _likely_noise_std(problem: MbSgdProblem, run: Run) -> float:
-    return root_mean_square(
-        tuple(
-            (
-                likely_noise_multiplier(problem, member, run.rounds) * contribution_norm(problem, member),
-                member.clients,
-            )
-            for member in members_of(problem, run)
-        )
-    )
-
-
-def risk_at(problem: MbSgdProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:
+def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:
     """The explicit bound of a run at a noise and its best pace, or about that; infinite where none applies."""
     seen = risk_problem(problem, run)
     if seen is None:

@@ -3,22 +3,18 @@
 A client that reports for the N-th time takes back the noise it sent before and adds one of variance base² N, so that
 the server's sum holds each client's last noise only. What the server sees of a record is, exactly, one Gaussian
 mechanism (Theorem 5.1), whoever drops out. With a trusted server that adds the noise itself, all noise but the last is
-cancelled (Theorem F.1). This file states the family σ ↦ Spec; clients, printed formulas and bounds have their own.
+cancelled (Theorem F.1).
 """
 
 from __future__ import annotations
 
-import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.numerics.power_sums import PAD, harmonic
-from epsilond.accountants.quantities import Relation
-from epsilond.accountants.theorem import Condition
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons, exact_mu, mus
+from epsilond.accountants.theorem import Condition, Status
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons, mus
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
     SCHEDULE,
     SILENT_LAST,
@@ -38,35 +34,27 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     trusted_step_size,
     trusted_terms,
 )
-from epsilond.calibrators.answer import (
-    Calibration,
-    Communication,
-    Number,
-    Risk,
-    RiskBound,
-    Served,
-    TrueFigures,
-    derivation_of,
-)
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
-from epsilond.calibrators.mu2_sgd.clients import (
+from epsilond.calibrators.answer import Caution, Communication, Number, Risk, RiskBound, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.cautions import printed_cautions
+from epsilond.calibrators.mu2_sgd.family import (
     ClientReport,
     Noise,
-    guarantee_at,
-    releases_of,
+    certify,
+    contribution_norm,
+    noise_std_of,
     reports_of,
     residual_noise_std,
 )
+from epsilond.calibrators.mu2_sgd.plan import PLANS
 from epsilond.calibrators.mu2_sgd.printed import printed_readings
-from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA, BITS_PER_COORDINATE, Mu2SgdProblem
-from epsilond.calibrators.mu2_sgd.warnings import warnings_of
-from epsilond.calibrators.problem import Calibrator, CostClass, Target
-from epsilond.calibrators.risk.baseline import Start, measured, start_of
-from epsilond.calibrators.search import SLACKS, Certified, smallest_noise
+from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA, BITS_PER_COORDINATE, SPREADS, Mu2SgdProblem
+from epsilond.calibrators.risk.baseline import Start, start_of
+from epsilond.calibrators.search import LEAST
 
 if TYPE_CHECKING:
-    from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.theorem import Effort
+    from epsilond.accountants.theorem import Step
+    from epsilond.calibrators.problem import Target
 
 MOST_QUICK = 8
 """Groups whose curves are a closed form's work."""
@@ -131,122 +119,113 @@ class Mu2SgdParameters:
     conversion: ConversionAnswer
     client_reports: Annotated[tuple[ClientReport, ...], Served("what each kind of client is and is not protected from")]
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Scale:
-    """From the multiplier of the one Gaussian mechanism that a record is seen through, to σ of the run."""
-
-    norm: float
-    root: float
-
     @classmethod
-    def of(cls, problem: Mu2SgdProblem) -> _Scale:
-        """S and √H_K, or S/m and √(T − 1)."""
-        norm = problem.federation.clipping_norm
-        if problem.server == "untrusted":
-            return cls(norm=norm, root=math.sqrt(harmonic(problem.cap)))
-        return cls(norm=norm / problem.reporting, root=math.sqrt(releases_of(problem.rounds)))
-
-    def std(self, noise: float) -> float:
-        """σ, rounded up."""
-        return noise * self.norm * self.root * (1.0 + 2.0 * PAD)
-
-
-def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
-    """The least noise of the equivalent single mechanism, and the target with its ε.
-
-    Raises:
-        Infeasible: no noise that is offered meets the target.
-    """
-    distance = sensitivity_factor(problem.relation)
-    target = problem.target
-    if target is None:
-        mu = problem.gaussian_dp_mu or 0.0
-        noise = distance / mu
-        guarantee = guarantee_at(problem, mu)
-        given = (problem.delta, problem.log10_delta)
-        delta, log10_delta = (ASSUMED_DELTA, None) if given == (None, None) else given
-        read = Target.of(0.0, delta, log10_delta)
-        epsilon = guarantee.curve.bound_epsilon(read.log_delta).upper
-        return Certified(noise, guarantee, 0.0), Target(epsilon, read.log_delta, read.given_delta)
-
-    @functools.cache
-    def family(noise: float, effort: Effort) -> Guarantee:
-        return guarantee_at(problem, distance / noise, effort)
-
-    exact = distance / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
-    guarantee, less = family(exact, "default"), family(exact * (1.0 - SLACKS[0]), "default")
-    meets = guarantee.curve.bound_log_delta(target.epsilon).upper <= target.log_delta
-    if meets and less.curve.bound_log_delta(target.epsilon).lower > target.log_delta:
-        return Certified(exact, guarantee, SLACKS[0]), target
-    return smallest_noise(family, target, guess=exact), target
-
-
-def solve(problem: Mu2SgdProblem) -> Calibration:
-    """The smallest certified base of the noise schedule, its step size, and the printed theorems beside it.
-
-    Guarantees: for every record of every client of at most `most_participations` reports, whoever else reports,
-    `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        Infeasible: no noise that is offered meets the target.
-    """
-    certified, target = certify(problem)
-    scale = _Scale.of(problem)
-    noise = Noise(problem=problem, std=scale.std(certified.noise))
-    mu = noise.mu(problem.cap)
-    untrusted = problem.server == "untrusted"
-    step_size, risk = risk_of(problem, noise.std, target)
-    truth = functools.cache(functools.partial(_truth, problem, target))
-    printed = printed_readings(problem, target, truth)
-    reports = reports_of(problem, noise, target)
-    theorem = UNTRUSTED if untrusted else TRUSTED
-    derivation = theorem.because(
-        certified.guarantee.derivation, clipping_norm=problem.federation.clipping_norm, gaussian_dp_mu=mu
-    )
-    conditions = theorem.conditions if untrusted else (*theorem.conditions, SILENT_LAST)
-    apart = () if problem.relation == "replace-one" else (ABSENT_IS_ZERO,)
-    bits = BITS_PER_COORDINATE * problem.dimension
-    answer = Calibration(
-        algorithm="mu2-sgd",
-        parameters=Mu2SgdParameters(
-            noise_std=noise.std,
-            noise_multiplier=noise.std / scale.norm,
+    def of(cls, solution: Mu2SgdSolution) -> Mu2SgdParameters:
+        """The certified noise as a schedule, and what it comes to."""
+        problem, std = solution.problem, solution.noise.std
+        untrusted = problem.server == "untrusted"
+        return cls(
+            noise_std=std,
+            noise_multiplier=std / solution.norm,
             schedule=ScheduleAnswer(
-                base_std=noise.std,
+                base_std=std,
                 rule="base_std * sqrt(participations)" if untrusted else "base_std",
                 added_by="client" if untrusted else "server",
                 most_participations=problem.cap,
             ),
-            gaussian_dp_mu=mu,
+            gaussian_dp_mu=solution.mu,
             clipping_norm=problem.federation.clipping_norm,
             rounds=problem.rounds,
-            step_size=step_size,
-            residual_noise_std=residual_noise_std(problem, noise),
-            conversion=conversion_of(mu, target),
-            client_reports=reports,
-        ),
-        guarantee=guarantee_answer(
-            certified,
-            target,
-            definition="local" if untrusted else "central",
-            sampling="full",
-            sensitivity=sensitivity_factor(problem.relation) * scale.norm,
-        ),
-        numerical=numerical_answer(certified.guarantee, target),
-        as_printed=printed,
-        risk=risk,
-        communication=Communication(
-            bits_per_coordinate=float(BITS_PER_COORDINATE),
-            bits_per_round_per_client=bits,
-            total_bits=bits * problem.reporting * problem.rounds,
-        ),
-        derivation=derivation_of(derivation),
-        declared_conditions=declared_answers((*conditions, *apart, *(CONVERGENCE if step_size else ()))),
-        warnings=warnings_of(problem, certified, noise, printed, reports),
-        engine_version=ENGINE_VERSION,
+            step_size=solution.utility.step_size,
+            residual_noise_std=residual_noise_std(problem, std),
+            conversion=conversion_of(solution.mu, solution.target),
+            client_reports=solution.reports,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mu2SgdSolution(Solution):
+    """With the run's noise, the ρ of the most exposed record and what each kind of client has."""
+
+    noise: Noise
+    mu: float
+    reports: tuple[ClientReport, ...]
+
+    @classmethod
+    def of(cls, problem: Mu2SgdProblem) -> Mu2SgdSolution:
+        """The smallest certified base of the noise schedule.
+
+        It holds for every record of every client of at most `most_participations` reports, whoever else reports.
+
+        Raises:
+            Infeasible: no noise that is offered meets the target.
+        """
+        certified, target = certify(problem)
+        noise = Noise(problem=problem, std=noise_std_of(problem, certified.noise))
+        return cls(
+            problem=problem,
+            target=target,
+            certified=certified,
+            norm=contribution_norm(problem),
+            noise=noise,
+            mu=noise.mu(problem.cap),
+            reports=reports_of(problem, noise, target),
+        )
+
+
+def conversion_of(mu: float, target: Target) -> ConversionAnswer:
+    """The three conversions at the answer's ρ and at the target."""
+    exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
+    reached = epsilons(mu=mu, log_delta=target.log_delta)
+    return ConversionAnswer(
+        gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
+        epsilon=ByConversion(**{name: reached[f"{name}_epsilon"] for name in ("exact", "zcdp", "lemma")}),
+        noise_over_exact=exact / lemma if lemma > 0.0 else math.inf,
+        zcdp_noise_over_exact=exact / zcdp if zcdp > 0.0 else math.inf,
     )
-    return measured(answer, start_of_run(problem))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """The step size that the certified bound likes best, with the bound; the order alone where no theorem has one."""
+
+    step_size: float | None = None
+    risk: Risk
+
+    @property
+    def declared(self) -> tuple[Condition, ...]:
+        """What the bound demands."""
+        return CONVERGENCE if self.step_size else ()
+
+
+def training_of(solution: Mu2SgdSolution) -> Training:
+    """The bound where participation is the theorems'; and orders.
+
+    The terms add up to the bound; `bound_by_…` are the three that it is the least of.
+    """
+    problem, std, epsilon = solution.problem, solution.noise.std, solution.target.epsilon
+    run = problem.federation
+    orders = order_terms(
+        server=problem.server,
+        clients=problem.clients,
+        reports=float(problem.reporting) * problem.rounds,
+        dimension=problem.dimension,
+        epsilon=epsilon if epsilon > 0.0 else math.inf,
+    )
+    lower = RiskBound(value=math.fsum(orders.values()), constant="hidden", theorem=ORDERS.id, terms=orders)
+    if not problem.printed_participation:
+        return Training(risk=Risk(lower=lower))
+    if problem.server == "trusted":
+        step_size = trusted_step_size(run, noise_std=std)
+        terms = trusted_terms(run, noise_std=std, step_size=step_size)
+        upper = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=TRUSTED_RUN.id, terms=terms)
+    else:
+        step_size = best_step_size(run, noise_variance=std * std)
+        found = certified_risk(run, step_size=step_size, noise_variance=std * std)
+        terms = {name: getattr(found, name) for name in ("optimisation", "statistical", "noise")}
+        terms |= {f"bound_{name}": getattr(found, name) for name in ("by_norm", "by_young", "by_stability")}
+        upper = RiskBound(value=found.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
+    return Training(step_size=step_size, risk=Risk(upper=upper, lower=lower))
 
 
 def start_of_run(problem: Mu2SgdProblem) -> Start:
@@ -261,60 +240,106 @@ def start_of_run(problem: Mu2SgdProblem) -> Start:
     )
 
 
-def conversion_of(mu: float, target: Target) -> ConversionAnswer:
-    """The three conversions at the answer's ρ and at the target."""
-    wanted = mus(epsilon=target.epsilon, log_delta=target.log_delta)
-    reached = epsilons(mu=mu, log_delta=target.log_delta)
-    exact, zcdp, lemma = wanted.values()
-    return ConversionAnswer(
-        gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
-        epsilon=ByConversion(
-            exact=reached["exact_epsilon"], zcdp=reached["zcdp_epsilon"], lemma=reached["lemma_epsilon"]
-        ),
-        noise_over_exact=exact / lemma if lemma > 0.0 else math.inf,
-        zcdp_noise_over_exact=exact / zcdp if zcdp > 0.0 else math.inf,
+def derivation(solution: Mu2SgdSolution) -> tuple[Step]:
+    """That a record is seen through one Gaussian mechanism, on what that one guarantees."""
+    problem = solution.problem
+    theorem = UNTRUSTED if problem.server == "untrusted" else TRUSTED
+    premise = solution.certified.guarantee.derivation
+    norm = problem.federation.clipping_norm
+    return (theorem.because(premise, clipping_norm=norm, gaussian_dp_mu=solution.mu),)
+
+
+def declared(solution: Mu2SgdSolution) -> tuple[Condition, ...]:
+    """What the guarantee demands, then what the bound does."""
+    problem = solution.problem
+    conditions = UNTRUSTED.conditions if problem.server == "untrusted" else (*TRUSTED.conditions, SILENT_LAST)
+    apart = () if problem.relation == "replace-one" else (ABSENT_IS_ZERO,)
+    return (*conditions, *apart, *solution.utility.declared)
+
+
+def communication(solution: Mu2SgdSolution) -> Communication:
+    """Every report in 32-bit numbers."""
+    problem = solution.problem
+    bits = BITS_PER_COORDINATE * problem.dimension
+    return Communication(
+        bits_per_coordinate=float(BITS_PER_COORDINATE),
+        bits_per_round_per_client=bits,
+        total_bits=bits * problem.reporting * problem.rounds,
     )
 
 
-def risk_of(problem: Mu2SgdProblem, std: float, target: Target) -> tuple[float | None, Risk]:
-    """The step size that the certified bound likes best and the bound, where participation is the theorems'; orders.
+def cautions(solution: Mu2SgdSolution) -> Iterator[Caution]:
+    """Every caution that applies, in a fixed order."""
+    yield from _of_the_guarantee(solution)
+    yield from _of_participation(solution)
+    yield from printed_cautions(solution.printed, (solution.noise.std,))
+    for reading in solution.printed:
+        if reading.status is Status.UNPROVED:
+            yield Caution(
+                code="stated-bound-unproved",
+                message=f"at these parameters the risk stated in {reading.theorem} ({reading.reading}) is not proved "
+                "(erratum E-R1); certified_excess_risk beside it is",
+            )
+    assumed = [name for name in SPREADS if getattr(solution.problem, name) is None]
+    if assumed and solution.problem.printed_participation:
+        taken = ", ".join(f"{name} = {SPREADS[name]}" for name in assumed)
+        yield Caution(code="assumed-spreads", message=f"taken at their largest: {taken}")
 
-    The terms add up to the bound; `bound_by_…` are the three that it is the least of.
-    """
-    run = problem.federation
-    orders = order_terms(
-        server=problem.server,
-        clients=problem.clients,
-        reports=float(problem.reporting) * problem.rounds,
-        dimension=problem.dimension,
-        epsilon=target.epsilon if target.epsilon > 0.0 else math.inf,
-    )
-    lower = RiskBound(value=math.fsum(orders.values()), constant="hidden", theorem=ORDERS.id, terms=orders)
+
+def _of_the_guarantee(solution: Mu2SgdSolution) -> Iterator[Caution]:
+    problem = solution.problem
+    if solution.certified.noise == LEAST:
+        yield Caution(
+            code="least-noise-offered", message=f"the target is met at the least noise offered, {LEAST:g} contributions"
+        )
+    if problem.gaussian_dp_mu is not None:
+        yield Caution(
+            code="gaussian-dp-mu-is-not-zcdp-rho",
+            message="gaussian_dp_mu is √(2ρ) of ρ-zCDP; the larger it is, the less is protected",
+        )
+        if problem.delta is None and problem.log10_delta is None:
+            yield Caution(code="assumed-delta", message=f"ε is read off at δ = {ASSUMED_DELTA:g}, which was not asked")
+    if problem.relation != "replace-one":
+        yield Caution(
+            code="printed-truth-is-for-replace-one",
+            message="the printed theorem and the true figures beside it are for replace-one, not for this relation",
+        )
+    if not problem.sees_all:
+        yield Caution(
+            code="observer-sees-less",
+            message="the figures are those against whoever sees all that is released; this observer sees a function "
+            "of it, so they hold, and may be pessimistic",
+        )
+
+
+def _of_participation(solution: Mu2SgdSolution) -> Iterator[Caution]:
+    problem = solution.problem
+    if problem.cap < problem.rounds:
+        yield Caution(
+            code="participations-are-capped",
+            message=f"the noise is enough for {problem.cap} reports of a client: it must not report more often",
+        )
+    average = problem.rounds * (problem.reporting / problem.clients)
+    if problem.server == "untrusted" and average <= 2.0 * (1.0 + math.log(problem.rounds)):
+        yield Caution(
+            code="cancellation-does-not-pay",
+            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T): fresh noise per report, "
+            "never cancelled, is as private, its bound no worse (epsilond.independent-noise-excess-risk)",
+        )
+    gone = [one for one in solution.reports if (one.uncancelled_rounds or 0) > 0]
+    if gone:
+        clients, longest = sum(one.clients for one in gone), max(one.uncancelled_rounds or 0 for one in gone)
+        yield Caution(
+            code="noise-is-never-cancelled",
+            message=f"{clients} clients report no more before the last round, up to {longest} rounds: their last noise "
+            "stays in the sum. Their records are as protected as before; the model's accuracy is not",
+        )
     if not problem.printed_participation:
-        return None, Risk(lower=lower)
-    if problem.server == "trusted":
-        step_size = trusted_step_size(run, noise_std=std)
-        terms = trusted_terms(run, noise_std=std, step_size=step_size)
-        bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=TRUSTED_RUN.id, terms=terms)
-        return step_size, Risk(upper=bound, lower=lower)
-    step_size = best_step_size(run, noise_variance=std * std)
-    found = certified_risk(run, step_size=step_size, noise_variance=std * std)
-    terms = {
-        "optimisation": found.optimisation,
-        "statistical": found.statistical,
-        "noise": found.noise,
-        "bound_by_norm": found.by_norm,
-        "bound_by_young": found.by_young,
-        "bound_by_stability": found.by_stability,
-    }
-    upper = RiskBound(value=found.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
-    return step_size, Risk(upper=upper, lower=lower)
-
-
-def _truth(problem: Mu2SgdProblem, target: Target, mu: float) -> TrueFigures:
-    """For a record under replace-one: what the theorems speak of."""
-    relation: Relation = "replace-one"
-    return true_figures(guarantee_at(problem, mu, relation=relation), target)
+        yield Caution(
+            code="no-risk-for-this-participation",
+            message="the risk bounds are proved for m of M clients drawn uniformly in every round, without a cap; the "
+            "noise is certified",
+        )
 
 
 def cost(problem: Mu2SgdProblem) -> CostClass:
@@ -333,9 +358,20 @@ CALIBRATOR = Calibrator(
     ),
     problem=Mu2SgdProblem,
     parameters=Mu2SgdParameters,
-    solve=solve,
     cost=cost,
+    find=Mu2SgdSolution.of,
+    definition=lambda problem: "local" if problem.server == "untrusted" else "central",
+    sampling=lambda _: "full",
+    utility=training_of,
+    printed=printed_readings,
+    communication=communication,
+    derivation=derivation,
+    declared=declared,
+    cautions=cautions,
+    start=start_of_run,
     theorems=("reshef.5.1", "reshef.5.2", "reshef.f.1", "reshef.f.2", "reshef.lemma-2.6", SCHEDULE.id, CERTIFIED.id),
+    plans=PLANS,
+    plan_place=0,
     example={
         "epsilon": 8.0,
         "delta": 1e-5,

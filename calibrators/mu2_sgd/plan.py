@@ -8,8 +8,7 @@ from typing import Any
 
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import Server
 from epsilond.calibrators.answer import ConditionAnswer
-from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 
@@ -17,7 +16,7 @@ TAKES = ("clients", "participants", "dimension", "lipschitz", "smoothness", "dia
 READS = ("rounds", "samples_per_client", "identically_distributed", "heterogeneity")
 
 
-def others(server: Server, plan: PlanProblem) -> Mapping[str, Any]:
+def computed(server: Server, plan: PlanProblem) -> Mapping[str, Any]:
     """The server, a round for every record where none are given, and no spread among clients that are alike."""
     alike = plan.identically_distributed
     return {
@@ -39,7 +38,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message=f"{statement}, but {rounds} > {records}", pointer="/rounds", condition=condition)
 
 
-def notes(plan: PlanProblem) -> Iterable[Reason]:
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """The rounds that were chosen, and batches of one record."""
     if plan.rounds is None:
         yield Reason(message="as many rounds as a client has records", pointer="/rounds")
@@ -47,32 +46,29 @@ def notes(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message="a report is of one record", pointer="/batch_size", allowed="1")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            variant="untrusted server",
-            definition="local",
-            observer="server",
-            units=("record",),
-            objective="population",
-            takes=TAKES,
-            reads=READS,
-            others=partial(others, "untrusted"),
-            refusals=refusals,
-            notes=notes,
-        ),
-        Way(
-            variant="trusted server",
-            definition="central",
-            observer="released-models",
-            units=("record",),
-            objective="population",
-            takes=TAKES,
-            reads=READS,
-            others=partial(others, "trusted"),
-            refusals=refusals,
-            notes=notes,
-        ),
+PLANS = (
+    PlanAdapter(
+        variant="untrusted server",
+        definition="local",
+        observer="server",
+        units=("record",),
+        objective="population",
+        copied=TAKES,
+        read=READS,
+        computed=partial(computed, "untrusted"),
+        refusals=refusals,
+        assumptions=assumptions,
+    ),
+    PlanAdapter(
+        variant="trusted server",
+        definition="central",
+        observer="released-models",
+        units=("record",),
+        objective="population",
+        copied=TAKES,
+        read=READS,
+        computed=partial(computed, "trusted"),
+        refusals=refusals,
+        assumptions=assumptions,
     ),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.federation import read_members
+from epsilond.accountants.federation import read_member, read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
     DELTA,
@@ -16,6 +17,7 @@ from epsilond.accountants.quantities import (
     OBSERVER,
     PARTICIPANTS,
     RELATION,
+    SQUARES,
     UNIT,
     Clients,
     Diameter,
@@ -27,7 +29,6 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (
@@ -39,6 +40,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences impor
 )
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import OPTIMUM_GRADIENT_NORM, CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
+from epsilond.calibrators.envelope import inputs_of
 from epsilond.calibrators.problem import Target
 
 ParticipationKind = Literal["uniform", "counts", "pattern"]
@@ -115,23 +117,23 @@ class Mu2SgdProblem:
     spreads and optimum_gradient_norm are at their largest, G and L.
     """
 
-    epsilon: Annotated[float | None, EPSILON] = None
+    epsilon: Annotated[float | None, EPSILON, SQUARES] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    gaussian_dp_mu: Annotated[float | None, GAUSSIAN_DP_MU] = None
+    gaussian_dp_mu: Annotated[float | None, GAUSSIAN_DP_MU, SQUARES] = None
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
     rounds: Rounds
     dimension: Dimension
     lipschitz: Lipschitz
-    smoothness: SmoothnessOrLinear
+    smoothness: Annotated[SmoothnessOrLinear, SQUARES]
     diameter: Diameter
     server: Annotated[Server, SERVER] = "untrusted"
-    gradient_std: Annotated[float | None, GRADIENT_STD] = None
-    heterogeneity: Annotated[float | None, CLIENT_SPREAD] = None
-    smoothness_std: Annotated[float | None, SMOOTHNESS_STD] = None
-    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY] = None
-    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD, SQUARES] = None
+    heterogeneity: Annotated[float | None, CLIENT_SPREAD, SQUARES] = None
+    smoothness_std: Annotated[float | None, SMOOTHNESS_STD, SQUARES] = None
+    smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY, SQUARES] = None
+    optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM, SQUARES] = None
     participation: Annotated[Participation | None, PARTICIPATION] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Literal["record"], UNIT] = "record"
@@ -142,15 +144,12 @@ class Mu2SgdProblem:
 
     def check(self) -> None:
         """Pairs of fields that no run can have."""
-        given: object = self.participation
-        if isinstance(given, Mapping):
-            object.__setattr__(self, "participation", _read_participation(given))
+        if self.participation is not None:
+            read_member(self, "participation", Participation)
         if (self.epsilon is None) == (self.gaussian_dp_mu is None):
             raise InvalidInput.at("/epsilon", "give exactly one of epsilon and gaussian_dp_mu")
         if self.epsilon is not None or self.delta is not None or self.log10_delta is not None:
             Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
-        scales = {name: getattr(self, name) for name in ("lipschitz", "smoothness", "diameter", *SPREADS)}
-        check_scales(epsilon=self.epsilon, gaussian_dp_mu=self.gaussian_dp_mu, **scales)
         faults = [*self._crossings(), *self._participation_faults()]
         if faults:
             raise InvalidInput(*faults)
@@ -241,34 +240,10 @@ class Mu2SgdProblem:
             return self.seen_by == "server"
         return self.seen_by in ("released-models", "other-clients")
 
-    @property
+    @cached_property
     def federation(self) -> CancellationRun:
         """The run as the bounds see it."""
-        return CancellationRun(
-            clients=self.clients,
-            participants=self.reporting,
-            rounds=self.rounds,
-            dimension=self.dimension,
-            lipschitz=self.lipschitz,
-            smoothness=self.smoothness,
-            diameter=self.diameter,
-            gradient_std=self.gradient_std,
-            heterogeneity=self.heterogeneity,
-            smoothness_std=self.smoothness_std,
-            smoothness_heterogeneity=self.smoothness_heterogeneity,
-            optimum_gradient_norm=self.optimum_gradient_norm,
-        )
-
-
-def _read_participation(given: Mapping[str, object]) -> Participation:
-    try:
-        return Participation(**given)  # type: ignore[arg-type]
-    except InvalidInput as error:
-        raise InvalidInput(
-            *(Fault("/participation" + it.pointer, it.message, it.allowed) for it in error.faults)
-        ) from None
-    except TypeError:
-        raise InvalidInput.at("/participation", "has unknown fields") from None
+        return inputs_of(CancellationRun, self, participants=self.reporting)
 
 
 def _ascending(rounds: Sequence[Any], last: int) -> bool:

@@ -6,12 +6,9 @@ who took part; a client whose whole message is bounded is then amplified in ever
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.specs import Subsampled, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.composed_rounds import ROUNDS_OF_CLIENTS, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
 from epsilond.accountants.theorems.risk.das.convergence import (
@@ -19,43 +16,29 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     EQUATION_39,
     THEOREM_2_UTILITY,
     THEOREM_4,
-    FedAvgInputs,
-    gradient_terms,
-    local_step,
-    theorem_4,
 )
 from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START, gradient_norm_bounds
-from epsilond.calibrators.answer import (
-    OBJECTIVE,
-    VACUOUS,
-    Baseline,
-    Calibration,
-    Objective,
-    Served,
-    Warning_,
-    derivation_of,
-)
-from epsilond.calibrators.envelope import declared_answers, numerical_answer
-from epsilond.calibrators.norm_fedavg.printed import own_warnings, printed_readings
+from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Caution, Objective, Served
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.cautions import noise_cautions
+from epsilond.calibrators.envelope import Asked
+from epsilond.calibrators.norm_fedavg.plan import PLANS
+from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readings
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
-from epsilond.calibrators.problem import Calibrator, CostClass
 from epsilond.calibrators.qtdl.calibrator import (
     CONDITIONS,
+    GridSolution,
     QtdlParameters,
     certified_guarantee,
-    found_parameters,
-    found_warnings,
-    proofs,
+    noise_fields,
 )
-from epsilond.calibrators.qtdl.printed import communication, printed_noise_levels, printed_warnings
-from epsilond.calibrators.qtdl.release import Release
-from epsilond.calibrators.qtdl.search import best_of
+from epsilond.calibrators.qtdl.printed import communication, printed_cautions
 from epsilond.calibrators.risk.baseline import no_better
 
 if TYPE_CHECKING:
-    from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Step
+    from collections.abc import Iterator
 
+    from epsilond.accountants.theorem import Condition, Outputs, Step
 
 VACUOUS_GRADIENT_NORM = "vacuous-gradient-norm"
 
@@ -79,14 +62,6 @@ class ConvergenceAnswer:
     without_noise: Annotated[float, Served("the same bound for NormFedAvg, without rounding and noise")]
     fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
 
-    @property
-    def warnings(self) -> tuple[Warning_, ...]:
-        """That the bound says nothing, where it does."""
-        if not self.vacuous:
-            return ()
-        message = f"the bound on the gradient norm, {self.mean_gradient_norm:.6g} by {EQUATION_39.id}, is "
-        return (Warning_(code=VACUOUS_GRADIENT_NORM, message=message + no_better(self.baseline)),)
-
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgParameters(QtdlParameters):
@@ -100,164 +75,76 @@ class NormFedavgParameters(QtdlParameters):
     compression: Annotated[float, Served("γ: the mean squared error of one message")]
     convergence: ConvergenceAnswer
 
-
-def release_of(problem: NormFedavgProblem) -> Release:
-    """Rounds of one client's messages, seen, or hidden in a draw of clients."""
-
-    def drawn(noise: TruncatedDiscreteLaplace) -> Spec:
-        return Subsampled(
-            sampling="without-replacement",
-            batch_size=problem.participants,
-            population=problem.clients,
-            level="clients",
-            mechanism=noise,
+    @classmethod
+    def of(cls, solution: GridSolution) -> NormFedavgParameters:
+        """The certified noise, with the steps for it."""
+        problem, training = solution.problem, solution.utility
+        noise = noise_fields(solution)
+        return cls(
+            **noise,
+            rounds=problem.rounds,
+            participants=problem.participants,
+            local_steps=problem.steps,
+            local_step_size=training.steps["local_step_size"],
+            server_step_size=training.steps["server_step_size"],
+            compression=noise["mean_squared_error"],
+            convergence=training.convergence,
         )
 
-    return Release(
-        dimension=problem.dimension,
-        movement=problem.movement,
-        rounds=problem.rounds,
-        relation=problem.relation,
-        unit=problem.protected,
-        observer=problem.observer,
-        rate=problem.rate,
-        wrap=drawn if problem.rate < 1.0 else None,
-        realised=problem.realised,
-    )
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """The steps for the certified noise, as das.equation-39 has them, and how far they get."""
+
+    steps: Outputs
+    convergence: ConvergenceAnswer
+    derivation: tuple[Step, ...]
+    """The cap on the gradient norm, where it binds."""
+    declared: tuple[Condition, ...] = ASSUMPTIONS
+    risk: None = None
+    """No theorem is on the excess risk."""
 
 
-def convergence_of(problem: NormFedavgProblem, compression: float) -> ConvergenceAnswer:
+def training_of(problem: NormFedavgProblem, compression: float) -> Training:
     """Equation (39) at γ and at 0, and Theorem 4, each at most ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖: w₀ is the model of a round.
 
     The minimiser is that of the whole space, where the gradient vanishes.
     """
-
-    def terms(gamma: float) -> dict[str, float]:
-        return gradient_terms(
-            smoothness=problem.smoothness,
-            quasar_convexity=problem.quasar_convexity,
-            initial_distance=problem.initial_distance,
-            client_optimum_distance=problem.client_optimum_distance,
-            rounds=problem.rounds,
-            local_steps=problem.steps,
-            step_ratio=problem.ratio,
-            compression=gamma,
-            participants=problem.participants,
-        )
-
-    found = terms(compression)
-    plain = FedAvgInputs(
-        smoothness=problem.smoothness,
-        quasar_convexity=problem.quasar_convexity,
-        initial_distance=problem.initial_distance,
-        client_optimum_distance=problem.client_optimum_distance,
-        rounds=problem.rounds,
-        local_steps=problem.steps,
-        clients=problem.clients,
-        participants=problem.participants,
-    )
-    (start,) = gradient_norm_bounds(
-        distance=problem.initial_distance, smoothness=problem.smoothness, minimiser_gradient_norm=0.0
-    ).values()
+    given: dict[str, Any] = {"local_steps": problem.steps, "step_ratio": problem.ratio}
+    found = Asked.of(EQUATION_39, problem, compression=compression, **given).outputs
+    without_noise = Asked.of(EQUATION_39, problem, compression=0.0, **given).outputs
+    fedavg = Asked.of(THEOREM_4, problem, local_steps=problem.steps).outputs
+    smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
+    start = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
     baseline = Baseline(value=start, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
-    mean = math.fsum(found.values())
+    mean = float(found["gradient_norm"])
     vacuous = baseline.covers(mean)
-    return ConvergenceAnswer(
+    convergence = ConvergenceAnswer(
         theorem=GRADIENT_NORM_OF_THE_START.id if vacuous else EQUATION_39.id,
         objective="empirical",
         baseline=baseline,
         vacuous=vacuous,
         gradient_norm=min(mean, start),
         mean_gradient_norm=mean,
-        start_term=found["start"],
-        steps_term=found["steps"],
-        client_optima_term=found["client_optima"],
-        without_noise=min(math.fsum(terms(0.0).values()), start),
-        fedavg=min(float(theorem_4(plain)["gradient_norm"]), start),
+        start_term=found["start_term"],
+        steps_term=found["steps_term"],
+        client_optima_term=found["client_optima_term"],
+        without_noise=min(without_noise["gradient_norm"], start),
+        fedavg=min(fedavg["gradient_norm"], start),
     )
+    cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
+    return Training(steps=found, convergence=convergence, derivation=(cap,) if vacuous else ())
 
 
-def run_parameters(problem: NormFedavgProblem, noise: QtdlParameters) -> NormFedavgParameters:
-    """The noise, with the steps for it."""
-    gamma = noise.mean_squared_error
-    step = local_step(
-        smoothness=problem.smoothness,
-        quasar_convexity=problem.quasar_convexity,
-        local_steps=problem.steps,
-        compression=gamma,
-        participants=problem.participants,
-    )
-    return NormFedavgParameters(
-        **{name: getattr(noise, name) for name in QtdlParameters.__dataclass_fields__},
-        rounds=problem.rounds,
-        participants=problem.participants,
-        local_steps=problem.steps,
-        local_step_size=step,
-        server_step_size=problem.ratio * step,
-        compression=gamma,
-        convergence=convergence_of(problem, gamma),
-    )
-
-
-def solve(problem: NormFedavgProblem) -> Calibration:
-    """The least certified noise per round, the steps for it, and Theorems 2 and 3 beside it.
-
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        Infeasible: no noise that is offered meets the target.
-    """
-    target, levels = problem.target, problem.quantization_levels
-    found = best_of(proofs(problem, drawn=problem.rate < 1.0), release_of(problem), target)
-    parameters = run_parameters(problem, found_parameters(found, problem.dimension, levels))
-    printed = tuple(printed_readings(problem))
-    hidden = problem.rate < 1.0
-    return Calibration(
-        algorithm="norm-fedavg",
-        parameters=parameters,
-        guarantee=certified_guarantee(
-            found,
-            target,
-            definition="central" if problem.observer == "released-models" else "local",
-            sampling="without-replacement" if hidden else "full",
-        ),
-        numerical=numerical_answer(found.guarantee, target),
-        as_printed=printed,
-        communication=communication(
-            dimension=problem.dimension,
-            quantization_levels=levels,
-            noise_levels=found.noise.noise_levels,
-            messages=problem.rounds * problem.participants,
-            printed=printed_noise_levels(printed),
-            trials=None,
-        ),
-        derivation=derivation_of(*_convergence_steps(problem, parameters.convergence), found.guarantee.derivation),
-        declared_conditions=declared_answers((*CONDITIONS, *ASSUMPTIONS, *found.guarantee.declared)),
-        warnings=(
-            *own_warnings(problem),
-            *printed_warnings(printed, parameters.noise_std),
-            *found_warnings(found),
-            *parameters.convergence.warnings,
-        ),
-        engine_version=ENGINE_VERSION,
-    )
-
-
-def _convergence_steps(problem: NormFedavgProblem, found: ConvergenceAnswer) -> tuple[Step, ...]:
-    """The cap on the gradient norm, where it binds."""
-    if not found.vacuous:
-        return ()
-    return (
-        GRADIENT_NORM_OF_THE_START.because(
-            initial_distance=problem.initial_distance, smoothness=problem.smoothness, minimiser_gradient_norm=0.0
-        ),
-    )
-
-
-def cost(problem: NormFedavgProblem) -> CostClass:
-    """Rounds are composed."""
-    del problem
-    return "search"
+def cautions(solution: GridSolution) -> Iterator[Caution]:
+    """What is wrong with the printed theorems, and what the noise and the bound do not show."""
+    yield from own_cautions(solution.problem)
+    yield from printed_cautions(solution.printed, solution.noise_std)
+    yield from noise_cautions((solution.certified,))
+    found = solution.utility.convergence
+    if found.vacuous:
+        message = f"the bound on the gradient norm, {found.mean_gradient_norm:.6g} by {EQUATION_39.id}, is "
+        yield Caution(code=VACUOUS_GRADIENT_NORM, message=message + no_better(found.baseline))
 
 
 CALIBRATOR = Calibrator(
@@ -269,8 +156,20 @@ CALIBRATOR = Calibrator(
     ),
     problem=NormFedavgProblem,
     parameters=NormFedavgParameters,
-    solve=solve,
-    cost=cost,
+    cost=lambda _: "search",
+    knob="noise_std",
+    find=GridSolution.of,
+    guarantee=lambda solution: certified_guarantee(
+        solution,
+        "central" if solution.problem.observer == "released-models" else "local",
+        "without-replacement" if solution.problem.rate < 1.0 else "full",
+    ),
+    utility=lambda solution: training_of(solution.problem, noise_fields(solution)["mean_squared_error"]),
+    printed=lambda solution: tuple(printed_readings(solution.problem)),
+    communication=communication,
+    derivation=lambda solution: (*solution.utility.derivation, solution.certified.guarantee.derivation),
+    declared=lambda solution: (*CONDITIONS, *ASSUMPTIONS, *solution.certified.guarantee.declared),
+    cautions=cautions,
     theorems=(
         THEOREM_2.id,
         THEOREM_3.id,
@@ -280,6 +179,8 @@ CALIBRATOR = Calibrator(
         ROUNDS_OF_CLIENTS.id,
         GRADIENT_NORM_OF_THE_START.id,
     ),
+    plans=PLANS,
+    plan_place=9,
     example={
         "epsilon": 2.0,
         "delta": 1e-6,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 
@@ -14,7 +13,7 @@ TAKES = ("dimension", "quantization_levels", "clients", "rounds", "smoothness")
 READS = ("participants", "initial_distance", "diameter")
 
 
-def others(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Mapping[str, Any]:
     """All who report; convex losses; a start as far from the minimiser as the domain is wide."""
     return {
         "participants": plan.reporting,
@@ -23,7 +22,7 @@ def others(plan: PlanProblem) -> Mapping[str, Any]:
     }
 
 
-def notes(plan: PlanProblem) -> Iterable[Reason]:
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """The sensitivities, and the distance that is not given."""
     yield Reason(message="updates are normalised, and neighbouring data may lead to any two of them")
     yield Reason(message="losses are convex, so that their quasar-convexity is 1")
@@ -31,32 +30,29 @@ def notes(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message="the start is as far from a minimiser as the diameter", pointer="/initial_distance")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            variant="untrusted server",
-            definition="local",
-            observer="server",
-            units=("record", "client"),
-            objective="empirical",
-            noise_added_to="unit-updates",
-            takes=TAKES,
-            reads=READS,
-            others=others,
-            notes=notes,
-        ),
-        Way(
-            variant="trusted server",
-            definition="central",
-            observer="released-models",
-            units=("client", "record"),
-            objective="empirical",
-            noise_added_to="unit-updates",
-            takes=TAKES,
-            reads=READS,
-            others=others,
-            notes=notes,
-        ),
+PLANS = (
+    PlanAdapter(
+        variant="untrusted server",
+        definition="local",
+        observer="server",
+        units=("record", "client"),
+        objective="empirical",
+        noise_added_to="unit-updates",
+        copied=TAKES,
+        read=READS,
+        computed=computed,
+        assumptions=assumptions,
+    ),
+    PlanAdapter(
+        variant="trusted server",
+        definition="central",
+        observer="released-models",
+        units=("client", "record"),
+        objective="empirical",
+        noise_added_to="unit-updates",
+        copied=TAKES,
+        read=READS,
+        computed=computed,
+        assumptions=assumptions,
     ),
 )

@@ -10,10 +10,12 @@ from epsilond.accountants.quantities import (
     CLIENT_OPTIMUM_DISTANCE,
     GROWTH_RATIO,
     LOCAL_STEPS,
+    PARTICIPANTS_AMONG_CLIENTS,
     RATIOS,
     SAMPLES_PER_CLIENT,
     STEP_RATIO,
     UNIT,
+    Checks,
     Clients,
     InitialDistance,
     Participants,
@@ -23,7 +25,7 @@ from epsilond.accountants.quantities import (
     Unit,
     request,
 )
-from epsilond.accountants.scales import check_scales
+from epsilond.accountants.specs import Spec, Subsampled, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.risk.das.convergence import best_ratio
 from epsilond.calibrators.qtdl.problem import GridProblem
 
@@ -40,33 +42,23 @@ class NormFedavgProblem(GridProblem):
     """
 
     scale: ClassVar = RATIOS
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
 
     clients: Clients
     participants: Participants
     rounds: Rounds
     unit: Annotated[Unit | None, UNIT] = None
     smoothness: Smoothness
-    quasar_convexity: QuasarConvexity
+    quasar_convexity: Annotated[QuasarConvexity, RATIOS]
     initial_distance: InitialDistance
-    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
-    growth_ratio: Annotated[float | None, GROWTH_RATIO] = None
+    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE, RATIOS] = 0.0
+    growth_ratio: Annotated[float | None, GROWTH_RATIO, RATIOS] = None
     samples_per_client: Annotated[int | None, SAMPLES_PER_CLIENT] = None
     local_steps: Annotated[int | None, LOCAL_STEPS] = None
-    step_ratio: Annotated[float | None, STEP_RATIO] = None
+    step_ratio: Annotated[float | None, STEP_RATIO, RATIOS] = None
 
     def check_own(self) -> None:
-        """M ≤ N, an observer of messages or models, both numbers of Theorem 3 or neither, and scales to multiply."""
-        check_scales(
-            within=(RATIOS.least, RATIOS.most),
-            smoothness=self.smoothness,
-            quasar_convexity=self.quasar_convexity,
-            initial_distance=self.initial_distance,
-            client_optimum_distance=self.client_optimum_distance,
-            growth_ratio=self.growth_ratio,
-            step_ratio=self.step_ratio,
-        )
-        if self.participants > self.clients:
-            raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
+        """An observer of messages or models, both numbers of Theorem 3 or neither, a method that can be composed."""
         if self.observer not in OBSERVERS:
             raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))
         if self.relation == "add-or-remove-one":
@@ -87,8 +79,20 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def rate(self) -> float:
-        """Share of the clients that is drawn unseen; 1 where the draw is seen."""
+        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
         return self.participants / self.clients if self.observer == "released-models" else 1.0
+
+    def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
+        """One client's message, hidden in the draw of clients if that is unseen."""
+        if self.rate == 1.0:
+            return message
+        return Subsampled(
+            sampling="without-replacement",
+            batch_size=self.participants,
+            population=self.clients,
+            level="clients",
+            mechanism=message,
+        )
 
     @property
     def steps(self) -> int:

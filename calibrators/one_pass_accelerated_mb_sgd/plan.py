@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from epsilond.calibrators.accelerated_mb_sgd.plan import ACCELERATED
-from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="local", observer="server", units=("record", "client"), objective="population", takes=ACCELERATED
-        ),
+PLANS = (
+    PlanAdapter(
+        definition="local", observer="server", units=("record", "client"), objective="population", copied=ACCELERATED
     ),
 )

@@ -12,9 +12,8 @@ from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest
 from epsilond.calibrators.mb_sgd.problem import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
+    from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
 
@@ -43,9 +42,7 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
     return plan_at(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
 
 
-def choose_run(
-    problem: OnePassProblem, likely_noise_std: Callable[[Run], float], certified_noise_std: Callable[[Run], float]
-) -> Choice:
+def choose_run(problem: OnePassProblem, certificates: Certificates) -> Choice:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Raises:
@@ -68,8 +65,9 @@ def choose_run(
         return upper.value if upper else math.inf
 
     outlook = Outlook(
-        likely_noise=likely_noise_std,
-        certified_noise=certified_noise_std,
+        # The noise of a record is one for all runs, certified at once.
+        likely_noise=certificates.likely_noise_std if problem.unit == "client" else certificates.noise_std,
+        certified_noise=certificates.noise_std,
         quick_risk=quick_risk,
         risk=risk,
         cheap=lambda _: True,

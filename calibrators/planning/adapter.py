@@ -1,4 +1,4 @@
-"""How an algorithm reads a plan. Each algorithm's file in calibrators/plans/ has a `Planner`; here is what that is."""
+"""How an algorithm reads a plan: the adapters of its record, and the request that one of them makes of a plan."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Observer, Unit, quantity_of
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem, Trust
-from epsilond.calibrators.problem import Calibrator
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Objective
@@ -30,7 +30,7 @@ def no_reasons(_: PlanProblem) -> Iterable[Reason]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class PlanAdapter:
     """One variant of an algorithm: what it guarantees to whom, and which of its fields come from the plan."""
 
     variant: str | None = None
@@ -41,34 +41,26 @@ class Way:
     objective: Objective | None
     """What its risk is of; None where it has none."""
     noise_added_to: NoiseAddedTo = "gradients"
-    takes: tuple[str, ...]
+    copied: tuple[str, ...]
     """Fields of the plan that are passed on under their own names, where they are given."""
-    reads: tuple[str, ...] = ()
-    """Further fields of the plan, which `others` and `notes` make use of."""
-    others: Callable[[PlanProblem], Mapping[str, Any]] = nothing
+    read: tuple[str, ...] = ()
+    """Further fields of the plan, which `computed` and `assumptions` make use of."""
+    computed: Callable[[PlanProblem], Mapping[str, Any]] = nothing
     """Fields of the algorithm that follow from the plan under other names; None is as good as absent."""
-    called: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
     """Of those, the plan's field that stands behind each."""
     refusals: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
     """Conditions that the plan breaks."""
-    notes: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
+    assumptions: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
     """What was taken for granted."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planner:
-    """How one calibrator takes part in plans."""
-
-    calibrator: Calibrator
-    ways: tuple[Way, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Draft:
-    """One way of one algorithm through a plan: its request, or why there is none."""
+    """What one adapter of one algorithm makes of a plan: its request, or why there is none."""
 
     calibrator: Calibrator
-    way: Way
+    adapter: PlanAdapter
     guarantee: GuaranteeKind
     unused: tuple[str, ...]
     request: Any = None
@@ -77,63 +69,70 @@ class Draft:
     @property
     def name(self) -> str:
         """The algorithm, and which variant of it where there are several."""
-        return self.calibrator.name + (f" ({self.way.variant})" if self.way.variant else "")
+        return self.calibrator.name + (f" ({self.adapter.variant})" if self.adapter.variant else "")
 
 
-def draft(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Draft:
-    """The way's request for a plan, or the reasons why it has none. Never raises."""
+def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Draft:
+    """The adapter's request for a plan, or the reasons why it has none. Never raises."""
     kind = GuaranteeKind(
-        definition=way.definition, unit=plan.unit or way.units[0], relation=plan.relation, observer=way.observer
+        definition=adapter.definition,
+        unit=plan.unit or adapter.units[0],
+        relation=plan.relation,
+        observer=adapter.observer,
     )
-    used = {*TARGET, *way.takes, *way.reads}
+    used = {*TARGET, *adapter.copied, *adapter.read}
     unused = tuple(name for name in plan.given if name not in used)
-    reasons = [*_unwanted(way, plan), *way.refusals(plan)]
-    values = _values(calibrator, way, plan, kind)
-    reasons += _missing(calibrator, way, values, told={reason.pointer for reason in reasons})
+    reasons = [*_unwanted(adapter, plan), *adapter.refusals(plan)]
+    values = _values(calibrator, adapter, plan, kind)
+    reasons += _missing(calibrator, adapter, values, told={reason.pointer for reason in reasons})
     request = None
     if not reasons:
         try:
             request = calibrator.problem(**values)
         except InvalidInput as error:
-            reasons += [_renamed(Reason.of(fault), way) for fault in error.faults]
-    why = tuple(reasons) if request is None else tuple(way.notes(plan))
-    return Draft(calibrator=calibrator, way=way, guarantee=kind, unused=unused, request=request, why=why)
+            reasons += [_renamed(Reason.of(fault), adapter) for fault in error.faults]
+    why = tuple(reasons) if request is None else tuple(adapter.assumptions(plan))
+    return Draft(calibrator=calibrator, adapter=adapter, guarantee=kind, unused=unused, request=request, why=why)
 
 
-def _unwanted(way: Way, plan: PlanProblem) -> Iterable[Reason]:
-    """What the plan wants and the way does not give."""
-    if plan.trust is not None and way.definition not in plan.trust:
+def _unwanted(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
+    """What the plan wants and the algorithm does not give."""
+    if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
-            message=f"its guarantee is {way.definition}, which the plan does not accept",
+            message=f"its guarantee is {adapter.definition}, which the plan does not accept",
             pointer="/trust",
-            allowed=way.definition,
+            allowed=adapter.definition,
         )
-    if plan.observers is not None and way.observer not in plan.observers:
+    if plan.observers is not None and adapter.observer not in plan.observers:
         yield Reason(
-            message=f"its guarantee is against {way.observer}, which the plan does not accept",
+            message=f"its guarantee is against {adapter.observer}, which the plan does not accept",
             pointer="/observers",
-            allowed=way.observer,
+            allowed=adapter.observer,
         )
-    if plan.unit is not None and plan.unit not in way.units:
+    if plan.unit is not None and plan.unit not in adapter.units:
         yield Reason(
-            message=f"it protects a {way.units[0]}, not a {plan.unit}", pointer="/unit", allowed=", ".join(way.units)
+            message=f"it protects a {adapter.units[0]}, not a {plan.unit}",
+            pointer="/unit",
+            allowed=", ".join(adapter.units),
         )
 
 
-def _values(calibrator: Calibrator, way: Way, plan: PlanProblem, kind: GuaranteeKind) -> dict[str, Any]:
+def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kind: GuaranteeKind) -> dict[str, Any]:
     own = {item.name for item in fields(calibrator.problem)}
-    passed: dict[str, Any] = {name: getattr(plan, name) for name in (*TARGET, *way.takes)}
+    passed: dict[str, Any] = {name: getattr(plan, name) for name in (*TARGET, *adapter.copied)}
     wanted: dict[str, Any] = {name: getattr(kind, name) for name in ("unit", "relation", "observer") if name in own}
-    passed |= wanted | dict(way.others(plan))
+    passed |= wanted | dict(adapter.computed(plan))
     return {name: value for name, value in passed.items() if value is not None}
 
 
-def _missing(calibrator: Calibrator, way: Way, values: Mapping[str, Any], told: set[str | None]) -> Iterable[Reason]:
+def _missing(
+    calibrator: Calibrator, adapter: PlanAdapter, values: Mapping[str, Any], told: set[str | None]
+) -> Iterable[Reason]:
     """The algorithm's own needs that the plan leaves open, each in words."""
     hints = get_type_hints(calibrator.problem, include_extras=True)
     for item in fields(calibrator.problem):
         needed = item.default is MISSING and item.default_factory is MISSING
-        name = way.called.get(item.name, item.name)
+        name = adapter.renamed.get(item.name, item.name)
         if not needed or item.name in values or f"/{name}" in told:
             continue
         quantity = quantity_of(hints[item.name])[1]
@@ -142,8 +141,8 @@ def _missing(calibrator: Calibrator, way: Way, values: Mapping[str, Any], told: 
         yield Reason(message=f"needs {name}{symbol}{meaning}", pointer=f"/{name}")
 
 
-def _renamed(reason: Reason, way: Way) -> Reason:
+def _renamed(reason: Reason, adapter: PlanAdapter) -> Reason:
     """With the pointer of the plan's own field."""
     first, *rest = (reason.pointer or "").removeprefix("/").split("/")
-    pointer = "/" + "/".join([way.called.get(first, first), *rest])
+    pointer = "/" + "/".join([adapter.renamed.get(first, first), *rest])
     return Reason(message=reason.message, pointer=pointer, allowed=reason.allowed)

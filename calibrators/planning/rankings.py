@@ -10,7 +10,8 @@ from typing import Any, cast, get_args
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError, InvalidInput, NoCertificate
 from epsilond.calibrators.answer import Baseline, Calibration, ConditionAnswer, as_json
-from epsilond.calibrators.planning.adapter import Draft, Planner, draft
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.planning.adapter import Draft, draft
 from epsilond.calibrators.planning.answer import (
     GuaranteeKind,
     PlanAnswer,
@@ -35,26 +36,26 @@ Outcome = Found | EpsilondError | Undecided
 """What became of a draft's request."""
 
 
-def drafts(planners: Iterable[Planner], plan: PlanProblem) -> tuple[Draft, ...]:
-    """Every way of every algorithm that the plan considers. Never refuses for the sake of one of them.
+def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft, ...]:
+    """Every adapter of every algorithm that the plan considers. Never refuses for the sake of one of them.
 
     Where the plan is to reach a risk, the field that is solved for has some value in these.
 
     Raises:
         InvalidInput: the plan names an algorithm that there is not.
     """
-    listed = tuple(planners)
-    names = [planner.calibrator.name for planner in listed]
+    listed = tuple(calibrators)
+    names = [calibrator.name for calibrator in listed]
     for place, wanted in enumerate(plan.algorithms or ()):
         if wanted not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{place}", message, allowed=", ".join(names))
     concrete = plan if plan.unknown is None else _begun(plan)
     return tuple(
-        draft(planner.calibrator, way, concrete)
-        for planner in listed
-        if plan.algorithms is None or planner.calibrator.name in plan.algorithms
-        for way in planner.ways
+        draft(calibrator, adapter, concrete)
+        for calibrator in listed
+        if plan.algorithms is None or calibrator.name in plan.algorithms
+        for adapter in calibrator.plans
     )
 
 
@@ -75,7 +76,7 @@ def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
         return None
     try:
         if plan.unknown is not None:
-            return reach(each.calibrator, each.way, plan)
+            return reach(each.calibrator, each.adapter, plan)
         return found_of(each.calibrator.solve(each.request), each.request)
     except EpsilondError as refusal:
         return refusal
@@ -114,13 +115,13 @@ def name_of(entry: PlanEntry) -> str:
 def _entry(each: Draft, outcome: Outcome | None) -> PlanEntry:
     entry = PlanEntry(
         algorithm=each.calibrator.name,
-        variant=each.way.variant,
+        variant=each.adapter.variant,
         title=each.calibrator.title,
         applies=False,
         why=each.why,
         guarantee=each.guarantee,
-        objective=each.way.objective,
-        noise_added_to=each.way.noise_added_to,
+        objective=each.adapter.objective,
+        noise_added_to=each.adapter.noise_added_to,
         unused=each.unused,
         request=None if each.request is None else as_json(each.request),
     )

@@ -14,11 +14,11 @@ from typing import Any
 from epsilond.accountants.errors import BeyondBudget, ConditionViolated, EpsilondError, Infeasible
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.calibrators.answer import Calibration, as_json
-from epsilond.calibrators.planning.adapter import Way, draft
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.planning.adapter import PlanAdapter, draft
 from epsilond.calibrators.planning.answer import Reached, Tried
 from epsilond.calibrators.planning.grid import Grid
 from epsilond.calibrators.planning.problem import PlanProblem, Unknown
-from epsilond.calibrators.problem import Calibrator
 
 MOST_TRIALS = 60
 STRIDE = 16.0
@@ -76,7 +76,7 @@ def _last_within(grid: Grid, most: float) -> int:
     return place if grid.value(place) <= most else place - 1
 
 
-def reach(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Found:
+def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Found:
     """The calibration at the smallest value of what the plan solves for.
 
     Raises:
@@ -85,13 +85,13 @@ def reach(calibrator: Calibrator, way: Way, plan: PlanProblem) -> Found:
         BeyondBudget: too many trials.
         EpsilondError: what the algorithm itself refuses at the largest value.
     """
-    return _Search(calibrator, way, plan).run()
+    return _Search(calibrator, adapter, plan).run()
 
 
 class _Search:
-    def __init__(self, calibrator: Calibrator, way: Way, plan: PlanProblem) -> None:
+    def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
         assert plan.reach is not None
-        self._ask = (calibrator, way, plan)
+        self._ask = (calibrator, adapter, plan)
         self._name = plan.reach.solve_for
         self._target = plan.reach.risk
         self._grid = grid_of(plan)
@@ -153,9 +153,9 @@ class _Search:
         return self._tried[place].risk <= self._target
 
     def _trial(self, value: float) -> Trial:
-        calibrator, way, plan = self._ask
+        calibrator, adapter, plan = self._ask
         changes: dict[str, Any] = {self._name: value, "reach": None}
-        drafted = draft(calibrator, way, replace(plan, **changes))
+        drafted = draft(calibrator, adapter, replace(plan, **changes))
         if drafted.request is None:
             reason = drafted.why[0]
             condition = ConditionResult("asked", reason.message, False)

@@ -9,11 +9,9 @@ model to share is chosen by the bound on the excess risk at that noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Condition
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import BILLBOARD, COALITION
 from epsilond.accountants.theorems.papers.bietti.noise import (
     LEAST_NOISE,
@@ -22,7 +20,7 @@ from epsilond.accountants.theorems.papers.bietti.noise import (
     implied_constant,
 )
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1
-from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP, THEOREM_4_5
+from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, THEOREM_4_5
 from epsilond.accountants.theorems.risk.bietti.personalization import OPTIMUM
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
@@ -30,24 +28,18 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
 )
-from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.mb_sgd.warnings import of_a_reading
-from epsilond.calibrators.ppsgd.certificate import ParticipationFigures, certify, participation_figures
-from epsilond.calibrators.ppsgd.printed import noise_std_of, printed_readings
+from epsilond.calibrators.answer import Caution, Communication, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
+from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, printed_cautions
+from epsilond.calibrators.ppsgd.family import ParticipationFigures, certify, noise_std_of, participation_figures
+from epsilond.calibrators.ppsgd.plan import PLANS
+from epsilond.calibrators.ppsgd.printed import printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
-from epsilond.calibrators.problem import Calibrator, CostClass
-from epsilond.calibrators.risk.baseline import measured
-from epsilond.calibrators.search import LEAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.search import Certified
-
-NAME = "ppsgd"
 BITS_PER_COORDINATE = 32
 FRESH_NOISE = Condition("fresh-server-noise", "the server adds fresh Gaussian noise in every round, unseen by clients")
 PUBLIC_WEIGHT = Condition(
@@ -78,32 +70,21 @@ class PpsgdParameters:
         ParticipationFigures | None, Served("what a draw of fixed size is worth, beside what it is taken to be")
     ] = None
 
-
-def solve(problem: PpsgdProblem) -> Calibration:
-    """The smallest certified noise, how much to share at it, and what the paper prints beside.
-
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise that is offered meets the target.
-    """
-    certified = certify(problem)
-    noise_std = noise_std_of(problem, certified.noise)
-    weight, target = problem.federation.weight, problem.target
-    plan = plan_of(problem, noise_std)
-    figures = participation_figures(problem, certified)
-    printed = printed_readings(problem, certified, plan)
-    chosen = plan.chosen if plan else None
-    answer = Calibration(
-        algorithm=NAME,
-        parameters=PpsgdParameters(
-            noise_std=noise_std,
-            noise_multiplier=certified.noise,
+    @classmethod
+    def of(cls, solution: PpsgdSolution) -> PpsgdParameters:
+        """The certified noise, and how much to share at it."""
+        problem, target, plan = solution.problem, solution.target, solution.utility
+        parts: dict[str, Any] = {"personalization": problem.personalization}
+        if plan is not None:
+            steps = ("personalization", "step_size", "shared_step_size", "local_step_size")
+            parts = {name: getattr(plan.chosen, name) for name in steps} | {"sharing": plan.sharing}
+        return cls(
+            noise_std=solution.noise_std,
+            noise_multiplier=solution.certified.noise,
             noise_constant=implied_constant(
-                noise_std=noise_std,
+                noise_std=solution.noise_std,
                 clipping_norm=problem.clipping_norm,
-                contributions=weight,
+                contributions=problem.federation.weight,
                 rounds=problem.rounds,
                 epsilon=target.epsilon,
                 log_delta=target.log_delta,
@@ -112,35 +93,42 @@ def solve(problem: PpsgdProblem) -> Calibration:
             rounds=problem.rounds,
             participation_rate=problem.rate,
             participants=problem.participants,
-            personalization=chosen.personalization if chosen else problem.personalization,
-            step_size=chosen.step_size if chosen else None,
-            shared_step_size=chosen.shared_step_size if chosen else None,
-            local_step_size=chosen.local_step_size if chosen else None,
-            sharing=plan.sharing if plan else None,
-            participation=figures,
-        ),
-        guarantee=guarantee_answer(
-            certified,
-            target,
-            definition="joint",
-            sampling=problem.sampling,
-            sensitivity=sensitivity_factor(problem.relation) * problem.clipping_norm / (problem.rate * weight),
-        ),
-        numerical=numerical_answer(certified.guarantee, target),
-        as_printed=printed,
-        risk=plan.risk if plan else None,
-        communication=_communication(problem),
-        derivation=derivation_of(certified.guarantee.derivation),
-        declared_conditions=declared_answers(
-            (*CONDITIONS, *certified.guarantee.declared, *((*PERSONALIZED_RISK.conditions, ADDITIVE) if plan else ()))
-        ),
-        warnings=tuple(_warnings(problem, certified, plan, figures, printed)),
-        engine_version=ENGINE_VERSION,
-    )
-    return measured(answer, start_of_run(problem))
+            participation=solution.participation,
+            **parts,
+        )
 
 
-def _communication(problem: PpsgdProblem) -> Communication:
+@dataclass(frozen=True, kw_only=True)
+class PpsgdSolution(Solution):
+    """With what a draw of fixed size is worth at the certified noise."""
+
+    participation: ParticipationFigures | None
+
+    @property
+    def noise_std(self) -> float:
+        """σ_ζ, on the average."""
+        return noise_std_of(self.problem, self.certified.noise)
+
+    @classmethod
+    def of(cls, problem: PpsgdProblem) -> PpsgdSolution:
+        """The smallest certified noise.
+
+        Raises:
+            ConditionViolated: no theorem covers this sampling under this relation.
+            Infeasible: no noise that is offered meets the target.
+        """
+        certified = certify(problem)
+        return cls(
+            problem=problem,
+            target=problem.target,
+            certified=certified,
+            norm=noise_std_of(problem, 1.0),
+            participation=participation_figures(problem, certified),
+        )
+
+
+def communication(problem: PpsgdProblem) -> Communication:
+    """The shared part of every message, in 32-bit numbers."""
     bits = BITS_PER_COORDINATE * problem.shared_dimension
     random = problem.participants is None
     return Communication(
@@ -152,50 +140,34 @@ def _communication(problem: PpsgdProblem) -> Communication:
 
 
 # What to know before relying on the answer --------------------------------------------------------------------------
-def _warnings(
-    problem: PpsgdProblem,
-    certified: Certified,
-    plan: SharingPlan | None,
-    figures: ParticipationFigures | None,
-    printed: tuple[PrintedReading, ...],
-) -> Iterator[Warning_]:
-    if certified.noise == LEAST:
-        yield Warning_(
-            code="sampling-alone-suffices",
-            message=f"a client is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; a "
-            "client that is drawn is hardly protected",
-        )
-    elif certified.slack is None:
-        yield Warning_(
-            code="minimality-not-proved",
-            message="the noise is certified, but the bound is too coarse here to prove that 0.1 % less would not do",
-        )
+def cautions(solution: PpsgdSolution) -> Iterator[Caution]:
+    """Every caution that applies, in a fixed order."""
+    problem, figures = solution.problem, solution.participation
+    yield from noise_cautions((solution.certified,), drawn="client")
     if figures is not None:
-        yield Warning_(
+        yield Caution(
             code="no-amplification",
             message="the number of participants is fixed, so all other clients together know who was drawn and nothing "
             f"is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where independent "
             f"draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
         )
     if problem.noise_constant is not None and problem.sampling == "without-replacement":
-        yield Warning_(
+        yield Caution(
             code="field-not-used", message="noise_constant is for (4) and (12), which a fixed number of clients has not"
         )
-    noise_std = noise_std_of(problem, certified.noise)
-    for reading in printed:
-        yield from of_a_reading(reading, (noise_std,))
-    yield from _of_the_risk(problem, plan)
+    yield from printed_cautions(solution.printed, (solution.noise_std,))
+    yield from _of_the_risk(problem, solution.utility)
 
 
-def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Warning_]:
+def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
-        yield Warning_(
+        yield Caution(
             code="no-risk-without-the-problem",
             message=f"without {' and '.join(missing)} there is no bound on the excess risk, and no α is chosen",
         )
     elif problem.clipping_may_bind:
-        yield Warning_(
+        yield Caution(
             code="clipping-may-bind",
             message=f"messages may reach norm {problem.gradient_bound:.6g} times the gradients added up in one, above "
             "clipping_norm: the risk bounds are for messages that are not clipped; the guarantee stands",
@@ -203,31 +175,11 @@ def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Wa
     if plan is None:
         return
     if plan.chosen.personalization == 0.0:
-        yield Warning_(
+        yield Caution(
             code="nothing-is-shared",
             message="at α = 0 the shared part never moves and no noise is needed; noise_std is for whoever shares",
         )
-    if problem.lipschitz is None:
-        yield Warning_(
-            code="assumed-lipschitz", message="lipschitz was taken to be what clipping_norm allows: nothing is clipped"
-        )
-    if problem.shared_gradient_std is None:
-        yield Warning_(
-            code="assumed-shared-gradient-std",
-            message="shared_gradient_std was taken to be lipschitz, its largest value",
-        )
-    if problem.local_gradient_std is None:
-        yield Warning_(
-            code="assumed-local-gradient-std",
-            message="local_gradient_std was taken to be shared_gradient_std, as both gradients are one for losses of "
-            "w + θ_i",
-        )
-    if problem.shared_gradient_norm is None and problem.rate < 1.0:
-        yield Warning_(
-            code="assumed-shared-gradient-norm",
-            message="shared_gradient_norm was taken to be as large as clipping allows; it is 0 for losses of w + θ_i "
-            "where every client's own part is at its optimum",
-        )
+    yield from assumption_cautions(problem)
 
 
 def cost(problem: PpsgdProblem) -> CostClass:
@@ -236,7 +188,7 @@ def cost(problem: PpsgdProblem) -> CostClass:
 
 
 CALIBRATOR = Calibrator(
-    name=NAME,
+    name="ppsgd",
     title="Personalised learning with a noisy shared part",
     summary=(
         "The smallest certified noise of PPSGD for a client against all others, and how much of the model to share at "
@@ -244,22 +196,34 @@ CALIBRATOR = Calibrator(
     ),
     problem=PpsgdProblem,
     parameters=PpsgdParameters,
-    solve=solve,
     cost=cost,
-    theorems=(
-        THEOREM_4_1.id,
-        LEAST_NOISE.id,
-        THEOREM_5_1.id,
-        THEOREM_4_5.id,
-        THEOREM_5_2.id,
-        THEOREM_B_4.id,
-        PERSONALIZED_RISK.id,
-        ANY_STEP.id,
-        LEMMA_4_6.id,
-        OPTIMUM.id,
-        BILLBOARD.id,
-        COALITION.id,
+    find=PpsgdSolution.of,
+    definition=lambda _: "joint",
+    utility=lambda solution: plan_of(solution.problem, solution.noise_std),
+    printed=printed_readings,
+    communication=lambda solution: communication(solution.problem),
+    declared=lambda solution: (*CONDITIONS, *declared_by_all(solution)),
+    cautions=cautions,
+    start=start_of_run,
+    theorems=tuple(
+        one.id
+        for one in (
+            THEOREM_4_1,
+            LEAST_NOISE,
+            THEOREM_5_1,
+            THEOREM_4_5,
+            THEOREM_5_2,
+            THEOREM_B_4,
+            PERSONALIZED_RISK,
+            ANY_STEP,
+            LEMMA_4_6,
+            OPTIMUM,
+            BILLBOARD,
+            COALITION,
+        )
     ),
+    plans=PLANS,
+    plan_place=1,
     example={
         "epsilon": 1.0,
         "delta": 1e-5,

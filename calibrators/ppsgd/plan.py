@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 
 
-def others(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Mapping[str, Any]:
     """How clients are drawn, what a message is clipped to, and how much of the model is shared."""
     everyone = plan.clients is None or plan.reporting == plan.clients
     return {
@@ -22,7 +21,7 @@ def others(plan: PlanProblem) -> Mapping[str, Any]:
     }
 
 
-def notes(plan: PlanProblem) -> Iterable[Reason]:
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """What was filled in, and what a bound on the risk lacks."""
     if plan.clipping_norm is None:
         yield Reason(message="messages are clipped to lipschitz, which binds nothing", pointer="/clipping_norm")
@@ -33,30 +32,27 @@ def notes(plan: PlanProblem) -> Iterable[Reason]:
             yield Reason(message=f"a bound on its risk needs {name}", pointer=f"/{name}")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="joint",
-            observer="other-clients",
-            units=("client",),
-            objective="personalized",
-            noise_added_to="shared-gradient",
-            takes=(
-                "clients",
-                "rounds",
-                "smoothness",
-                "lipschitz",
-                "batch_size",
-                "shared_gradient_std",
-                "local_gradient_std",
-                "shared_gradient_norm",
-                "optimum_norm",
-                "optimum_spread",
-            ),
-            reads=("participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
-            others=others,
-            notes=notes,
+PLANS = (
+    PlanAdapter(
+        definition="joint",
+        observer="other-clients",
+        units=("client",),
+        objective="personalized",
+        noise_added_to="shared-gradient",
+        copied=(
+            "clients",
+            "rounds",
+            "smoothness",
+            "lipschitz",
+            "batch_size",
+            "shared_gradient_std",
+            "local_gradient_std",
+            "shared_gradient_norm",
+            "optimum_norm",
+            "optimum_spread",
         ),
+        read=("participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
+        computed=computed,
+        assumptions=assumptions,
     ),
 )

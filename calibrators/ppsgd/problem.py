@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -10,11 +11,9 @@ from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
-    DELTA,
     FINITE_PERSONALIZATION,
     LIPSCHITZ,
     LOCAL_GRADIENT_STD,
-    LOG10_DELTA,
     NOISE_CONSTANT,
     OBSERVER,
     OPTIMUM_NORM,
@@ -26,6 +25,7 @@ from epsilond.accountants.quantities import (
     SHARED_GRADIENT_NORM,
     SHARED_GRADIENT_STD,
     SMOOTHNESS,
+    SQUARES,
     UNIT,
     WEIGHTING,
     Clients,
@@ -38,8 +38,8 @@ from epsilond.accountants.quantities import (
     Weighting,
     personalization_value,
     request,
+    value_of,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     Batches,
     ClientSampling,
@@ -47,14 +47,14 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     participants_of,
 )
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["statement", "experimental"]
 READINGS: tuple[Reading, ...] = ("statement", "experimental")
 
 
 @request
-class PpsgdProblem:
+class PpsgdProblem(TargetedProblem):
     """The target, the clients, and for a bound on the excess risk the learning problem.
 
     A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
@@ -62,23 +62,40 @@ class PpsgdProblem:
     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
     """
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[Epsilon, SQUARES]
     clients: Clients
     rounds: Rounds
     sampling: Annotated[ClientSampling, SAMPLING] = "full"
-    participation_rate: Annotated[float | None, RATE] = None
+    participation_rate: Annotated[float | None, RATE, SQUARES] = None
     clipping_norm: ClippingNorm
     shared_dimension: SharedDimension
     smoothness: Annotated[float | None, SMOOTHNESS] = None
-    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    lipschitz: Annotated[
+        float | None,
+        LIPSCHITZ.assumed("what clipping_norm allows: nothing is clipped", lambda p: p.clipping_norm / p.most_added),
+    ] = None
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
-    shared_gradient_std: Annotated[float | None, SHARED_GRADIENT_STD] = None
-    local_gradient_std: Annotated[float | None, LOCAL_GRADIENT_STD] = None
-    shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
+    shared_gradient_std: Annotated[
+        float | None, SHARED_GRADIENT_STD.assumed("lipschitz, its largest value", lambda p: p.gradient_bound)
+    ] = None
+    local_gradient_std: Annotated[
+        float | None,
+        LOCAL_GRADIENT_STD.assumed(
+            "shared_gradient_std, as both gradients are one for losses of w + θ_i",
+            lambda p: p.gradient_bound if p.shared_gradient_std is None else p.shared_gradient_std,
+        ),
+    ] = None
+    shared_gradient_norm: Annotated[
+        float | None,
+        SHARED_GRADIENT_NORM.assumed(
+            "as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its "
+            "optimum",
+            lambda p: min(p.clipping_norm, p.gradient_bound),
+            when=lambda p: p.rate < 1.0,
+        ),
+    ] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
     personalization: Annotated[
@@ -94,7 +111,6 @@ class PpsgdProblem:
 
     def check(self) -> None:
         """Pairs of fields that no run can have."""
-        Target.of(self.epsilon, self.delta, self.log10_delta)
         if self.personalization is not None:
             personalization_value(self.personalization)
         if self.client_groups is not None:
@@ -104,19 +120,6 @@ class PpsgdProblem:
         if faults:
             raise InvalidInput(*faults)
         participants_of(self.sampling, rate=self.rate, clients=self.clients)
-        check_scales(
-            epsilon=self.epsilon,
-            participation_rate=self.participation_rate,
-            clipping_norm=self.clipping_norm,
-            smoothness=self.smoothness,
-            lipschitz=self.lipschitz,
-            shared_gradient_std=self.shared_gradient_std,
-            local_gradient_std=self.local_gradient_std,
-            shared_gradient_norm=self.shared_gradient_norm,
-            optimum_norm=self.optimum_norm,
-            optimum_spread=self.optimum_spread,
-            noise_constant=self.noise_constant,
-        )
 
     def _faults(self) -> Iterator[Fault]:
         if self.sampling != "full" and self.participation_rate is None:
@@ -127,11 +130,6 @@ class PpsgdProblem:
             yield Fault("/client_groups", "must add up to clients", f"{self.clients} clients")
         if not set(self.readings or ()) <= set(READINGS):
             yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))
-
-    @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def rate(self) -> float:
@@ -151,31 +149,20 @@ class PpsgdProblem:
     @property
     def gradient_bound(self) -> float:
         """G: as given, or what clipping leaves of the gradients that are added up in one message."""
-        if self.lipschitz is not None:
-            return self.lipschitz
-        return self.clipping_norm / self._most_added
+        bound: float = value_of(self, "lipschitz")
+        return bound
 
     @property
     def clipping_may_bind(self) -> bool:
         """Whether a message may exceed the clipping norm, which the risk bounds exclude."""
-        return self.gradient_bound * self._most_added > self.clipping_norm * (1.0 + 1e-12)
+        return self.gradient_bound * self.most_added > self.clipping_norm * (1.0 + 1e-12)
 
-    @property
+    @cached_property
     def federation(self) -> DrawnGradients:
         """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
-        shared = self.gradient_bound if self.shared_gradient_std is None else self.shared_gradient_std
-        local = shared if self.local_gradient_std is None else self.local_gradient_std
-        norm = self.shared_gradient_norm
-        groups = tuple(
-            GroupOfUsers(
-                clients=one.clients,
-                batch_size=one.batch_size,
-                shared_gradient_std=shared,
-                local_gradient_std=local,
-                shared_gradient_norm=min(self.clipping_norm, self.gradient_bound) if norm is None else norm,
-            )
-            for one in self.batches
-        )
+        names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
+        known = {name: value_of(self, name) for name in names}
+        groups = tuple(GroupOfUsers(clients=one.clients, batch_size=one.batch_size, **known) for one in self.batches)
         fixed = self.sampling == "without-replacement"
         return DrawnGradients(
             groups=groups,
@@ -185,5 +172,6 @@ class PpsgdProblem:
         )
 
     @property
-    def _most_added(self) -> int:
+    def most_added(self) -> int:
+        """The most gradients that are added up in one message."""
         return 1 if self.weighting == "clients" else max(one.batch_size for one in self.batches)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.quantities import personalization_value
-from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP
+from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP
 from epsilond.accountants.theorems.risk.bietti.personalization import AtPersonalization, Landscape
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
 from epsilond.calibrators.answer import Number, Risk, RiskBound, Served
+from epsilond.calibrators.envelope import inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of
 
 if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 ROUNDING = 2.0**-44
@@ -71,6 +75,7 @@ class SharingPlan:
     chosen: SharingPoint
     sharing: Sharing
     risk: Risk
+    declared: tuple[Condition, ...] = (*PERSONALIZED_RISK.conditions, ADDITIVE)
 
 
 def start_of_run(problem: PpsgdProblem) -> Start | None:
@@ -93,11 +98,14 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
     )
 
 
-def landscape_of(problem: PpsgdProblem, noise_std: float) -> Landscape | None:
-    """The bound as a function of α; None where what it needs is not known, or clipping may bind."""
+def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
+    """The α asked for, or that of which the least is proved, at the certified noise and the theorem's steps.
+
+    None where what the bound needs is not known, or clipping may bind.
+    """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
-    return Landscape.of(
+    landscape = Landscape.of(
         problem.federation,
         rounds=problem.rounds,
         smoothness=problem.smoothness,
@@ -106,20 +114,10 @@ def landscape_of(problem: PpsgdProblem, noise_std: float) -> Landscape | None:
         noise_std=noise_std,
         dimension=problem.shared_dimension,
     )
-
-
-def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
-    """The α asked for, or that of which the least is proved, at the certified noise and the theorem's steps."""
-    landscape = landscape_of(problem, noise_std)
-    if landscape is None:
-        return None
     given = problem.personalization
     best = landscape.best_proved()
     chosen = best if given is None else landscape.at(personalization_value(given))
-    drawn = problem.rate * problem.federation.weight
-
-    def point(one: AtPersonalization) -> SharingPoint:
-        return _point(one, drawn)
+    point = functools.partial(_point, problem.rate * problem.federation.weight)
 
     return SharingPlan(
         chosen=point(chosen),
@@ -148,24 +146,19 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     alike = len({group.batch_size for group in groups}) == 1
     if problem.sampling != "full" or not alike or groups[0].shared_gradient_std != groups[0].local_gradient_std:
         return None
-    inputs = VarianceTermInputs(
-        clients=problem.clients,
-        rounds=problem.rounds,
+    inputs = inputs_of(
+        VarianceTermInputs,
+        problem,
         personalization=0.0,
-        optimum_norm=problem.optimum_norm or 0.0,
         gradient_std=groups[0].shared_gradient_std,
         batch_size=groups[0].batch_size,
-        shared_dimension=problem.shared_dimension,
         lipschitz=problem.clipping_norm / problem.federation.largest_message,
-        epsilon=problem.epsilon,
-        delta=problem.delta,
-        log10_delta=problem.log10_delta,
-        relation=problem.relation,
+        noise_constant=None,
     )
     return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
 
 
-def _point(one: AtPersonalization, drawn: float) -> SharingPoint:
+def _point(drawn: float, one: AtPersonalization) -> SharingPoint:
     return SharingPoint(
         personalization="unbounded" if math.isinf(one.alpha) else one.alpha,
         excess_risk=one.total * (1.0 + ROUNDING),

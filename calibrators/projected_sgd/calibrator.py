@@ -8,44 +8,34 @@ states the family; the problem, the searches, the printed bounds and the risk ea
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.account import Account, account
-from epsilond.accountants.errors import BeyondBudget, NoCertificate
+from epsilond.accountants.account import account
+from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.schedules import Schedule
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES, steps_small
 from epsilond.accountants.theorems.hidden_states.projected_sgd import COMPOSED
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import INTERPOLATION
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
-from epsilond.calibrators.answer import Calibration, ConsideredBound, Served, Warning_, derivation_of
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
-from epsilond.calibrators.mb_sgd.warnings import of_a_reading
-from epsilond.calibrators.problem import Calibrator, CostClass
+from epsilond.calibrators.answer import Caution, ConsideredBound, Served
+from epsilond.calibrators.calibration import Calibrator, Solution
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumption_cautions, printed_cautions
+from epsilond.calibrators.projected_sgd.plan import PLANS
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
-from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest, least_noise
-from epsilond.calibrators.projected_sgd.risk import Utility, start_of_run, utility_of
-from epsilond.calibrators.projected_sgd.search import Batches, Feasible, feasible_batches, smallest_step
-from epsilond.calibrators.risk.baseline import measured
-from epsilond.calibrators.search import LEAST, LOG_10, Certified, smallest_noise
+from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest
+from epsilond.calibrators.projected_sgd.risk import start_of_run, utility_of
+from epsilond.calibrators.projected_sgd.search import Accounts, Batches, Feasible, demand_affordable, solved
+from epsilond.calibrators.search import LEAST, LOG_10
 
 if TYPE_CHECKING:
-    from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Observer
-    from epsilond.accountants.theorem import Effort
-    from epsilond.calibrators.answer import PrintedReading, TrueFigures
-
-MOST_SCHEDULED, MOST_SCHEDULED_NOISES = 10**6, 2 * 10**5
-"""Most steps of changing size that are solved for; if the noise changes too, or the stop is random. An account takes
-more."""
+    from epsilond.accountants.specs import Spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,120 +57,65 @@ class ProjectedSgdParameters:
     ] = None
     every_batch_size_tried: Annotated[bool | None, Served("whether no other batch size does")] = None
 
-
-class _Accounts:
-    """Accounts of the problem's runs, each computed once."""
-
-    def __init__(self, problem: ProjectedSgdProblem) -> None:
-        self.problem = problem
-        self.of = functools.cache(self._of)
-
-    def _of(self, plan: Plan, effort: Effort = "default", **changes: Any) -> Account:
-        problem = self.problem
-        spec = replace(problem.spec(plan), **changes)
-        return account(spec, relation=problem.relation, unit=problem.unit, observer=problem.observer, effort=effort)
-
-    def solved(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
-        """The guarantee with these numbers solved; `clients` and `lipschitz` stand in for the request's."""
-        changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
-        return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
-
-    def truth(self, plan: Plan) -> TrueFigures:
-        """What is known of a plan under replace-one, which the printed theorems speak of."""
-        spec = self.problem.spec(plan)
-        return true_figures(
-            account(spec, relation="replace-one", observer="final-model").guarantee, self.problem.target
-        )
-
-
-def solve(problem: ProjectedSgdProblem) -> Calibration:
-    """The number that is open, certified; every bound considered, the printed ones and the risk beside it.
-
-    Guarantees: `guarantee.delta.upper` ≤ δ at ε, for the released model alone.
-
-    Raises:
-        ConditionViolated: no theorem covers this relation or observer.
-        Infeasible: no value of the unknown meets the target.
-        BeyondBudget: more steps of changing size or noise than can be gone through for a search.
-    """
-    _demand_affordable(problem)
-    accounts = _Accounts(problem)
-    certified, plan, batches = _solved(problem, accounts)
-    noise = least_noise(plan, problem.clients)
-    printed = readings(problem, plan, functools.cache(accounts.truth))
-    utility = utility_of(problem, plan)
-    full = plan.participants == problem.clients
-    answer = Calibration(
-        algorithm="projected-sgd",
-        parameters=ProjectedSgdParameters(
+    @classmethod
+    def of(cls, solution: ProjectedSgdSolution) -> ProjectedSgdParameters:
+        """The run with what was solved for in its place."""
+        plan, clients = solution.plan, solution.problem.clients
+        noise, batches = solution.noise_std, solution.batches
+        return cls(
             noise_std=noise,
-            noise_multiplier=noise / problem.lipschitz,
+            noise_multiplier=noise / solution.norm,
             mean_noise_std=noise / math.sqrt(plan.participants),
             participants=plan.participants,
-            rounds=problem.clients // plan.participants,
+            rounds=clients // plan.participants,
             step_size=largest(plan.step_schedule),
             step_schedule=plan.step_schedule,
             noise_schedule=plan.noise_schedule,
             feasible_participants=batches.ranges if batches else None,
             every_batch_size_tried=batches.exhaustive if batches else None,
-        ),
-        guarantee=guarantee_answer(
-            certified,
-            problem.target,
-            definition="central",
-            sampling="full" if full else "without-replacement",
-            sensitivity=sensitivity_factor(problem.relation) * problem.lipschitz,
-        ),
-        numerical=numerical_answer(certified.guarantee, problem.target),
-        as_printed=printed,
-        risk=utility.risk,
-        considered=tuple(_considered(problem, plan, accounts.of(plan))),
-        derivation=derivation_of(certified.guarantee.derivation),
-        declared_conditions=declared_answers(dict.fromkeys((*certified.guarantee.declared, *utility.declared))),
-        warnings=tuple(_warnings(problem, plan, certified, printed, utility, batches)),
-        engine_version=ENGINE_VERSION,
-    )
-    return measured(answer, start_of_run(problem))
+        )
 
 
-def _demand_affordable(problem: ProjectedSgdProblem) -> None:
-    plan = problem.plan()
-    constant = plan.step_schedule.constant is not None and plan.noise_schedule.constant is not None
-    steps = problem.clients // plan.participants
-    quick = problem.release == "last" and plan.noise_schedule.constant is not None
-    most = MOST_SCHEDULED if quick else MOST_SCHEDULED_NOISES
-    if problem.solve_for != "participants" and not constant and steps > most:
-        raise BeyondBudget(f"{steps} steps of changing size or noise are more than the {most} that are solved for")
+@dataclass(frozen=True, kw_only=True)
+class ProjectedSgdSolution(Solution):
+    """With the plan that has the unknown in its place, and every batch size that was tried if that was it."""
 
+    plan: Plan
+    batches: Batches | None
+    accounts: Accounts
 
-def _solved(problem: ProjectedSgdProblem, accounts: _Accounts) -> tuple[Certified, Plan, Batches | None]:
-    """The certificate, the plan with the unknown in its place, and the batch sizes if they were searched."""
-    if problem.solve_for == "noise_std":
+    @classmethod
+    def of(cls, problem: ProjectedSgdProblem) -> ProjectedSgdSolution:
+        """The number that is open, certified for the released model alone.
 
-        @functools.cache
-        def family(noise_multiplier: float, effort: Effort) -> Guarantee:
-            return accounts.solved(effort=effort, noise_std=noise_multiplier * problem.lipschitz)
+        Raises:
+            ConditionViolated: no theorem covers this relation or observer.
+            Infeasible: no value of the unknown meets the target.
+            BeyondBudget: more steps of changing size or noise than can be gone through for a search.
+        """
+        demand_affordable(problem)
+        accounts = Accounts(problem)
+        certified, plan, batches = solved(problem, accounts)
+        return cls(
+            problem=problem,
+            target=problem.target,
+            certified=certified,
+            norm=problem.lipschitz,
+            plan=plan,
+            batches=batches,
+            accounts=accounts,
+        )
 
-        certified = smallest_noise(family, problem.target, guess=_likely_noise(problem))
-        return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
-    if problem.solve_for == "step_size":
-        certified = smallest_step(problem, accounts.solved)
-        return certified, problem.plan(step_size=certified.noise), None
-    batches = feasible_batches(problem, accounts.solved)
-    certified = batches.certified
-    return certified, problem.plan(participants=certified.noise), batches
-
-
-def _likely_noise(problem: ProjectedSgdProblem) -> float:
-    """Of one use of a record in a mean of m, hidden by nothing but its own noise."""
-    size = math.sqrt(-2.0 * problem.target.log_delta)
-    mu = math.sqrt(size**2 + 2.0 * problem.epsilon) - size
-    return max(sensitivity_factor(problem.relation) / (max(mu, 1e-9) * math.sqrt(problem.participants or 1)), LEAST)
+    @property
+    def noise_std(self) -> float:
+        """One client's, the least of all steps."""
+        return self.plan.least_noise(self.problem.clients)
 
 
 # Bounds side by side ------------------------------------------------------------------------------------------------
-def _considered(problem: ProjectedSgdProblem, plan: Plan, accounted: Account) -> Iterator[ConsideredBound]:
+def considered(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
     """Every bound of the released model, and what the models of all steps show if batches are drawn afresh."""
+    problem, accounted = solution.problem, solution.accounts.of(solution.plan)
     uppers = [
         one.curve.bound_log_delta(problem.epsilon).upper if one.curve else math.inf for one in accounted.considered
     ]
@@ -189,7 +124,7 @@ def _considered(problem: ProjectedSgdProblem, plan: Plan, accounted: Account) ->
             yield ConsideredBound(theorem=one.theorem, observer=problem.observer, applies=False, reason=one.reason)
         else:
             yield _bound(one.theorem, problem, upper, least=upper == min(uppers))
-    yield _all_models_seen(problem, plan)
+    yield _all_models_seen(solution)
 
 
 def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: bool) -> ConsideredBound:
@@ -203,17 +138,15 @@ def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: b
     )
 
 
-def _all_models_seen(problem: ProjectedSgdProblem, plan: Plan) -> ConsideredBound:
+def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
     """The composition of as many steps on batches drawn afresh: all models are seen, who took part is not.
 
     Another sampling than the answer's, where a record is used once for certain; it stands beside it, never for it.
     """
-    m, n = plan.participants, problem.clients
-    multiplier = math.sqrt(m) * least_noise(plan, n) / problem.lipschitz
-    release = Gaussian(noise_multiplier=multiplier)
-    batch: Any = release
+    problem, m, n = solution.problem, solution.plan.participants, solution.problem.clients
+    batch: Spec = Gaussian(noise_multiplier=math.sqrt(m) * solution.noise_std / problem.lipschitz)
     if m < n:
-        batch = Subsampled(sampling="without-replacement", batch_size=m, population=n, mechanism=release)
+        batch = Subsampled(sampling="without-replacement", batch_size=m, population=n, mechanism=batch)
     spec = Repeated(times=n // m, mechanism=batch)
     seen: Observer = "released-models"
     try:
@@ -226,77 +159,60 @@ def _all_models_seen(problem: ProjectedSgdProblem, plan: Plan) -> ConsideredBoun
     return replace(_bound(guarantee.derivation.theorem, problem, upper, least=False), observer=seen)
 
 
-# Warnings -----------------------------------------------------------------------------------------------------------
-def _warnings(
-    problem: ProjectedSgdProblem,
-    plan: Plan,
-    certified: Certified,
-    printed: tuple[PrintedReading, ...],
-    utility: Utility,
-    batches: Batches | None,
-) -> Iterator[Warning_]:
+# Cautions -----------------------------------------------------------------------------------------------------------
+def cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
+    """Every caution that applies, in a fixed order."""
+    problem, plan, certified, utility = solution.problem, solution.plan, solution.certified, solution.utility
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
-        yield Warning_(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
+        yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
     elif problem.solve_for == "step_size" and certified.slack is None:
-        yield Warning_(
+        yield Caution(
             code="any-step-size",
             message="the least step size offered meets the target, or it is not proved that no smaller one does: "
             "the noise alone hides a record, and contraction adds nothing",
         )
     elif certified.slack is None:
-        yield Warning_(code="minimality-not-proved", message="the answer is certified; that less would fail is not")
-    if batches and not batches.exhaustive:
-        yield Warning_(
+        yield MINIMALITY_NOT_PROVED
+    if solution.batches and not solution.batches.exhaustive:
+        yield Caution(
             code="participants-not-all-tried",
             message="the fixed budget ended before every batch size was decided; those listed all meet the target",
         )
-    noise = (least_noise(plan, problem.clients),)
     # A noise that was given is not the smallest, so that less of it says nothing.
     given = () if problem.solve_for == "noise_std" else ("printed-noise-below-certified",)
-    for reading in printed:
-        yield from (one for one in of_a_reading(reading, noise) if one.code not in given)
-    run = run_of(problem, plan)
-    sides = steps_small(run)
+    yield from (one for one in printed_cautions(solution.printed, (solution.noise_std,)) if one.code not in given)
+    sides = steps_small(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds is not True:
-        yield Warning_(
+        yield Caution(
             code="step-size-beyond-two-over-smoothness",
             message=f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}: the image of the ball is wider "
             f"than the ball; {ANY_LOSSES.id} takes it as it is",
         )
     if problem.clients % plan.participants:
         left = problem.clients % plan.participants
-        yield Warning_(code="clients-left-over", message=f"{left} clients are in no whole batch and never take part")
+        yield Caution(code="clients-left-over", message=f"{left} clients are in no whole batch and never take part")
     if problem.relation != "replace-one":
-        yield Warning_(
+        yield Caution(
             code="printed-truth-is-for-replace-one",
             message="the printed bounds and the true figures beside them are for replace-one, not for this relation",
         )
     if utility.reason:
-        yield Warning_(code="no-risk-for-this-run", message=utility.reason)
+        yield Caution(code="no-risk-for-this-run", message=utility.reason)
     elif utility.risk:
         yield from _assumptions(problem, plan)
 
 
-def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Warning_]:
-    if problem.release == "last" and problem.gradient_bound is None:
-        yield Warning_(code="assumed-gradient-bound", message="gradient_bound was taken to be lipschitz")
-    if problem.gradient_std is None:
-        yield Warning_(code="assumed-gradient-std", message="gradient_std was taken to be lipschitz")
+def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Caution]:
+    yield from assumption_cautions(problem)
     if problem.release != "random-stop":
         return
     if problem.shamir_constant is None:
-        yield Warning_(code="hidden-constant", message="no paper gives the constant of Corollary 2: the risk is a rate")
+        yield Caution(code="hidden-constant", message="no paper gives the constant of Corollary 2: the risk is a rate")
     if plan.participants > 1:
-        yield Warning_(
+        yield Caution(
             code="risk-unproved-for-batches",
             message="Corollary 2 speaks of single records; its extension to batches is not proved (erratum A-7)",
         )
-
-
-def cost(problem: ProjectedSgdProblem) -> CostClass:
-    """Always a search over accounts."""
-    del problem
-    return "search"
 
 
 CALIBRATOR = Calibrator(
@@ -308,9 +224,20 @@ CALIBRATOR = Calibrator(
     ),
     problem=ProjectedSgdProblem,
     parameters=ProjectedSgdParameters,
-    solve=solve,
-    cost=cost,
+    cost=lambda _: "search",
+    find=ProjectedSgdSolution.of,
+    definition=lambda _: "central",
+    sampling=lambda solution: (
+        "full" if solution.plan.participants == solution.problem.clients else "without-replacement"
+    ),
+    utility=lambda solution: utility_of(solution.problem, solution.plan),
+    printed=lambda solution: readings(solution.problem, solution.plan, solution.accounts.truth),
+    considered=lambda solution: tuple(considered(solution)),
+    cautions=cautions,
+    start=start_of_run,
     theorems=(THEOREM_2.id, COROLLARY_1.id, COROLLARY_2.id, COROLLARY_3.id, ANY_LOSSES.id, INTERPOLATION.id),
+    plans=PLANS,
+    plan_place=4,
     example={
         "epsilon": 0.5,
         "delta": 1e-5,

@@ -7,10 +7,9 @@ from typing import Any
 
 from epsilond.accountants.schedules import Constant, InverseTime, Schedule
 from epsilond.calibrators.answer import ConditionAnswer
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 
 
 def schedule(plan: PlanProblem) -> Schedule | None:
@@ -22,7 +21,7 @@ def schedule(plan: PlanProblem) -> Schedule | None:
     return Constant(value=1.0 / plan.smoothness) if plan.smoothness is not None else None
 
 
-def others(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Mapping[str, Any]:
     """A ball of the domain's diameter, its steps, and everyone who reports."""
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,
@@ -51,7 +50,7 @@ def _broken(name: str, statement: str, pointer: str, left: int | None, right: in
     return Reason(message=f"{statement}: {left} against {right}", pointer=pointer, condition=condition)
 
 
-def notes(plan: PlanProblem) -> Iterable[Reason]:
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """The domain, and steps that were chosen."""
     yield Reason(message="the domain is a ball of half the diameter", pointer="/diameter")
     if plan.step_size is None:
@@ -59,20 +58,17 @@ def notes(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message=f"steps of {steps}, as none are given", pointer="/step_size")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="central",
-            observer="final-model",
-            units=("record", "client"),
-            objective="population",
-            takes=("clients", "dimension", "lipschitz", "smoothness", "strong_convexity", "gradient_std"),
-            reads=("participants", "rounds", "samples_per_client", "step_size", "diameter"),
-            others=others,
-            called={"radius": "diameter", "step_schedule": "step_size"},
-            refusals=refusals,
-            notes=notes,
-        ),
+PLANS = (
+    PlanAdapter(
+        definition="central",
+        observer="final-model",
+        units=("record", "client"),
+        objective="population",
+        copied=("clients", "dimension", "lipschitz", "smoothness", "strong_convexity", "gradient_std"),
+        read=("participants", "rounds", "samples_per_client", "step_size", "diameter"),
+        computed=computed,
+        renamed={"radius": "diameter", "step_schedule": "step_size"},
+        refusals=refusals,
+        assumptions=assumptions,
     ),
 )

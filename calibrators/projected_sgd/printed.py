@@ -8,16 +8,17 @@ the last step's size for all (`proof`, its bound (11)); Corollary 3 sets σ⁴ =
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import brentq
 
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant
-from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorem import ConditionResult, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     ANY_LOSSES,
     CONVEX_LOSSES,
@@ -27,53 +28,47 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
 )
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
-    InverseTimeSteps,
     eleven,
     log_misprinted,
     risk_terms,
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
 from epsilond.calibrators.answer import Claims, PrintedReading
-from epsilond.calibrators.envelope import condition_answers
-from epsilond.calibrators.printed import Asked
-from epsilond.calibrators.projected_sgd.asked import any_pass, closed_pass, printed_pass
-from epsilond.calibrators.projected_sgd.problem import (
-    Plan,
-    ProjectedSgdProblem,
-    Reading,
-    least_noise,
-    scaled,
-)
+from epsilond.calibrators.envelope import Asked, condition_answers
+from epsilond.calibrators.projected_sgd.problem import AnySchedule, Plan, ProjectedSgdProblem, Reading, scaled
 from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_curvature
 from epsilond.calibrators.search import LOG_10
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Theorem
-    from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import InverseTimeSteps
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.problem import Target
 
 MOST_SOLVED_STEPS = 2**14
 """A bound over more steps of changing size is read at the answer's own noise, and none is solved for."""
+MOST_LISTED_STEPS = 100
+"""Schedules that change over more steps are not spelt out as an evaluation's inputs."""
 SPAN = 1e8
-
-LogDelta = Callable[[Plan], float]
-Truth = Callable[[Plan], "TrueFigures"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """A bound as printed: log δ of a plan, and the conditions that make its radius the right one."""
+    """A bound as printed: the run it takes a plan for, and the conditions that make its radius the right one."""
 
     theorem: Theorem
     reading: Reading
-    log_delta: LogDelta
+    run: Callable[[Plan], Run]
+    bound: Callable[[Plan], float] | None = None
+    """log δ of a plan, where it is not that of the run."""
+    asked: Callable[[Plan], Asked | None]
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
-    asked: Callable[[Plan], Asked | None]
-    run: Callable[[Plan], Run] | None = None
     status: Status = Status.PROVED
     fixed_noise: float | None = None
+    shows_kernel: bool = True
+
+    def log_delta(self, epsilon: float, plan: Plan) -> float:
+        """What is claimed of a plan."""
+        return self.bound(plan) if self.bound else log_contraction_bound(epsilon, self.run(plan)).upper
 
 
 @dataclass(frozen=True)
@@ -83,18 +78,23 @@ class _Pass:
     run: Run
     clients: int
     participants: int
+    steps: int
 
-    @property
-    def steps(self) -> int:
-        return self.run.steps
+    @classmethod
+    def of(cls, problem: ProjectedSgdProblem, plan: Plan) -> _Pass:
+        run = run_of(problem, plan)
+        return cls(run, problem.clients, plan.participants, run.steps)
 
 
-def readings(problem: ProjectedSgdProblem, plan: Plan, truth: Truth) -> tuple[PrintedReading, ...]:
+def readings(
+    problem: ProjectedSgdProblem, plan: Plan, truth: Callable[[Plan], TrueFigures]
+) -> tuple[PrintedReading, ...]:
     """Every reading that was asked for and says something here.
 
     `plan` is the answer's; each reading keeps its batch and steps and asks for its own noise.
     """
     wanted = problem.readings
+    truth = functools.cache(truth)
     return tuple(
         _answer(problem, plan, printed, truth)
         for printed in (*_variants(problem, plan), *_corollaries(problem, plan))
@@ -109,73 +109,48 @@ def run_of(problem: ProjectedSgdProblem, plan: Plan) -> Run:
 
 # The four radii -----------------------------------------------------------------------------------------------------
 def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
-    pass_ = _Pass(run_of(problem, plan), problem.clients, plan.participants)
-    theorem = THEOREM_2 if problem.release == "last" else COROLLARY_3
     convex = ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, problem.convex)
     smooth = ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, problem.smoothness is not None)
-
-    def bound(run_at: Callable[[Plan], Run], *, whole: bool = False) -> LogDelta:
-        def log_delta(at: Plan) -> float:
-            run = run_at(at)
-            real = whole and run.constant and run.stops == 1
-            passes = problem.clients / at.participants if real else None
-            return log_contraction_bound(problem.epsilon, run, passes=passes).upper
-
-        return log_delta
+    pass_ = _Pass.of(problem, plan)
+    last = problem.release == "last"
 
     def whole_ball(at: Plan) -> Run:
-        return (_whole_ball if problem.release == "last" else _closed)(run_of(problem, at))
+        run = run_of(problem, at)
+        return replace(run, whole_ball=True) if last else _closed(run)
 
-    def lipschitz(at: Plan) -> Run:
-        return replace(run_of(problem, at), smoothness=None, strong_convexity=0.0)
-
-    def any_smooth(at: Plan) -> Run:
-        return replace(run_of(problem, at), convex=False, strong_convexity=0.0)
-
-    def curved(at: Plan) -> Run:
-        return replace(run_of(problem, at), convex=True)
-
-    beta = problem.smoothness
+    def statement(at: Plan) -> float:
+        run = whole_ball(at)
+        real = run.constant and run.stops == 1
+        passes = problem.clients / at.participants if real else None
+        return log_contraction_bound(problem.epsilon, run, passes=passes).upper
 
     yield Printed(
-        theorem=theorem,
+        theorem=THEOREM_2 if last else COROLLARY_3,
         reading="statement",
-        asked=lambda at: printed_pass(problem, at),
         run=whole_ball,
-        log_delta=bound(whole_ball, whole=True),
+        bound=statement,
+        asked=functools.partial(_printed_pass, problem),
         radius_conditions=(convex, smooth, SMALL_STEPS.at(pass_)),
         other_conditions=(WHOLE_STEPS.at(pass_),),
     )
-    yield Printed(
-        theorem=ANY_LOSSES,
-        reading="lipschitz",
-        asked=lambda at: any_pass(problem, at),
-        run=lipschitz,
-        log_delta=bound(lipschitz),
-        radius_conditions=(),
-    )
-    if problem.smoothness is None:
-        return
-    yield Printed(
-        theorem=ANY_LOSSES,
-        reading="smooth",
-        asked=lambda at: any_pass(problem, at, smoothness=beta, convex=False),
-        run=any_smooth,
-        log_delta=bound(any_smooth),
-        radius_conditions=(smooth,),
-    )
-    yield Printed(
-        theorem=ANY_LOSSES,
-        reading="strongly-convex",
-        asked=lambda at: any_pass(problem, at, smoothness=beta, strong_convexity=problem.strong_convexity),
-        run=curved,
-        log_delta=bound(curved),
-        radius_conditions=(convex, smooth),
-    )
+    beta, curvature = problem.smoothness, problem.strong_convexity
+    losses: list[tuple[Reading, tuple[ConditionResult, ...], dict[str, Any]]] = [
+        ("lipschitz", (), {"smoothness": None, "strong_convexity": 0.0, "convex": True}),
+        ("smooth", (smooth,), {"smoothness": beta, "strong_convexity": 0.0, "convex": False}),
+        ("strongly-convex", (convex, smooth), {"smoothness": beta, "strong_convexity": curvature, "convex": True}),
+    ]
+    for reading, conditions, known in losses if beta is not None else losses[:1]:
+        yield Printed(
+            theorem=ANY_LOSSES,
+            reading=reading,
+            run=functools.partial(_with_losses, problem, known),
+            asked=functools.partial(_any_pass, problem, known),
+            radius_conditions=conditions,
+        )
 
 
-def _whole_ball(run: Run) -> Run:
-    return replace(run, whole_ball=True)
+def _with_losses(problem: ProjectedSgdProblem, losses: dict[str, Any], at: Plan) -> Run:
+    return replace(run_of(problem, at), **losses)
 
 
 def _closed(run: Run) -> Run:
@@ -188,64 +163,102 @@ def _closed(run: Run) -> Run:
     )
 
 
+# What is asked of the theorems --------------------------------------------------------------------------------------
+def _listed(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
+    """One value, or one for each step, of which no more are listed than tell that there are too many."""
+    if schedule.constant is not None:
+        return (schedule.constant,)
+    return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
+
+
+def _asked(theorem: Theorem, problem: ProjectedSgdProblem, at: Plan, **others: Any) -> Asked | None:
+    """The theorem asked about the plan with its schedules listed; None where they are long."""
+    steps = problem.spec(at).steps
+    lists: dict[str, Any] = {
+        "step_sizes": _listed(at.step_schedule, steps),
+        "noise_stds": _listed(at.noise_schedule, steps),
+    }
+    if max(map(len, lists.values())) > MOST_LISTED_STEPS:
+        return None
+    return Asked.of(theorem, problem, participants=at.participants, **lists, **others)
+
+
+def _printed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked | None:
+    """Theorem 2 for the last model, Corollary 3 for a random one; without β there is nothing to ask them."""
+    if problem.smoothness is None:
+        return None
+    if problem.release == "last":
+        return _asked(THEOREM_2, problem, at)
+    suffix = problem.suffix_fraction if problem.release == "suffix" else None
+    return _asked(COROLLARY_3, problem, at, suffix_fraction=suffix)
+
+
+def _any_pass(problem: ProjectedSgdProblem, losses: dict[str, Any], at: Plan) -> Asked | None:
+    """The same with the diameters that these losses give every image."""
+    stop = None if problem.release == "last" else problem.spec(at).first_stop
+    return _asked(ANY_LOSSES, problem, at, first_stop=stop, **losses)
+
+
+def _closed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked:
+    """Corollary 3 at the least step size and noise of the pass, which its closed form (12) takes for all."""
+    steps = problem.spec(at).steps
+    least: dict[str, Any] = {
+        "step_sizes": (at.step_schedule.least(steps),),
+        "noise_stds": (at.noise_schedule.least(steps),),
+    }
+    return Asked.of(COROLLARY_3, problem, participants=at.participants, suffix_fraction=None, **least)
+
+
 # The corollaries ----------------------------------------------------------------------------------------------------
 def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     if problem.smoothness is None or not problem.convex or not inverse_curvature(problem, plan):
         return
     if plan.noise_schedule.constant is None:
         return
-    pass_ = _Pass(run_of(problem, plan), problem.clients, plan.participants)
-    conditions = (SMALL_STEPS.at(pass_),)
+    shared: dict[str, Any] = {
+        "radius_conditions": (SMALL_STEPS.at(_Pass.of(problem, plan)),),
+        "shows_kernel": False,
+    }
     if problem.release == "random-stop":
         yield Printed(
             theorem=COROLLARY_3,
             reading="experimental",
-            asked=lambda at: closed_pass(problem, at),
-            log_delta=lambda at: log_contraction_bound(problem.epsilon, _closed(run_of(problem, at))).upper,
-            radius_conditions=conditions,
+            run=lambda at: _closed(run_of(problem, at)),
+            asked=functools.partial(_closed_pass, problem),
             fixed_noise=problem.clients**0.25,
+            **shared,
         )
     if problem.release != "last":
         return
-
-    def inputs(at: Plan) -> InverseTimeSteps:
-        return corollary_inputs(problem, at, least_noise(at, problem.clients))
-
-    yield Printed(
-        theorem=COROLLARY_1,
-        reading="statement",
-        asked=lambda at: Asked(COROLLARY_1, inputs(at)),
-        log_delta=lambda at: log_misprinted(inputs(at)),
-        radius_conditions=conditions,
-        status=Status.REFUTED,
-    )
-    yield Printed(
-        theorem=COROLLARY_1,
-        reading="proof",
-        asked=lambda at: Asked(COROLLARY_1, inputs(at)),
-        log_delta=lambda at: log_contraction_bound(problem.epsilon, eleven(inputs(at))).upper,
-        radius_conditions=conditions,
-    )
+    inputs = functools.partial(corollary_inputs, problem)
+    shared |= {
+        "theorem": COROLLARY_1,
+        "run": lambda at: eleven(inputs(at)),
+        "asked": lambda at: Asked(COROLLARY_1, inputs(at)),
+    }
+    yield Printed(reading="statement", bound=lambda at: log_misprinted(inputs(at)), status=Status.REFUTED, **shared)
+    yield Printed(reading="proof", **shared)
 
 
 # One reading --------------------------------------------------------------------------------------------------------
-def _answer(problem: ProjectedSgdProblem, plan: Plan, printed: Printed, truth: Truth) -> PrintedReading:
+def _answer(
+    problem: ProjectedSgdProblem, plan: Plan, printed: Printed, truth: Callable[[Plan], TrueFigures]
+) -> PrintedReading:
     own = _at_its_noise(problem, plan, printed)
-    noise = least_noise(own, problem.clients)
+    noise = own.least_noise(problem.clients)
     valid = all(condition.holds is True for condition in printed.radius_conditions)
     excess_risk = None
     if printed.theorem is COROLLARY_1:
-        excess_risk = math.fsum(risk_terms(corollary_inputs(problem, own, noise), "printed").values())
-    run = run_of(problem, own)
-    kernel = _kernel(printed.run(own), problem.epsilon) if printed.run else {}
+        excess_risk = math.fsum(risk_terms(corollary_inputs(problem, own), "printed").values())
+    kernel = _kernel(printed.run(own), problem.epsilon) if printed.shows_kernel else {}
     asked = printed.asked(own)
+    steps = float(problem.spec(own).steps)
     return PrintedReading(
         theorem=printed.theorem.id,
         reading=printed.reading,
         status=printed.status if valid else Status.REFUTED,
-        parameters={"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": float(run.steps)}
-        | kernel,
-        claims=_claims(problem.target, printed.log_delta(own), excess_risk),
+        parameters={"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": steps} | kernel,
+        claims=_claims(problem.target, printed.log_delta(problem.epsilon, own), excess_risk),
         true=truth(own),
         conditions=condition_answers((*printed.radius_conditions, *printed.other_conditions)),
         evaluations=() if asked is None else (asked.served,),
@@ -272,19 +285,18 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 
 def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) -> Plan:
     """The plan with the smallest noise at which the bound claims the target; its own noise where none is found."""
-    start = least_noise(plan, problem.clients)
 
     def at(log_factor: float) -> Plan:
         return replace(plan, noise_schedule=scaled(plan.noise_schedule, math.exp(log_factor)))
 
     if printed.fixed_noise is not None:
-        return at(math.log(printed.fixed_noise / start))
+        return at(math.log(printed.fixed_noise / plan.least_noise(problem.clients)))
     run = run_of(problem, plan)
     if not run.constant and run.steps > MOST_SOLVED_STEPS:
         return plan
 
     def excess(log_factor: float) -> float:
-        value = printed.log_delta(at(log_factor)) - problem.target.log_delta
+        value = printed.log_delta(problem.epsilon, at(log_factor)) - problem.target.log_delta
         return min(max(value, -1e6), 1e6)
 
     reach = math.log(SPAN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -10,9 +9,7 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     CONVEX,
-    DELTA,
     GRADIENT_STD,
-    LOG10_DELTA,
     NOISE_SCHEDULE,
     OBSERVER,
     PARTICIPANTS,
@@ -25,7 +22,6 @@ from epsilond.accountants.quantities import (
     UNIT,
     Clients,
     Dimension,
-    Epsilon,
     Lipschitz,
     Observer,
     Quantity,
@@ -36,12 +32,11 @@ from epsilond.accountants.quantities import (
     Unit,
     request,
 )
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import SHAMIR_CONSTANT
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.problem import TargetedProblem
 
 Unknown = Literal["noise_std", "step_size", "participants"]
 Reading = Literal["statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental"]
@@ -66,9 +61,13 @@ class Plan:
     step_schedule: AnySchedule
     noise_schedule: AnySchedule
 
+    def least_noise(self, clients: int) -> float:
+        """The least noise of all steps of a pass over so many clients."""
+        return self.noise_schedule.least(clients // self.participants)
+
 
 @request
-class ProjectedSgdProblem:
+class ProjectedSgdProblem(TargetedProblem):
     """The target, the pass, and which number to solve for.
 
     One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
@@ -81,9 +80,6 @@ class ProjectedSgdProblem:
 
     scale: ClassVar = RATIOS
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
     solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
@@ -97,8 +93,11 @@ class ProjectedSgdProblem:
     noise_schedule: Annotated[Schedule | None, NOISE_SCHEDULE] = None
     release: Annotated[Release, RELEASE] = "last"
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
-    gradient_bound: Annotated[float | None, MEAN_GRADIENT_BOUND] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
+    gradient_bound: Annotated[
+        float | None,
+        MEAN_GRADIENT_BOUND.assumed("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
+    ] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD.assumed("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     relation: Annotated[Relation, RELATION] = "replace-one"
     unit: Annotated[Unit, UNIT] = "record"
@@ -109,14 +108,6 @@ class ProjectedSgdProblem:
 
     def check(self) -> None:
         """The unknown is open and the rest is given; the run itself is one that can be."""
-        Target.of(self.epsilon, self.delta, self.log10_delta)
-        check_scales(
-            within=(RATIOS.least, RATIOS.most),
-            lipschitz=self.lipschitz,
-            radius=self.radius,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-        )
         needed = {
             "participants": (self.participants, "participants"),
             "step_schedule": (self.step_schedule, "step_size"),
@@ -141,11 +132,6 @@ class ProjectedSgdProblem:
         if faults:
             raise InvalidInput(*faults)
         self.spec(self.plan())
-
-    @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
 
     def plan(self, **solved: float) -> Plan:
         """The run with the unknown in its place.
@@ -187,14 +173,3 @@ def largest(schedule: AnySchedule) -> float:
     if isinstance(schedule, Explicit):
         return float(max(schedule.values))
     return schedule.scale if isinstance(schedule, InverseTime) else schedule.value
-
-
-def least_noise(plan: Plan, clients: int) -> float:
-    """The least noise of all steps."""
-    return plan.noise_schedule.least(clients // plan.participants)
-
-
-def log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
-    """Numbers from low to high, evenly on a logarithmic scale."""
-    count = max(1, round(per_decade * math.log10(high / low)))
-    return tuple(low * (high / low) ** (k / count) for k in range(count + 1))

@@ -12,8 +12,9 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     InverseTimeSteps,
     risk_terms,
 )
-from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk, corollary_2
+from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Risk, RiskBound
+from epsilond.calibrators.envelope import Asked, inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of
 
 if TYPE_CHECKING:
@@ -49,21 +50,14 @@ def inverse_curvature(problem: ProjectedSgdProblem, plan: Plan) -> bool:
     return isinstance(steps, InverseTime) and curvature > 0 and abs(steps.scale * curvature - 1.0) <= SAME
 
 
-def corollary_inputs(problem: ProjectedSgdProblem, plan: Plan, noise_std: float) -> InverseTimeSteps:
-    """Corollary 1's inputs, of the clients that take part: ⌊n/m⌋ whole batches."""
-    assert problem.smoothness is not None
-    return InverseTimeSteps(
-        epsilon=problem.epsilon,
+def corollary_inputs(problem: ProjectedSgdProblem, plan: Plan) -> InverseTimeSteps:
+    """Corollary 1's inputs at the plan's least noise, of the clients that take part: ⌊n/m⌋ whole batches."""
+    return inputs_of(
+        InverseTimeSteps,
+        problem,
         clients=problem.clients // plan.participants * plan.participants,
         participants=plan.participants,
-        dimension=problem.dimension,
-        lipschitz=problem.lipschitz,
-        radius=problem.radius,
-        smoothness=problem.smoothness,
-        strong_convexity=problem.strong_convexity,
-        noise_std=noise_std,
-        gradient_bound=problem.gradient_bound,
-        gradient_std=problem.gradient_std,
+        noise_std=plan.least_noise(problem.clients),
     )
 
 
@@ -80,11 +74,9 @@ def utility_of(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
 
 def _of_the_last(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
     """Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
-    noise = plan.noise_schedule.constant
-    if noise is None or not inverse_curvature(problem, plan):
+    if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
         return Utility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
-    inputs = corollary_inputs(problem, plan, noise)
-    terms = risk_terms(inputs, "corrected")
+    terms = risk_terms(corollary_inputs(problem, plan), "corrected")
     bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=COROLLARY_1.id, terms=terms)
     declared = tuple(one for one in COROLLARY_1.conditions if one.id == "interior-minimiser")
     return Utility(Risk(upper=bound), declared)
@@ -102,22 +94,16 @@ def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
         (one.constant,) if one.constant is not None else tuple(map(float, one.at(1, steps)))
         for one in (plan.step_schedule, plan.noise_schedule)
     )
-    outputs = corollary_2(
-        AverageRisk(
-            clients=steps * plan.participants,
-            participants=plan.participants,
-            dimension=problem.dimension,
-            lipschitz=problem.lipschitz,
-            radius=problem.radius,
-            smoothness=problem.smoothness or 0.0,
-            strong_convexity=problem.strong_convexity,
-            gradient_std=problem.gradient_std,
-            step_sizes=sizes,
-            noise_stds=noises,
-            shamir_constant=problem.shamir_constant or 1.0,
-        ),
+    outputs = Asked.of(
+        COROLLARY_2,
+        problem,
         "corrected",
-    )
+        clients=steps * plan.participants,
+        participants=plan.participants,
+        step_sizes=sizes,
+        noise_stds=noises,
+        shamir_constant=problem.shamir_constant or 1.0,
+    ).outputs
     bound = RiskBound(
         value=float(outputs["excess_risk"]),
         # Batches are not covered by the theorem behind it, whatever its constant.

@@ -10,30 +10,102 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve import Interval
-from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.errors import BeyondBudget, Infeasible
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorem import ConditionResult
-from epsilond.calibrators.projected_sgd.problem import log_grid
-from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.calibrators.envelope import true_figures
+from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, nearest_of, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
+    from epsilond.accountants.theorem import Effort
+    from epsilond.calibrators.answer import TrueFigures
+    from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem
 
 STEP_RANGE, STEPS_PER_DECADE = 1e9, 2
 STEP_WIDTH = 1e-9
 MOST_NODES = 128
 MOST_LISTED = 256
-MOST_SCHEDULED = 20_000
+MOST_STEPS_TRIED = 20_000
 """Ranges of m looked at for constant schedules; for others, values of m tried, and steps of a run that is tried."""
 MARGIN = 1e-8
+MOST_SCHEDULED, MOST_SCHEDULED_NOISES = 10**6, 2 * 10**5
+"""Most steps of changing size that are solved for; if the noise changes too, or the stop is random. An account takes
+more."""
 
 Accounted = Callable[..., "Guarantee"]
 """Guarantee of the run with these numbers solved."""
+
+
+class Accounts:
+    """Accounts of the problem's runs, each computed once."""
+
+    def __init__(self, problem: ProjectedSgdProblem) -> None:
+        self.problem = problem
+        self.of = functools.cache(self._of)
+
+    def _of(self, plan: Plan, effort: Effort = "default", **changes: Any) -> Account:
+        problem = self.problem
+        spec = replace(problem.spec(plan), **changes)
+        return account(spec, relation=problem.relation, unit=problem.unit, observer=problem.observer, effort=effort)
+
+    def solved(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
+        """The guarantee with these numbers solved; `clients` and `lipschitz` stand in for the request's."""
+        changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
+        return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
+
+    def truth(self, plan: Plan) -> TrueFigures:
+        """What is known of a plan under replace-one, which the printed theorems speak of."""
+        spec = self.problem.spec(plan)
+        return true_figures(
+            account(spec, relation="replace-one", observer="final-model").guarantee, self.problem.target
+        )
+
+
+def demand_affordable(problem: ProjectedSgdProblem) -> None:
+    """Refuse a search over more steps than can be gone through again and again.
+
+    Raises:
+        BeyondBudget: there are more.
+    """
+    plan = problem.plan()
+    constant = plan.step_schedule.constant is not None and plan.noise_schedule.constant is not None
+    steps = problem.clients // plan.participants
+    quick = problem.release == "last" and plan.noise_schedule.constant is not None
+    most = MOST_SCHEDULED if quick else MOST_SCHEDULED_NOISES
+    if problem.solve_for != "participants" and not constant and steps > most:
+        raise BeyondBudget(f"{steps} steps of changing size or noise are more than the {most} that are solved for")
+
+
+def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, Plan, Batches | None]:
+    """The certificate, the plan with the unknown in its place, and the batch sizes if they were searched."""
+    if problem.solve_for == "noise_std":
+
+        @functools.cache
+        def family(noise_multiplier: float, effort: Effort) -> Guarantee:
+            return accounts.solved(effort=effort, noise_std=noise_multiplier * problem.lipschitz)
+
+        certified = smallest_noise(family, problem.target, guess=_likely_noise(problem))
+        return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
+    if problem.solve_for == "step_size":
+        certified = smallest_step(problem, accounts.solved)
+        return certified, problem.plan(step_size=certified.noise), None
+    batches = feasible_batches(problem, accounts.solved)
+    certified = batches.certified
+    return certified, problem.plan(participants=certified.noise), batches
+
+
+def _likely_noise(problem: ProjectedSgdProblem) -> float:
+    """Of one use of a record in a mean of m, hidden by nothing but its own noise."""
+    size = math.sqrt(-2.0 * problem.target.log_delta)
+    mu = math.sqrt(size**2 + 2.0 * problem.epsilon) - size
+    return max(sensitivity_factor(problem.relation) / (max(mu, 1e-9) * math.sqrt(problem.participants or 1)), LEAST)
 
 
 # The step size ------------------------------------------------------------------------------------------------------
@@ -78,12 +150,18 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     """A grid around the steps that cross the ball, and where the map's Lipschitz constant turns."""
     unit = problem.radius / problem.lipschitz
-    steps = set(log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
+    steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
         # A hair below, as the condition η ≤ 2/β is checked in doubles.
         turns = (2.0 / problem.smoothness, 2.0 / (problem.smoothness + problem.strong_convexity))
         steps |= {turn * (1.0 - 1e-12) for turn in turns}
     return sorted(steps)
+
+
+def _log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
+    """Numbers from low to high, evenly on a logarithmic scale."""
+    count = max(1, round(per_decade * math.log10(high / low)))
+    return tuple(low * (high / low) ** (k / count) for k in range(count + 1))
 
 
 # The batch size -----------------------------------------------------------------------------------------------------
@@ -198,7 +276,7 @@ class _Ranges:
     def listed(self) -> tuple[tuple[Feasible, ...], bool]:
         """One m at a time: all of them where they are few, otherwise evenly on a logarithmic scale."""
         n = self.problem.clients
-        least = max(1, n // MOST_SCHEDULED)
+        least = max(1, n // MOST_STEPS_TRIED)
         count = n - least + 1
         if count <= MOST_LISTED:
             tried = list(range(least, n + 1))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.profiles.truncated_law import variance
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.conversions.escape import ESCAPE
@@ -18,20 +17,20 @@ from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import 
 from epsilond.accountants.theorems.papers.das.noise_law import EQUATION_7, LEMMA_1, update_error
 from epsilond.accountants.theorems.papers.das.sensitivity import COUPLED, HOEFFDING
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1
-from epsilond.calibrators.answer import Calibration, Ends, GuaranteeAnswer, Served, Warning_, derivation_of
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.problem import Calibrator, CostClass, Target
+from epsilond.calibrators.answer import Caution, Ends, GuaranteeAnswer, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.calibrators.cautions import noise_cautions
+from epsilond.calibrators.envelope import guarantee_answer
+from epsilond.calibrators.qtdl.plan import PLANS
 from epsilond.calibrators.qtdl.printed import (
+    binomial_cautions,
     binomial_trials,
-    binomial_warnings,
     communication,
-    printed_noise_levels,
-    printed_reading,
-    printed_warnings,
+    printed_cautions,
+    printed_readings,
 )
-from epsilond.calibrators.qtdl.problem import METHODS, GridProblem, Method, QtdlProblem
-from epsilond.calibrators.qtdl.release import Found, Release
-from epsilond.calibrators.qtdl.search import best_of
+from epsilond.calibrators.qtdl.problem import GridProblem, Method, QtdlProblem
+from epsilond.calibrators.qtdl.search import least_noise
 from epsilond.calibrators.search import Certified
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.structure import Definition
-    from epsilond.accountants.theorems.papers.das.sensitivity import Movement
+    from epsilond.calibrators.qtdl.family import Found
 
 CONDITIONS = (
     Condition("bounded-coordinates", "every coordinate that is rounded is in [−1, 1]; a zero update is sent as zeros"),
@@ -66,127 +65,82 @@ class QtdlParameters:
         float | None, Served("log10 of the share of δ, in each round, that the rounding may move further")
     ] = None
 
+    @classmethod
+    def of(cls, solution: GridSolution) -> QtdlParameters:
+        """Those of the certified noise."""
+        return cls(**noise_fields(solution))
 
-def found_parameters(found: Found, dimension: int, levels: int) -> QtdlParameters:
-    """The parameters of certified noise."""
-    noise, movement = found.noise, found.release.movement
-    in_steps = variance(noise.decay_rate, noise.noise_levels)
+
+@dataclass(frozen=True, kw_only=True)
+class GridSolution(Solution):
+    """With the certified noise: a number of levels and a rate of decay."""
+
+    found: Found
+
+    @property
+    def variance_in_steps(self) -> float:
+        """Of the noise per coordinate, in squared grid steps."""
+        return variance(self.found.noise.decay_rate, self.found.noise.noise_levels)
+
+    @property
+    def noise_std(self) -> float:
+        """In units of the update."""
+        return math.sqrt(self.variance_in_steps) / float(self.problem.quantization_levels)
+
+    @classmethod
+    def of(cls, problem: GridProblem) -> GridSolution:
+        """The least noise, by the best of the proofs.
+
+        Raises:
+            Infeasible: no noise that is offered meets the target.
+        """
+        found = least_noise(problem)
+        certified = Certified(found.noise.noise_levels, found.guarantee, 0.0 if found.minimal == "proved" else None)
+        return cls(problem=problem, target=problem.target, certified=certified, found=found)
+
+
+def noise_fields(solution: GridSolution) -> dict[str, Any]:
+    """The certified noise as parameters."""
+    noise, movement = solution.found.noise, solution.found.release.movement
+    levels, in_steps = solution.problem.quantization_levels, solution.variance_in_steps
     failure = movement.log_failure
-    return QtdlParameters(
-        noise_levels=noise.noise_levels,
-        decay_rate=noise.decay_rate,
-        noise_std=math.sqrt(in_steps) / levels,
-        variance=in_steps / levels**2,
-        mean_squared_error=update_error(dimension=dimension, quantization_levels=levels, variance_in_steps=in_steps),
-        quantization_levels=levels,
-        method=found.method,
-        l1_sensitivity=movement.l1,
-        linf_sensitivity=movement.linf,
-        l2_sensitivity=movement.l2,
-        log10_failure_delta=None if math.isinf(failure) else failure / math.log(10.0),
-    )
+    return {
+        "noise_levels": noise.noise_levels,
+        "decay_rate": noise.decay_rate,
+        "noise_std": solution.noise_std,
+        "variance": in_steps / levels**2,
+        "mean_squared_error": update_error(
+            dimension=solution.problem.dimension, quantization_levels=levels, variance_in_steps=in_steps
+        ),
+        "quantization_levels": levels,
+        "method": solution.found.method,
+        "l1_sensitivity": movement.l1,
+        "linf_sensitivity": movement.linf,
+        "l2_sensitivity": movement.l2,
+        "log10_failure_delta": None if math.isinf(failure) else failure / math.log(10.0),
+    }
 
 
-def proofs(problem: GridProblem, *, drawn: bool = False) -> Iterator[tuple[Method, Method, Movement]]:
-    """Methods that are asked for and apply, each with its proof and distances; closed forms first, what is slow last.
-
-    Where clients are drawn unseen only zCDP composes in reasonable time, and with the least distances alone.
-    """
-    certain, together = problem.movement, problem.rounded_together()
-    wanted = METHODS if problem.method is None else (problem.method,)
-    if drawn and together and "concentrated-coupled" in wanted:
-        least = min(together, key=lambda one: math.inf if one.l2 is None else one.l2)
-        yield "concentrated-coupled", "concentrated", least
-        return
-    if "escape" in wanted and not drawn:
-        yield "escape", "escape", certain
-    if "concentrated-coupled" in wanted:
-        for movement in together:
-            yield "concentrated-coupled", "escape", movement
-        for movement in together:
-            yield "concentrated-coupled", "concentrated", movement
-    if "concentrated" in wanted and certain.l2 is not None:
-        yield "concentrated", "concentrated", certain
-    if "hockey-stick" in wanted and not drawn:
-        yield "hockey-stick", "hockey-stick", certain
-
-
-def certified_guarantee(found: Found, target: Target, *, definition: Definition, sampling: Sampling) -> GuaranteeAnswer:
+def certified_guarantee(solution: GridSolution, definition: Definition, sampling: Sampling) -> GuaranteeAnswer:
     """The guarantee part: what was evaluated to meet the target is not pushed over it by rounding on the way out."""
-    noise = found.noise
-    shift = worst_shift(noise)
-    norm = math.sqrt(shift.square) if noise.l2_sensitivity is None else noise.l2_sensitivity
-    certified = Certified(noise.noise_levels, found.guarantee, 0.0 if found.minimal == "proved" else None)
-    given = guarantee_answer(certified, target, definition=definition, sampling=sampling, sensitivity=norm)
+    noise, target = solution.found.noise, solution.target
+    norm = math.sqrt(worst_shift(noise).square) if noise.l2_sensitivity is None else noise.l2_sensitivity
+    given = guarantee_answer(solution.certified, target, definition=definition, sampling=sampling, sensitivity=norm)
     log10 = Ends(given.log10_delta.lower, min(given.log10_delta.upper, target.log10_delta))
     delta = given.delta if target.delta is None else Ends(given.delta.lower, min(given.delta.upper, target.delta))
     return replace(given, log10_delta=log10, delta=delta).read_from(given.curve)
 
 
-def solve(problem: QtdlProblem) -> Calibration:
-    """The least certified noise, and what was printed.
-
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        Infeasible: no noise that is offered meets the target.
-    """
-    target, levels = problem.target, problem.quantization_levels
-    release = Release(
-        dimension=problem.dimension,
-        movement=problem.movement,
-        rounds=problem.rounds,
-        relation=problem.relation,
-        unit=problem.unit,
-        observer=problem.observer,
-        realised=problem.realised,
-    )
-    found = best_of(proofs(problem), release, target)
-    parameters = found_parameters(found, problem.dimension, levels)
-    printed = (
-        ()
-        if problem.readings == ()
-        else (printed_reading(problem.epsilon, problem.dimension, levels, problem.movement),)
-    )
-    one_round = problem.rounds == 1
-    return Calibration(
-        algorithm="qtdl",
-        parameters=parameters,
-        guarantee=certified_guarantee(found, target, definition="local", sampling="full"),
-        numerical=numerical_answer(found.guarantee, target),
-        as_printed=printed,
-        communication=communication(
-            dimension=problem.dimension,
-            quantization_levels=levels,
-            noise_levels=found.noise.noise_levels,
-            messages=problem.rounds * problem.participants,
-            printed=printed_noise_levels(printed),
-            trials=binomial_trials(target, problem.dimension, levels, problem.movement) if one_round else None,
-        ),
-        derivation=derivation_of(found.guarantee.derivation),
-        declared_conditions=declared_answers((*CONDITIONS, *found.guarantee.declared)),
-        warnings=(
-            *printed_warnings(printed, parameters.noise_std),
-            *binomial_warnings(target, problem.rounds),
-            *found_warnings(found),
-            *([] if one_round else [ONE_ROUND]),
-        ),
-        engine_version=ENGINE_VERSION,
-    )
-
-
-def found_warnings(found: Found) -> Iterator[Warning_]:
-    """What to know of the noise that was found."""
-    if found.minimal == "searched":
-        yield Warning_(
-            code="minimality-not-proved",
-            message="the answer is certified, but the bound is too coarse here to prove that it is the best",
+def cautions(solution: GridSolution) -> Iterator[Caution]:
+    """What to know of the noise, and of what it is compared with."""
+    yield from printed_cautions(solution.printed, solution.noise_std)
+    yield from binomial_cautions(solution.problem)
+    yield from noise_cautions((solution.certified,))
+    if solution.problem.rounds > 1:
+        yield Caution(
+            code="printed-speaks-of-one-round",
+            message="das.1 is shown at ε for one message; the answer is for all of them",
         )
-
-
-ONE_ROUND = Warning_(
-    code="printed-speaks-of-one-round", message="das.1 is shown at ε for one message; the answer is for all of them"
-)
 
 
 def cost(problem: QtdlProblem) -> CostClass:
@@ -203,18 +157,17 @@ CALIBRATOR = Calibrator(
     ),
     problem=QtdlProblem,
     parameters=QtdlParameters,
-    solve=solve,
     cost=cost,
-    theorems=(
-        THEOREM_1.id,
-        EXACT.id,
-        BY_L2.id,
-        ESCAPE.id,
-        COUPLED.id,
-        HOEFFDING.id,
-        LEMMA_1.id,
-        EQUATION_7.id,
-    ),
+    knob="noise_std",
+    find=GridSolution.of,
+    guarantee=lambda solution: certified_guarantee(solution, "local", "full"),
+    printed=lambda solution: printed_readings(solution.problem),
+    communication=lambda solution: communication(solution, binomial_trials(solution.problem)),
+    declared=lambda solution: (*CONDITIONS, *solution.certified.guarantee.declared),
+    cautions=cautions,
+    theorems=tuple(one.id for one in (THEOREM_1, EXACT, BY_L2, ESCAPE, COUPLED, HOEFFDING, LEMMA_1, EQUATION_7)),
+    plans=PLANS,
+    plan_place=8,
     example={
         "epsilon": 1.0,
         "delta": 1e-6,

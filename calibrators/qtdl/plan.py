@@ -5,38 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.qtdl.calibrator import CALIBRATOR
 from epsilond.calibrators.qtdl.problem import SensitivityRule
 
 
-def others(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Mapping[str, Any]:
     """Sensitivities by the rule of unit vectors, and everyone who reports."""
     return {"sensitivity_rule": SensitivityRule(kind="unit-vector"), "participants": plan.reporting}
 
 
-def notes(plan: PlanProblem) -> Iterable[Reason]:
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """The sensitivities, and one message where no rounds are given."""
     yield Reason(message="updates are normalised, and neighbouring data may lead to any two of them")
     if plan.rounds is None:
         yield Reason(message="one message of each client", pointer="/rounds")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="local",
-            observer="server",
-            units=("record", "client"),
-            objective=None,
-            noise_added_to="unit-updates",
-            takes=("dimension", "quantization_levels", "rounds"),
-            reads=("clients", "participants"),
-            others=others,
-            notes=notes,
-        ),
+PLANS = (
+    PlanAdapter(
+        definition="local",
+        observer="server",
+        units=("record", "client"),
+        objective=None,
+        noise_added_to="unit-updates",
+        copied=("dimension", "quantization_levels", "rounds"),
+        read=("clients", "participants"),
+        computed=computed,
+        assumptions=assumptions,
     ),
 )

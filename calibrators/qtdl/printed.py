@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.profiles.truncated_law import bits_per_coordinate, extra_bits, variance
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.mechanisms.binomial import (
@@ -17,71 +18,54 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
     binomial_bits,
     least_trials,
 )
-from epsilond.accountants.theorems.papers.das.truncated_noise import (
-    THEOREM_1,
-    PrintedInputs,
-    printed_levels,
-    true_delta,
-)
-from epsilond.calibrators.answer import (
-    Communication,
-    CommunicationBeside,
-    Ends,
-    PrintedReading,
-    TrueFigures,
-    Warning_,
-)
-from epsilond.calibrators.envelope import claims, condition_answers, true_figures
-from epsilond.calibrators.printed import Asked
+from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, true_delta
+from epsilond.calibrators.answer import Caution, Communication, CommunicationBeside, Ends, PrintedReading, TrueFigures
+from epsilond.calibrators.cautions import failing_conditions, noise_below
+from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
 from epsilond.calibrators.problem import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from epsilond.accountants.theorems.papers.das.sensitivity import Movement
+    from epsilond.calibrators.qtdl.calibrator import GridSolution
+    from epsilond.calibrators.qtdl.problem import GridProblem
 
 
-def printed_inputs(epsilon: float, dimension: int, movement: Movement) -> PrintedInputs:
-    """What the theorem asks for."""
-    return PrintedInputs(
-        epsilon=epsilon, dimension=dimension, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
-    )
+def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[Asked, dict[str, float]]:
+    """Theorem 1 asked for one message at ε, and the noise that it prescribes; none where its m is not defined."""
+    movement, grid = problem.movement, problem.quantization_levels
+    question = Asked.of(THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf)
+    try:
+        rate, levels = (question.outputs[name] for name in ("decay_rate", "noise_levels"))
+    except InvalidInput:
+        return question, {}
+    return question, {
+        "noise_levels": levels,
+        "decay_rate": rate,
+        "noise_std": math.sqrt(variance(rate, levels)) / grid,
+        "bits_per_coordinate": bits_per_coordinate(grid, levels),
+    }
 
 
-def printed_reading(epsilon: float, dimension: int, levels: int, movement: Movement) -> PrintedReading:
+def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     """One message at ε: the printed m and α, what is claimed, and the true δ and ε there."""
-    inputs = printed_inputs(epsilon, dimension, movement)
-    claim = Target(epsilon, -dimension * math.log(2.0))
-    noise = printed_levels(inputs)
-    parameters: dict[str, float] = {}
-    true = None
-    if noise is not None:
-        rate = inputs.decay_rate
-        parameters = {
-            "noise_levels": noise,
-            "decay_rate": rate,
-            "noise_std": math.sqrt(variance(rate, noise)) / levels,
-            "bits_per_coordinate": bits_per_coordinate(levels, noise),
-            "extra_bits_per_coordinate": extra_bits(levels, noise),
-        }
-        true = figures_at(inputs, noise, claim)
-    return PrintedReading(
-        theorem=THEOREM_1.id,
-        reading="statement",
-        status=THEOREM_1.status,
-        parameters=parameters,
-        claims=claims(claim),
-        true=true,
-        conditions=condition_answers(condition.at(inputs) for condition in THEOREM_1.conditions),
-        evaluations=() if noise is None else (Asked(THEOREM_1, inputs).served,),
-    )
+    if problem.readings == ():
+        return ()
+    question, noise = noise_of_theorem_1(problem, problem.epsilon)
+    claim = Target(problem.epsilon, -problem.dimension * math.log(2.0))
+    if not noise:
+        found = shown(question, claims=claims(claim), parameters={})
+        return (replace(found, evaluations=()),)
+    extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
+    return (shown(question, claims=claims(claim), parameters=noise | extra, true=figures_at(question, claim)),)
 
 
-def figures_at(inputs: PrintedInputs, noise: int, claim: Target, *, rounds: int = 1) -> TrueFigures:
+def figures_at(question: Asked, claim: Target, *, rounds: int = 1) -> TrueFigures:
     """What escapes over the rounds is lost at every ε: if that is more than the claim, no ε at all has the claimed δ.
 
     In one round at ε it is all of δ; over several it is the lower end.
     """
+    inputs, noise = question.inputs, question.outputs["noise_levels"]
     truth = true_delta(inputs, noise, rounds)
     if truth.log_delta > claim.log_delta:
         # Decimals were rounded to the nearest double: half a unit either way.
@@ -103,47 +87,38 @@ def figures_at(inputs: PrintedInputs, noise: int, claim: Target, *, rounds: int 
     return replace(figures, log10_one_minus_delta=truth.log_one_minus_delta / math.log(10.0) if near_one else None)
 
 
-def binomial_trials(target: Target, dimension: int, levels: int, movement: Movement) -> int | None:
-    """N of the Binomial mechanism for one message; None where its theorem proves nothing."""
-    inputs = binomial_inputs(target, dimension, levels, movement)
-    if inputs is None or EPSILON_AT_MOST_ONE.at(inputs).holds is not True:
+def binomial_trials(problem: GridProblem) -> int | None:
+    """N of the Binomial mechanism for one message; None where its theorem proves nothing, or δ is no double."""
+    movement, delta = problem.movement, problem.target.delta
+    if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
-    return least_trials(inputs)
-
-
-def binomial_inputs(target: Target, dimension: int, levels: int, movement: Movement) -> BinomialInputs | None:
-    """What that theorem asks for; None where something is not known, or δ is no double."""
-    if movement.l2 is None or target.delta is None:
-        return None
-    return BinomialInputs(
-        epsilon=target.epsilon,
-        delta=target.delta,
-        dimension=dimension,
-        quantization_levels=levels,
+    inputs = BinomialInputs(
+        epsilon=problem.epsilon,
+        delta=delta,
+        dimension=problem.dimension,
+        quantization_levels=problem.quantization_levels,
         l1_sensitivity=movement.l1,
         l2_sensitivity=movement.l2,
         linf_sensitivity=movement.linf,
     )
+    return least_trials(inputs) if EPSILON_AT_MOST_ONE.at(inputs).holds is True else None
 
 
-def communication(
-    *,
-    dimension: int,
-    quantization_levels: int,
-    noise_levels: int,
-    messages: int,
-    printed: int | None,
-    trials: int | None,
-) -> Communication:
-    """Bits of the certified noise, and of the same messages otherwise."""
-    bits = bits_per_coordinate(quantization_levels, noise_levels)
-    numbers = dimension * messages
-    printed_bits = None if printed is None else bits_per_coordinate(quantization_levels, printed)
-    binomial = None if trials is None else binomial_bits(quantization_levels, trials)
+def communication(solution: GridSolution, trials: int | None = None) -> Communication:
+    """Bits of the certified noise, and of the same messages otherwise; `trials` are those of the Binomial mechanism."""
+    problem, noise_levels = solution.problem, solution.found.noise.noise_levels
+    grid = problem.quantization_levels
+    bits = bits_per_coordinate(grid, noise_levels)
+    numbers = problem.dimension * problem.rounds * problem.participants
+    printed_levels = next(
+        (one.parameters["noise_levels"] for one in solution.printed if "noise_levels" in one.parameters), None
+    )
+    printed_bits = None if printed_levels is None else bits_per_coordinate(grid, int(printed_levels))
+    binomial = None if trials is None else binomial_bits(grid, trials)
     return Communication(
         bits_per_coordinate=float(bits),
-        extra_bits_per_coordinate=float(extra_bits(quantization_levels, noise_levels)),
-        bits_per_round_per_client=bits * dimension,
+        extra_bits_per_coordinate=float(extra_bits(grid, noise_levels)),
+        bits_per_round_per_client=bits * problem.dimension,
         total_bits=bits * numbers,
         beside=CommunicationBeside(
             float32_total_bits=32 * numbers,
@@ -155,37 +130,25 @@ def communication(
     )
 
 
-def printed_noise_levels(readings: tuple[PrintedReading, ...]) -> int | None:
-    """The printed m, None where it is not defined."""
-    return next((int(one.parameters["noise_levels"]) for one in readings if "noise_levels" in one.parameters), None)
-
-
-def printed_warnings(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Warning_]:
+def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Caution]:
     """What is wrong with the printed noise here."""
     for reading in readings:
         if reading.theorem == THEOREM_1.id:
-            yield Warning_(
+            yield Caution(
                 code="printed-theorem-refuted",
                 message="das.1 is false: at its noise δ is next to 1, as as_printed shows. Do not run with it",
             )
-        if reading.parameters.get("noise_std", math.inf) < noise_std:
-            yield Warning_(
-                code="printed-noise-below-certified",
-                message=f"{reading.theorem} prescribes less noise than the target needs",
-            )
-        failing = [condition.id for condition in reading.conditions if condition.holds is False]
-        if failing:
-            yield Warning_(
-                code="printed-condition-fails", message=f"{reading.theorem}: {', '.join(failing)} does not hold here"
-            )
+        if "noise_std" in reading.parameters:
+            yield from noise_below(reading, noise_std)
+        yield from failing_conditions(reading)
 
 
-def binomial_warnings(target: Target, rounds: int) -> Iterator[Warning_]:
+def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
     """Why the Binomial mechanism is not compared."""
-    if rounds > 1:
-        yield Warning_(code="binomial-one-round", message=f"{BINOMIAL.id} speaks of one round: it is not compared")
-    elif target.epsilon > 1.0:
-        yield Warning_(
+    if problem.rounds > 1:
+        yield Caution(code="binomial-one-round", message=f"{BINOMIAL.id} speaks of one round: it is not compared")
+    elif problem.epsilon > 1.0:
+        yield Caution(
             code="binomial-beyond-its-proof",
             message=f"{BINOMIAL.id} is proved for ε ≤ 1 only: nothing is claimed of the Binomial mechanism here",
         )

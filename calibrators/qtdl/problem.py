@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_member
 from epsilond.accountants.quantities import (
-    DELTA,
     FAILURE_DELTA,
     L1_SENSITIVITY,
     L2_SENSITIVITY,
     LINF_SENSITIVITY,
-    LOG10_DELTA,
     OBSERVER,
     RELATION,
     RELATIVE_MOVEMENT,
@@ -23,7 +22,6 @@ from epsilond.accountants.quantities import (
     UPDATE_L2,
     UPDATE_LINF,
     Dimension,
-    Epsilon,
     Observer,
     Participants,
     Quantity,
@@ -31,9 +29,9 @@ from epsilond.accountants.quantities import (
     Relation,
     Rounds,
     Unit,
-    natural_log_delta,
     request,
 )
+from epsilond.accountants.specs import Spec, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.sensitivity import (
     Movement,
     coupled,
@@ -43,7 +41,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import (
     unit_distances,
     unit_vector,
 )
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.problem import TargetedProblem
 
 RuleKind = Literal["trivial", "unit-vector", "coupled", "hoeffding", "relative"]
 Method = Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"]
@@ -134,12 +132,9 @@ class SensitivityRule:
 
 
 @request
-class GridProblem:
+class GridProblem(TargetedProblem):
     """A target, a grid, and distances on it. Give one δ, and sensitivities or a `sensitivity_rule`."""
 
-    epsilon: Epsilon
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
     dimension: Dimension
     quantization_levels: QuantizationLevels
     l1_sensitivity: Annotated[float | None, L1_SENSITIVITY] = None
@@ -154,9 +149,9 @@ class GridProblem:
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
-        """One δ; sensitivities or a rule; a method that they allow; what the problem has of its own."""
-        natural_log_delta(self.delta, self.log10_delta)
-        self._read_rule()
+        """Sensitivities or a rule; a method that they allow; what the problem has of its own."""
+        if self.sensitivity_rule is not None:
+            read_member(self, "sensitivity_rule", SensitivityRule)
         given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
         if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
@@ -171,24 +166,6 @@ class GridProblem:
     def check_own(self) -> None:
         """What only one of the problems demands."""
 
-    def _read_rule(self) -> None:
-        """A rule may be given as its fields."""
-        rule: Any = self.sensitivity_rule
-        if rule is None or isinstance(rule, SensitivityRule):
-            return
-        try:
-            object.__setattr__(self, "sensitivity_rule", SensitivityRule(**rule))
-        except TypeError as error:
-            raise InvalidInput.at("/sensitivity_rule", "is not a rule with its fields") from error
-        except InvalidInput as error:
-            at = (Fault(f"/sensitivity_rule{one.pointer}", one.message, one.allowed) for one in error.faults)
-            raise InvalidInput(*at) from error
-
-    @property
-    def target(self) -> Target:
-        """The (ε, δ) asked for."""
-        return Target.of(self.epsilon, self.delta, self.log10_delta)
-
     @property
     def movement(self) -> Movement:
         """The certain distances of neighbours, in grid steps."""
@@ -202,6 +179,20 @@ class GridProblem:
         if self.l1_sensitivity is not None or self.relation != "replace-one":
             return None
         return self.rule.on_grid(self.dimension, self.quantization_levels)
+
+    @property
+    def protected(self) -> Unit:
+        """Whose data is protected."""
+        return "record"
+
+    @property
+    def rate(self) -> float:
+        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
+        return 1.0
+
+    def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
+        """What is released in a round, where this is one client's message."""
+        return message
 
     @property
     def rule(self) -> SensitivityRule:
@@ -226,6 +217,11 @@ class QtdlProblem(GridProblem):
     rounds: Rounds = 1
     participants: Participants = 1
     unit: Annotated[Unit, UNIT] = "record"
+
+    @property
+    def protected(self) -> Unit:
+        """As asked."""
+        return self.unit
 
     def check_own(self) -> None:
         """Distances are given; messages are seen by the server, or by who sees as much."""

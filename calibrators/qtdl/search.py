@@ -9,32 +9,28 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.account import account
 from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels
 from epsilond.accountants.quantities import NOISE_LEVELS
-from epsilond.accountants.specs import Repeated
 from epsilond.accountants.theorem import ConditionResult
-from epsilond.calibrators.qtdl.release import Found, Release
+from epsilond.calibrators.qtdl.family import Found, Release
+from epsilond.calibrators.qtdl.problem import METHODS
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorems.papers.das.sensitivity import Movement
-    from epsilond.calibrators.problem import Target
-    from epsilond.calibrators.qtdl.problem import Method
+    from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
 LARGEST_RATE = 700.0
 HOPELESS = 1.05
 """Noise that seems to need so many times the levels that another has is not certified."""
-GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 class Widths(NamedTuple):
@@ -56,21 +52,22 @@ def log_difference_of(larger: float, smaller: float) -> float:
     return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
 
 
-def search(release: Release, target: Target, method: Method, proof: Method, *, beat: float = math.inf) -> Found | None:
+def search(release: Release, method: Method, proof: Method, *, beat: float = math.inf) -> Found | None:
     """The least noise by `proof`, named `method`.
 
     None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
     """
-    by_l2 = proof == "concentrated"
+    target, by_l2 = release.problem.target, proof == "concentrated"
     if not by_l2:
         release = release.without_l2()
     log_delta = log_difference_of(target.log_delta, release.log_failure)
     if math.isinf(log_delta):
         return None
     if release.total == 0:
-        return _nothing_moves(release, method)
+        noise = release.noise(1.0, 1)
+        return Found(method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved")
     plain = largest_rate(target.epsilon, release.total)
-    common = functools.cache(functools.partial(_common, release, target))
+    common = functools.cache(functools.partial(_common, release))
     if proof == "escape":
         rates: tuple[float, ...] = (min(plain, LARGEST_RATE),)
     else:
@@ -78,38 +75,28 @@ def search(release: Release, target: Target, method: Method, proof: Method, *, b
     certified = []
     for rate in rates:
         left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
-        start = least_levels(rate, release.parts, left - math.log(release.rate))
-        if start > HOPELESS * beat:
-            continue
-        certified.append(_certified(release, target, method, rate, max(start, 1), closed=proof == "escape"))
+        start = least_levels(rate, release.parts, left - math.log(release.problem.rate))
+        if start <= HOPELESS * beat:
+            certified.append(_certified(release, method, rate, max(start, 1), closed=proof == "escape"))
     return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
 
 
-def _nothing_moves(release: Release, method: Method) -> Found:
-    noise = release.noise(1.0, 1)
-    return Found(method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved")
-
-
-def _common(release: Release, target: Target, rate: float) -> float:
+def _common(release: Release, rate: float) -> float:
     """log of what losses inside the common support cost at ε, nearly: escapes are kept away by many levels."""
-    if release.movement.l2 is not None and release.rate == 1.0:
-        rho = 0.5 * release.rounds * rate * rate * math.floor(release.movement.l2**2)
+    problem, target = release.problem, release.problem.target
+    if release.movement.l2 is not None and problem.rate == 1.0:
+        rho = 0.5 * problem.rounds * rate * rate * math.floor(release.movement.l2**2)
         return float(concentrated_log_delta(rho, np.asarray(target.epsilon))) if rho < 1e9 else 0.0
     away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
     levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
-    distant = release.noise(rate, levels)
-    one: Spec = distant if release.wrap is None else release.wrap(distant)
-    spec = Repeated(times=release.rounds, mechanism=one)
-    found = account(
-        spec, relation=release.relation, unit=release.unit, observer=release.observer, effort="coarse"
-    ).guarantee
+    found = release.accounted(release.noise(rate, levels), "coarse")
     return found.curve.bound_log_delta(target.epsilon).upper
 
 
 def _real_levels(release: Release, rate: float, log_escape: float) -> float:
     """m at which about e^`log_escape` escapes, as a real number: F7 of the catalogue."""
     size = release.parts[0][0]
-    log_each = log_escape - math.log(release.rate * release.total / size)
+    log_each = log_escape - math.log(release.problem.rate * release.total / size)
     log_grown = _log_expm1(rate * size)
     log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)
     return float(log_top - log_each - math.log1p(math.exp(-rate))) / rate - 1.0
@@ -126,7 +113,7 @@ def _best_rates(
 
     More α needs fewer levels for the same escapes, so that the largest α with all of δ bounds m from below.
     """
-    width, low = QUICK if release.rate == 1.0 else SLOW, plain
+    width, low = QUICK if release.problem.rate == 1.0 else SLOW, plain
     if common(low) >= log_delta:
         while low > plain * 1e-9 and common(low) >= log_delta:
             low /= 4.0
@@ -138,12 +125,12 @@ def _best_rates(
     if _real_levels(release, high, log_delta) > beat:
         return ()
     first, last = math.log(low), math.log(high)
-    while last - first > width.spent and common(math.exp(last)) >= log_delta:
-        middle = 0.5 * (first + last)
-        first, last = (middle, last) if common(math.exp(middle)) < log_delta else (first, middle)
+    if common(math.exp(last)) >= log_delta:
+        first, last = _halved(lambda log_rate: common(math.exp(log_rate)) < log_delta, first, last, width.spent)
     start = first - SPREAD
     if split:  # α at which half of δ is left for escapes: nothing below it has less noise
-        start = _half(common, log_delta, start, first, width.fine)
+        half = log_delta - math.log(2.0)
+        start = _halved(lambda log_rate: common(math.exp(log_rate)) <= half, start, first, width.fine)[1]
 
     def cost(log_rate: float) -> float:
         rate = math.exp(log_rate)
@@ -152,48 +139,30 @@ def _best_rates(
 
     # The ends are often the best: α that is exactly free of loss inside, or where half of δ is left.
     free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
-    best = min([_golden(cost, start, last, width.flat), start, *free], key=cost)
+    best = min([golden_section(cost, start, last, width=width.flat), start, *free], key=cost)
     if best in free:
         return (plain,)
-    if release.rate < 1.0:
+    if release.problem.rate < 1.0:
         return (math.exp(best),)
     # Of all α that need about as few levels, the largest has the least variance.
     fewest = best
     enough = max(math.ceil(cost(best)), 1)
     fine = width.fine if split else width.spent * 1e-2
-    while last - best > fine:
-        middle = 0.5 * (best + last)
-        best, last = (middle, last) if cost(middle) <= enough else (best, middle)
+    best, _ = _halved(lambda log_rate: cost(log_rate) <= enough, best, last, fine)
     return math.exp(fewest), math.exp(best)
 
 
-def _half(common: Callable[[float], float], log_delta: float, low: float, high: float, width: float) -> float:
-    """The least log α that spends half of δ inside, nearly."""
+def _halved(holds: Callable[[float], bool], low: float, high: float, width: float) -> tuple[float, float]:
+    """Ends within `width`, by bisection: what holds below holds at the lower one, and not at the upper one."""
     while high - low > width:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if common(math.exp(middle)) <= log_delta - math.log(2.0) else (low, middle)
-    return high
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
 
 
-def _golden(cost: Callable[[float], float], low: float, high: float, width: float) -> float:
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = cost(left), cost(right)
-    while high - low > width:
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - GOLDEN * (high - low)
-            at_left = cost(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + GOLDEN * (high - low)
-            at_right = cost(right)
-    return left if at_left <= at_right else right
-
-
-def _certified(
-    release: Release, target: Target, method: Method, rate: float, start: int, *, closed: bool
-) -> Found | None:
+def _certified(release: Release, method: Method, rate: float, start: int, *, closed: bool) -> Found | None:
     """The least m near `start` whose certified upper end meets the target."""
+    target = release.problem.target
     most = int(NOISE_LEVELS.le or 0)
     if start > most:
         return None
@@ -230,19 +199,46 @@ def _certified(
     )
 
 
-def best_of(proofs: Iterable[tuple[Method, Method, Movement]], release: Release, target: Target) -> Found:
-    """The noise with the fewest levels by several (method, proof, distances).
+def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
+    """Methods that are asked for and apply, each with its proof and distances; closed forms first, what is slow last.
+
+    Where clients are drawn unseen only zCDP composes in reasonable time, and with the least distances alone.
+    """
+    certain, together = problem.movement, problem.rounded_together()
+    wanted = METHODS if problem.method is None else (problem.method,)
+    drawn = problem.rate < 1.0
+    if drawn and together and "concentrated-coupled" in wanted:
+        least = min(together, key=lambda one: math.inf if one.l2 is None else one.l2)
+        yield "concentrated-coupled", "concentrated", least
+        return
+    if "escape" in wanted and not drawn:
+        yield "escape", "escape", certain
+    if "concentrated-coupled" in wanted:
+        for movement in together:
+            yield "concentrated-coupled", "escape", movement
+        for movement in together:
+            yield "concentrated-coupled", "concentrated", movement
+    if "concentrated" in wanted and certain.l2 is not None:
+        yield "concentrated", "concentrated", certain
+    if "hockey-stick" in wanted and not drawn:
+        yield "hockey-stick", "hockey-stick", certain
+
+
+def least_noise(problem: GridProblem) -> Found:
+    """The certified noise with the fewest levels, by the best of the proofs.
 
     Raises:
-        Infeasible: there is none.
+        Infeasible: no noise that is offered meets the target.
     """
     certified: list[Found] = []
-    for method, proof, movement in proofs:
+    for method, proof, movement in proofs(problem):
         beat = min((one.noise.noise_levels for one in certified), default=math.inf)
-        found = search(replace(release, movement=movement), target, method, proof, beat=beat)
+        found = search(Release(problem=problem, movement=movement), method, proof, beat=beat)
         if found is not None:
             certified.append(found)
     if not certified:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
-        raise Infeasible("no noise that is offered meets the target", limit, {"log10_delta": target.log10_delta / 2})
+        raise Infeasible(
+            "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
+        )
     return min(certified, key=lambda one: one.order)

@@ -6,24 +6,23 @@ one scale by another says how far two statements are apart as orders, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from epsilond.accountants.quantities import Quantity
 from epsilond.calibrators.answer import (
     BASELINE,
     VACUOUS,
     Baseline,
+    Caution,
     ConditionAnswer,
     DeclaredCondition,
     Number,
     Served,
-    Warning_,
 )
 from epsilond.calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
 from epsilond.calibrators.notebooks import ShownInNotebooks
-from epsilond.calibrators.problem import CostClass
 
 Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
@@ -123,23 +122,5 @@ class RiskBoundsAnswer(ShownInNotebooks):
     reference: ReferenceAnswer
     ratios: tuple[RatioAnswer, ...]
     declared_conditions: tuple[DeclaredCondition, ...]
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Caution, ...]
     engine_version: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class RiskBounder:
-    """One algorithm's risk bounds. Route, schema and command follow from the list of them.
-
-    `solve` takes a `problem` and returns a `RiskBoundsAnswer`; it raises `InvalidInput` or `NoCertificate`. `cost`
-    says, before any work, whether the answer is a closed form.
-    """
-
-    name: str
-    title: str
-    summary: str
-    problem: type
-    solve: Callable[[Any], RiskBoundsAnswer]
-    cost: Callable[[Any], CostClass]
-    theorems: tuple[str, ...]
-    example: Mapping[str, Any]

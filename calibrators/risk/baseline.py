@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.start import EXCESS_RISK_OF_THE_START, excess_risk_bounds
-from epsilond.calibrators.answer import Baseline, Warning_
+from epsilond.calibrators.answer import Baseline, Caution
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration, Objective, PrintedReading, Risk
@@ -34,10 +34,10 @@ class Start:
         """Whether a bound on this objective is no better than the start."""
         return self.baseline.covers(bound)
 
-    def warning(self, code: str, what: str, bound: float) -> Warning_:
+    def warning(self, code: str, what: str, bound: float) -> Caution:
         """That a bound says nothing, in words."""
         message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it says nothing of what training gives"
-        return Warning_(code=code, message=message)
+        return Caution(code=code, message=message)
 
 
 def no_better(baseline: Baseline) -> str:
@@ -147,7 +147,7 @@ def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
     return replace(reading, claims=told)
 
 
-def _of_the_risk(risk: Risk, start: Start) -> Iterator[Warning_]:
+def _of_the_risk(risk: Risk, start: Start) -> Iterator[Caution]:
     if risk.upper is not None and risk.upper.vacuous:
         yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
     if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
@@ -155,7 +155,7 @@ def _of_the_risk(risk: Risk, start: Start) -> Iterator[Warning_]:
         yield start.warning(VACUOUS_PRESCRIBED_RISK, what, risk.as_prescribed.certified_noise)
 
 
-def _of_the_readings(printed: tuple[PrintedReading, ...], start: Start) -> Iterator[Warning_]:
+def _of_the_readings(printed: tuple[PrintedReading, ...], start: Start) -> Iterator[Caution]:
     for reading in printed:
         if reading.claims.vacuous and reading.claims.excess_risk is not None:
             what = f"the excess risk that {reading.theorem} ({reading.reading}) claims"

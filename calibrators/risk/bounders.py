@@ -1,16 +1,8 @@
-"""THE list of risk bounds, one for each algorithm. A new one is one file `risk_bounds_<algorithm>.py` and one line."""
+"""The risk bounds of all calibrators that have them."""
 
 from __future__ import annotations
 
-from epsilond.calibrators.accelerated_mb_sgd import risk as risk_bounds_accelerated_mb_sgd
-from epsilond.calibrators.mb_sgd import risk as risk_bounds_mb_sgd
-from epsilond.calibrators.one_pass_accelerated_mb_sgd import risk as risk_bounds_one_pass_accelerated_mb_sgd
-from epsilond.calibrators.risk.answer import RiskBounder
-from epsilond.calibrators.shuffled_mb_sgd import risk as risk_bounds_shuffled_mb_sgd
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.risk.bounder import RiskBounder, bounder_of
 
-RISK_BOUNDS: tuple[RiskBounder, ...] = (
-    risk_bounds_mb_sgd.RISK_BOUND,
-    risk_bounds_one_pass_accelerated_mb_sgd.RISK_BOUND,
-    risk_bounds_accelerated_mb_sgd.RISK_BOUND,
-    risk_bounds_shuffled_mb_sgd.RISK_BOUND,
-)
+RISK_BOUNDS: tuple[RiskBounder, ...] = tuple(bounder_of(one) for one in CALIBRATORS if one.risk is not None)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
-from epsilond.accountants.scales import check_scales
 from epsilond.accountants.theorem import ConditionResult, Evaluation, Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRisk,
@@ -33,7 +32,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.rates import REFERENCE_RATES, ReferenceInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import best_envelope, enveloped_excess_risk
-from epsilond.calibrators.envelope import condition_answers
+from epsilond.calibrators.envelope import condition_answers, inputs_of
 from epsilond.calibrators.risk.answer import (
     OBJECTIVE,
     TRUST,
@@ -80,15 +79,11 @@ class SteppedRiskFields(RiskFields):
 
 
 def check_run(asked: Any) -> None:
-    """A given noise is that of a given run, φ is at most L, and the squares of scales are doubles.
+    """A given noise is that of a given run, and φ is at most L.
 
     Raises:
-        InvalidInput: batch_size or rounds are absent beside noise_std, gradient_std exceeds lipschitz, or a scale is
-            out of the range that squares survive.
+        InvalidInput: batch_size or rounds are absent beside noise_std, or gradient_std exceeds lipschitz.
     """
-    check_scales(noise_std=asked.noise_std, gradient_std=asked.gradient_std, radius=asked.radius)
-    if isinstance(asked, SteppedRiskFields):
-        check_scales(step_size=asked.step_size)
     if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
         raise InvalidInput(Fault("/noise_std", "needs batch_size and rounds: it is the noise of one run"))
     if asked.gradient_std is not None and asked.gradient_std > asked.lipschitz:
@@ -160,18 +155,7 @@ class Setting:
 
 def lower_bound(asked: RiskFields, setting: Setting, trust: Trust) -> LowerBound:
     """The lower bound of the trust and the objective asked for."""
-    shared: dict[str, Any] = {
-        "epsilon": setting.epsilon,
-        "samples_per_client": setting.samples_per_client,
-        "clients": setting.clients,
-        "dimension": setting.dimension,
-        "lipschitz": setting.lipschitz,
-        "strong_convexity": setting.strong_convexity,
-    }
-    round_delta = asked.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
-    local: dict[str, Any] = {"round_epsilon": asked.round_epsilon, "round_delta": round_delta}
-    radius: dict[str, Any] = {"radius": asked.radius or 0.5 * setting.diameter}
-    theorem, evaluation = _evaluate(asked, setting, trust, shared, local, radius)
+    theorem, evaluation = _evaluate(asked, setting, trust)
     outputs = evaluation.outputs
     return LowerBound(
         theorem=theorem.id,
@@ -183,38 +167,27 @@ def lower_bound(asked: RiskFields, setting: Setting, trust: Trust) -> LowerBound
     )
 
 
-def _evaluate(
-    asked: RiskFields,
-    setting: Setting,
-    trust: Trust,
-    shared: dict[str, Any],
-    local: dict[str, Any],
-    radius: dict[str, Any],
-) -> tuple[Theorem, Evaluation]:
+def _evaluate(asked: RiskFields, setting: Setting, trust: Trust) -> tuple[Theorem, Evaluation]:
+    round_delta = asked.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
+    local: dict[str, Any] = {"round_epsilon": asked.round_epsilon, "round_delta": round_delta}
+    radius = asked.radius or 0.5 * setting.diameter
+    own: dict[str, Any]
+    kind: type
     if trust == "local" and asked.problem == "population":
-        own: dict[str, Any] = {"compositionality": asked.compositionality, "gradient_std": asked.gradient_std}
-        inputs: Any = LocalInputs(**shared, **local, **own, diameter=setting.diameter)
-        return LOCAL_POPULATION, LOCAL_POPULATION.evaluate(inputs)
-    if trust == "local":
-        return LOCAL_EMPIRICAL, LOCAL_EMPIRICAL.evaluate(LocalEmpiricalInputs(**shared, **local, **radius))
-    if asked.problem == "population":
-        inputs = CentralInputs(**shared, **radius, gradient_std=asked.gradient_std)
-        return CENTRAL_POPULATION, CENTRAL_POPULATION.evaluate(inputs)
-    return CENTRAL_EMPIRICAL, CENTRAL_EMPIRICAL.evaluate(CentralEmpiricalInputs(**shared, **radius))
+        theorem, kind = LOCAL_POPULATION, LocalInputs
+        own = {**local, "compositionality": asked.compositionality, "gradient_std": asked.gradient_std}
+    elif trust == "local":
+        theorem, kind, own = LOCAL_EMPIRICAL, LocalEmpiricalInputs, {**local, "radius": radius}
+    elif asked.problem == "population":
+        theorem, kind, own = CENTRAL_POPULATION, CentralInputs, {"radius": radius, "gradient_std": asked.gradient_std}
+    else:
+        theorem, kind, own = CENTRAL_EMPIRICAL, CentralEmpiricalInputs, {"radius": radius}
+    return theorem, theorem.evaluate(inputs_of(kind, setting, **own))
 
 
 def reference_rates(asked: RiskFields, setting: Setting) -> ReferenceAnswer:
     """Section 3's comparisons, corrected, and the threshold of free privacy."""
-    inputs = ReferenceInputs(
-        epsilon=setting.epsilon,
-        samples_per_client=setting.samples_per_client,
-        clients=setting.clients,
-        dimension=setting.dimension,
-        lipschitz=setting.lipschitz,
-        diameter=setting.diameter,
-        strong_convexity=setting.strong_convexity,
-        gradient_std=asked.gradient_std,
-    )
+    inputs = inputs_of(ReferenceInputs, setting, gradient_std=asked.gradient_std)
     found = REFERENCE_RATES.evaluate(inputs, "corrected")
     (free,) = (one for one in found.conditions if one.id == "privacy-for-free")
     return ReferenceAnswer(

@@ -8,45 +8,36 @@ clients, that of records and the order amplify as far as `accountants/theorems/s
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.account import account
 from epsilond.accountants.quantities import NOISE_MULTIPLIER
 from epsilond.accountants.specs import Gaussian, Repeated, Shuffled, Subsampled
-from epsilond.accountants.structure import POSSIBLE, draws_of
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import POSSIBLE
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
-from epsilond.calibrators.answer import Calibration, Communication, Served, Warning_, derivation_of
-from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer, true_figures
-from epsilond.calibrators.mb_sgd.members import start_of_run
-from epsilond.calibrators.mb_sgd.schedule import Averaging
-from epsilond.calibrators.problem import Calibrator, CostClass
-from epsilond.calibrators.risk.baseline import measured
+from epsilond.calibrators.answer import Caution, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
+from epsilond.calibrators.certificates import Family, guarantee_of
+from epsilond.calibrators.envelope import true_figures
+from epsilond.calibrators.mb_sgd.members import communication, start_of_run
+from epsilond.calibrators.mb_sgd.schedule import Averaging, Plan, plan_of
+from epsilond.calibrators.shuffled_mb_sgd.plan import PLANS
 from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
-from epsilond.calibrators.shuffled_mb_sgd.schedule import (
-    choose_run,
-    contribution_norm,
-    likely_noise_multiplier,
-    pace_of,
-)
+from epsilond.calibrators.shuffled_mb_sgd.risk import RISK
+from epsilond.calibrators.shuffled_mb_sgd.schedule import choose_run, contribution_norm, likely_noise_multiplier
 from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.answer import PrintedReading, TrueFigures
     from epsilond.calibrators.mb_sgd.problem import Run
-    from epsilond.calibrators.search import Certified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +53,20 @@ class ShuffledMbSgdParameters:
     envelope_smoothness: Annotated[
         float | None, Served("without smoothness: b of the Moreau envelope of each loss, whose gradients are sent")
     ] = None
+
+    @classmethod
+    def of(cls, solution: Solution) -> ShuffledMbSgdParameters:
+        """The run, its noise and its steps."""
+        plan: Plan | None = solution.utility
+        return cls(
+            noise_std=solution.noise_std,
+            noise_multiplier=solution.certified.noise,
+            batch_size=solution.run.batch_size,
+            rounds=solution.run.rounds,
+            step_size=plan.step_size if plan else None,
+            averaging=plan.averaging if plan else None,
+            envelope_smoothness=plan.envelope_smoothness if plan else None,
+        )
 
 
 def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
@@ -87,124 +92,43 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
     return Repeated(times=run.rounds, mechanism=shuffled)
 
 
-def certify(problem: ShuffledMbSgdProblem, run: Run) -> Certified:
-    """The smallest certified noise multiplier of a run."""
-
-    @functools.cache
-    def family(noise_multiplier: float, effort: Effort) -> Guarantee:
-        return _guarantee(problem, run, noise_multiplier, effort)
-
-    guess = likely_noise_multiplier(problem, run)
-    return smallest_noise_in_few_trials(family, problem.target, guess=guess)
+FAMILY = Family(
+    spec=run_spec, guess=likely_noise_multiplier, contribution=contribution_norm, search=smallest_noise_in_few_trials
+)
 
 
-def _guarantee(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float, effort: Effort) -> Guarantee:
-    spec = run_spec(problem, run, noise_multiplier)
-    return account(
-        spec, relation=problem.relation, unit=problem.unit, observer=problem.observer, effort=effort
-    ).guarantee
+def printed(solution: Solution) -> tuple[PrintedReading, ...]:
+    """The readings, beside what is certified at their noise in the request's own setting."""
+    problem = solution.problem
 
-
-def solve(problem: ShuffledMbSgdProblem) -> Calibration:
-    """The smallest certified noise, the schedule to run it with, and the printed theorem beside it.
-
-    Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
-
-    Raises:
-        ConditionViolated: no theorem covers this run under this relation.
-        Infeasible: no noise that is offered meets the target.
-    """
-    certified_for = functools.cache(functools.partial(certify, problem))
-
-    def noise_of(run: Run) -> float:
-        return certified_for(run).noise * contribution_norm(problem, run)
-
-    choice = choose_run(problem, noise_of)
-    run = choice.run
-    certified = certified_for(run)
-    norm = contribution_norm(problem, run)
-    noise_std = certified.noise * norm
-
-    def truth(paced: Run, printed_std: float) -> TrueFigures | None:
-        if not NOISE_MULTIPLIER.contains(printed_std / norm):
+    def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
+        if not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
-        return true_figures(_guarantee(problem, paced, printed_std / norm, "coarse"), problem.target)
+        return true_figures(guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse"), solution.target)
 
-    printed = printed_readings(problem, run, truth)
-    plan = pace_of(problem, run, noise_std)
-    guarantee = guarantee_answer(
-        certified,
-        problem.target,
-        definition="shuffle" if problem.observer in POSSIBLE["shuffle"] else "local",
-        sampling="without-replacement",
-        sensitivity=sensitivity_factor(problem.relation) * norm,
-        draws=draws_of(run_spec(problem, run, certified.noise), problem.unit),
-    )
-    bits = problem.bits_per_round
-    declared = dict.fromkeys((INSIDE_DOMAIN, *certified.guarantee.declared, *(plan.declared if plan else ())))
-    answer = Calibration(
-        algorithm="shuffled-mb-sgd",
-        parameters=ShuffledMbSgdParameters(
-            noise_std=noise_std,
-            noise_multiplier=certified.noise,
-            batch_size=run.batch_size,
-            rounds=run.rounds,
-            step_size=plan.step_size if plan else None,
-            averaging=plan.averaging if plan else None,
-            envelope_smoothness=plan.envelope_smoothness if plan else None,
-        ),
-        guarantee=guarantee,
-        numerical=numerical_answer(certified.guarantee, problem.target),
-        as_printed=printed,
-        risk=plan.risk if plan else None,
-        communication=Communication(
-            bits_per_coordinate=32.0,
-            bits_per_round_per_client=bits // problem.reporting,
-            total_bits=bits * run.rounds,
-        ),
-        frontier=choice.frontier,
-        derivation=derivation_of(certified.guarantee.derivation),
-        declared_conditions=declared_answers(declared),
-        warnings=tuple(_warnings(problem, certified, noise_std, printed)),
-        engine_version=ENGINE_VERSION,
-    )
-    return measured(answer, start_of_run(problem.unshuffled(run), "population"))
+    return printed_readings(problem, solution.run, truth)
 
 
-def _warnings(
-    problem: ShuffledMbSgdProblem, certified: Certified, noise_std: float, printed: Sequence[PrintedReading]
-) -> Iterator[Warning_]:
-    if certified.slack is None:
-        yield Warning_(
-            code="minimality-not-proved",
-            message="the noise is certified, but it is not proved that 0.1 % less would not do",
-        )
-    for reading in printed:
-        name = f"{reading.theorem} ({reading.reading})"
-        for condition in reading.conditions:
-            if condition.holds is False:
-                yield Warning_(
-                    code="printed-condition-fails",
-                    message=f"{name} does not apply, {condition.statement} fails: {condition.left:.6g} against "
-                    f"{condition.right:.6g}; the certified parameters stand",
-                )
-        if "noise_std" not in reading.parameters:
-            yield Warning_(
+def cautions(solution: Solution) -> Iterator[Caution]:
+    """Of the noise, the printed readings, the observer and what was assumed."""
+    if solution.certified.slack is None:
+        yield MINIMALITY_NOT_PROVED
+    for reading in solution.printed:
+        yield from failing_conditions(reading)
+        if "noise_std" in reading.parameters:
+            yield from noise_below(reading, solution.noise_std)
+        else:
+            yield Caution(
                 code="printed-constant-unspecified",
-                message=f"{name} leaves the constant C of its noise open; give noise_constant to have it compared",
+                message=f"{name_of(reading)} leaves the constant C of its noise open; give noise_constant to have it "
+                "compared",
             )
-        elif reading.parameters["noise_std"] < noise_std:
-            yield Warning_(
-                code="printed-noise-below-certified",
-                message=f"the noise printed in {name} is below the smallest that is certified here",
-            )
-    if problem.observer not in POSSIBLE["shuffle"]:
-        yield Warning_(
+    if solution.problem.observer not in POSSIBLE["shuffle"]:
+        yield Caution(
             code="observer-not-the-shuffled-server",
             message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
         )
-    if problem.initial_distance is None:
-        yield Warning_(code="assumed-initial-distance", message="initial_distance was taken to be the diameter")
+    yield from assumed(solution.problem, "initial_distance")
 
 
 def cost(problem: ShuffledMbSgdProblem) -> CostClass:
@@ -222,9 +146,20 @@ CALIBRATOR = Calibrator(
     ),
     problem=ShuffledMbSgdProblem,
     parameters=ShuffledMbSgdParameters,
-    solve=solve,
     cost=cost,
+    family=FAMILY,
+    choose=choose_run,
+    definition=lambda problem: "shuffle" if problem.observer in POSSIBLE["shuffle"] else "local",
+    utility=lambda solution: plan_of(solution.problem, solution.run, solution.noise_std),
+    printed=printed,
+    communication=communication,
+    declared=lambda solution: dict.fromkeys((INSIDE_DOMAIN, *declared_by_all(solution))),
+    cautions=cautions,
+    start=lambda problem: start_of_run(problem, "population"),
     theorems=(THEOREM_4_1.id, EXPLICIT_NOISE.id, EXCESS_RISK_BOUND.id),
+    risk=RISK,
+    plans=PLANS,
+    plan_place=7,
     example={
         "epsilon": 1.0,
         "delta": 1e-6,

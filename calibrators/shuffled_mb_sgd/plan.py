@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from epsilond.calibrators.mb_sgd.plan import FIELDS
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
 
 ALIKE = "identically_distributed"
 LEFT_OUT = ("sampling", ALIKE, "heterogeneity")
@@ -24,17 +23,14 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message=message, pointer="/sampling", allowed="without-replacement")
 
 
-PLANNER = Planner(
-    calibrator=CALIBRATOR,
-    ways=(
-        Way(
-            definition="shuffle",
-            observer="shuffled-server",
-            units=("record", "client"),
-            objective="population",
-            takes=tuple(name for name in FIELDS if name not in LEFT_OUT),
-            reads=("sampling", ALIKE),
-            refusals=refusals,
-        ),
+PLANS = (
+    PlanAdapter(
+        definition="shuffle",
+        observer="shuffled-server",
+        units=("record", "client"),
+        objective="population",
+        copied=tuple(name for name in FIELDS if name not in LEFT_OUT),
+        read=("sampling", ALIKE),
+        refusals=refusals,
     ),
 )

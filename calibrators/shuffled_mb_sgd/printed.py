@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import LARGEST_COUNT
@@ -12,17 +12,15 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
     EXPLICIT_NOISE,
     ExplicitNoiseInputs,
 )
-from epsilond.calibrators.answer import PrintedReading, TrueFigures
-from epsilond.calibrators.envelope import claims, condition_answers
+from epsilond.calibrators.answer import PrintedReading
+from epsilond.calibrators.envelope import Asked, claims, condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.printed import Asked
 from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
+from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
-
-Truth = Callable[[Run, float], TrueFigures | None]
-"""(run, σ) ↦ what is true there, for a record under replace-one."""
+    from epsilond.calibrators.certificates import Truth
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
@@ -41,20 +39,12 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> t
 def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
     """Without `noise_constant` there is no σ, and nothing true to say of it; without smoothness no risk to scale."""
     smooth = problem.smoothness is not None
-    inputs = ShuffledInputs(
-        epsilon=problem.epsilon,
-        delta=problem.delta,
-        log10_delta=problem.log10_delta,
-        samples_per_client=problem.samples_per_client,
-        clients=problem.clients,
+    inputs = inputs_of(
+        ShuffledInputs,
+        problem,
         participants=problem.reporting,
-        dimension=problem.dimension,
-        lipschitz=problem.lipschitz,
-        diameter=problem.diameter,
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
-        strong_convexity=problem.strong_convexity,
         rounds=problem.rounds if smooth else run.rounds,
-        noise_constant=problem.noise_constant,
     )
     asked = Asked(THEOREM_4_1, inputs)
     evaluation = THEOREM_4_1.evaluate(inputs)
@@ -62,6 +52,9 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
     parameters = {name: float(evaluation.outputs[name]) for name in kept if name in evaluation.outputs}
     noise_std = evaluation.outputs.get("noise_std")
+    true = None
+    if noise_std is not None and at.rounds <= LARGEST_COUNT:
+        true = truth(at, noise_std / contribution_norm(problem, run))
     about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
     about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
     return PrintedReading(
@@ -70,7 +63,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         status=THEOREM_4_1.status,
         parameters=_run_with(problem, at, noise_std) | parameters,
         claims=claims(problem.target),
-        true=None if noise_std is None or at.rounds > LARGEST_COUNT else truth(at, noise_std),
+        true=true,
         conditions=condition_answers(
             (*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run))
         ),
@@ -79,16 +72,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
 
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
-    inputs = ExplicitNoiseInputs(
-        epsilon=problem.epsilon,
-        delta=problem.delta,
-        log10_delta=problem.log10_delta,
-        samples_per_client=problem.samples_per_client,
-        clients=problem.clients,
-        participants=problem.reporting,
-        rounds=run.rounds,
-        lipschitz=problem.lipschitz,
-    )
+    inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
     evaluation = EXPLICIT_NOISE.evaluate(inputs)
     noise_std = evaluation.outputs["noise_std"]
     conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
@@ -99,7 +83,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
         status=Status.PROVED if proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
         claims=claims(problem.target),
-        true=truth(run, noise_std),
+        true=truth(run, noise_std / contribution_norm(problem, run)),
         conditions=condition_answers(conditions),
         evaluations=(Asked(EXPLICIT_NOISE, inputs).served,),
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_likely_run
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.schedule import Plan, paid_runs, plan_of, risk_at
+from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.certificates import Certificates
 
 BISECTIONS = 60
 USUAL_EXCESS = 0.8
@@ -55,12 +58,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     return USUAL_EXCESS * math.exp(high)
 
 
-def pace_of(problem: ShuffledMbSgdProblem, run: Run, noise_std: float) -> Plan | None:
-    """Step size, averaging and the explicit risk bound at a noise: those of the same run without a shuffler."""
-    return plan_of(problem.unshuffled(run), run, lambda _: noise_std)
-
-
-def choose_run(problem: ShuffledMbSgdProblem, certified_noise_std: Callable[[Run], float]) -> Choice:
+def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates) -> Choice:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     The best run is not certified, which takes seconds, but predicted from the runs that are.
@@ -70,11 +68,10 @@ def choose_run(problem: ShuffledMbSgdProblem, certified_noise_std: Callable[[Run
     """
     if problem.batch_size is not None and problem.rounds is not None:
         return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
-    asked = problem.unshuffled(None)
     outlook = Outlook(
-        likely_noise=lambda run: likely_noise_multiplier(problem, run) * contribution_norm(problem, run),
-        certified_noise=certified_noise_std,
-        quick_risk=lambda run, noise_std: risk_at(asked, run, noise_std, quick=True),
-        risk=lambda run, noise_std: risk_at(asked, run, noise_std),
+        likely_noise=certificates.likely_noise_std,
+        certified_noise=certificates.noise_std,
+        quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
+        risk=lambda run, noise_std: risk_at(problem, run, noise_std),
     )
-    return smallest_likely_run(paid_runs(asked), outlook, within=problem.within, traffic=asked.traffic)
+    return smallest_likely_run(paid_runs(problem), outlook, within=problem.within, traffic=problem.traffic)

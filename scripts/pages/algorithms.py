@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from scripts.pages import schemas
 from scripts.pages.markdown import code, plain, table
 from scripts.pages.theorems import row

@@ -7,7 +7,7 @@ from typing import Any
 
 from epsilond.accountants.theorem import Condition, Theorem
 from epsilond.calibrators.answer import as_json
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 
 
 def algorithms(listed: Iterable[Calibrator]) -> dict[str, Any]:

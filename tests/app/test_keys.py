@@ -120,7 +120,7 @@ def test_every_digest_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPat
         return bool(compare(one, other))
 
     known = keys.Keys([line for _, line in KEYS.values()])
-    monkeypatch.setattr(keys.hmac, "compare_digest", counted)
+    monkeypatch.setattr(keys.hmac, "compare_digest", counted)  # type: ignore[attr-defined]
     found = known.caller(KEYS["ada"][0])
     assert found is not None
     assert found.name == "ada"

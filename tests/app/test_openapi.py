@@ -47,8 +47,8 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
         "start_simulation", "list_simulations", "get_simulation", "remove_simulation", "follow_simulation", "draw_simulation",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
-    assert {"ToyProblem", "ToyCalibration", "EvaluationRequest", "Problem", "Relation", "Warning", "Status"} <= names
-    assert not {"HTTPValidationError", "ValidationError", "Warning_"} & names
+    assert {"ToyProblem", "ToyCalibration", "EvaluationRequest", "Problem", "Relation", "Caution", "Status"} <= names
+    assert not {"HTTPValidationError", "ValidationError", "Warning", "Warning_"} & names
 
 
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:

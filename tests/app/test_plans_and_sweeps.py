@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -10,21 +11,25 @@ import pytest
 
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
-from epsilond.calibrators.planning.adapter import Planner, Way
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from tests.app import toys
 from tests.app.conftest import PATIENT, serving, wait_until
 
-WAY = Way(definition="local", observer="server", units=("record",), objective=None, takes=("clients", "participants"))
-PLANNERS = tuple(Planner(calibrator=each, ways=(WAY,)) for each in (toys.TOY, toys.SLOW_TOY))
+ADAPTER = PlanAdapter(
+    definition="local", observer="server", units=("record",), objective=None, copied=("clients", "participants")
+)
 ONE: dict[str, Any] = {"delta": 1e-6, "clients": 10}
 SHORT = Settings(workers=1, spare_workers=1, port=0, store_path=":memory:", deadline_seconds=4.0)
 
 
 def served(settings: Settings) -> Iterator[httpx.Client]:
-    """The toys with their planners."""
+    """The toys with their adapters."""
     app = create_app(
-        calibrators=toys.CALIBRATORS,
-        planners=(*PLANNERS, Planner(calibrator=toys.BUSY, ways=(toys_busy(),))),
+        calibrators=(
+            replace(toys.TOY, plans=(ADAPTER,)),
+            replace(toys.SLOW_TOY, plans=(ADAPTER,)),
+            replace(toys.BUSY, plans=(toys_busy(),)),
+        ),
         theorems=toys.THEOREMS,
         theorem_home="tests.app.toys",
         settings=settings,
@@ -53,16 +58,16 @@ def warm(client: httpx.Client) -> None:
     wait_until(lambda: "\nepsilond_workers_warm 1.0" in client.get("/metrics").text)
 
 
-def toys_busy() -> Way:
-    """A way that works for as many seconds as there are rounds."""
-    return Way(
+def toys_busy() -> PlanAdapter:
+    """An adapter that works for as many seconds as there are rounds."""
+    return PlanAdapter(
         definition="local",
         observer="server",
         units=("record",),
         objective=None,
-        takes=(),
-        reads=("rounds",),
-        others=seconds,
+        copied=(),
+        read=("rounds",),
+        computed=seconds,
     )
 
 

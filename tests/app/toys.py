@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +34,7 @@ from epsilond.accountants.theorem import (
     Theorem,
 )
 from epsilond.calibrators.answer import Calibration, Ends, GuaranteeAnswer, NumericalAnswer, TargetAnswer
-from epsilond.calibrators.problem import Calibrator, CostClass
+from epsilond.calibrators.calibration import Calibrator, CostClass
 
 SPEC = Quantity(description="what was run")
 SECONDS = Annotated[float, Quantity(description="how long to work", unit="s", ge=0, le=100)]
@@ -164,35 +165,47 @@ def work(problem: BusyProblem) -> Calibration:
     return answer("busy", 1.0)
 
 
-TOY = Calibrator(
+@dataclass(frozen=True, kw_only=True)
+class Toy(Calibrator):
+    """Answers by a function, not by the assembler."""
+
+    by_hand: Callable[[Any], Calibration]
+    home: str = __name__
+
+    def solve(self, problem: Any) -> Calibration:
+        """What the function answers."""
+        return self.by_hand(problem)
+
+
+TOY = Toy(
     name="toy",
     title="A toy",
     summary="It has no meaning.",
     problem=ToyProblem,
     parameters=ToyParameters,
-    solve=solve,
+    by_hand=solve,
     cost=closed_form,
     theorems=("toy.1",),
     example={"epsilon": 1.0, "delta": 1e-6, "clients": 10},
 )
-SLOW_TOY = Calibrator(
+SLOW_TOY = Toy(
     name="slow-toy",
     title="A toy in a worker",
     summary="It has no meaning.",
     problem=ToyProblem,
     parameters=ToyParameters,
-    solve=solve,
+    by_hand=solve,
     cost=search,
     theorems=("toy.1",),
     example={"epsilon": 2.0, "delta": 1e-6, "clients": 10, "participants": 5},
 )
-BUSY = Calibrator(
+BUSY = Toy(
     name="busy",
     title="A busy toy",
     summary="It works as long as it is told.",
     problem=BusyProblem,
     parameters=ToyParameters,
-    solve=work,
+    by_hand=work,
     cost=search,
     theorems=(),
     example={"seconds": 0.01},
@@ -226,7 +239,7 @@ PRINTED = Theorem(
         Condition("toy.convex", "the loss is convex"),
         Condition("toy.limit", "δ = o(1/n)", undecidable=True),
     ),
-    errata=(Erratum("toy.1.e1", "ε/N", "ε/√N", "tests/app/test_theorems.py::test_evaluation"),),
+    errata=(Erratum("toy.1.e1", "ε/N", "ε/√N", "tests/app/test_catalogue.py::test_evaluation"),),
     inputs=ToyInputs,
     formula=formula,
     examples=({"epsilon": 1.0, "clients": 4}, {"epsilon": 2.0, "clients": 4}),

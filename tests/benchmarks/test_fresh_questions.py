@@ -57,7 +57,7 @@ def test_each_given_number_moves_and_hardly(case):
     for place, new in zip((1, 2, 1000), places, strict=True):
         numbers = [(new.epsilon, question.epsilon), (new.delta, question.delta)]
         numbers += [(mine.noise, theirs.noise) for mine, theirs in zip(new.parts, parts, strict=True)]
-        moved = [mine / theirs - 1.0 for mine, theirs in numbers if theirs is not None]
+        moved = [mine / theirs - 1.0 for mine, theirs in numbers if mine is not None and theirs is not None]
         assert moved
         assert moved == pytest.approx([place * loop.CHANGE] * len(moved), rel=1e-6)
         assert [part._replace(noise=None) for part in new.parts] == [part._replace(noise=None) for part in parts]

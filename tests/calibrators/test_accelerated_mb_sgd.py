@@ -12,7 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import THEOREM_2_4
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import THEOREM_E_1
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-from epsilond.calibrators.accelerated_mb_sgd.calibrator import cost, solve
+from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR, cost
 from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk, risk_problem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
@@ -40,7 +40,7 @@ def problem(**changes: Any) -> AcceleratedMbSgdProblem:
 
 
 def solved(**changes: Any) -> Calibration:
-    return solve(problem(**changes))
+    return CALIBRATOR.solve(problem(**changes))
 
 
 def risk_of(answer: Calibration) -> float:
@@ -56,7 +56,7 @@ def codes(answer: Calibration) -> set[str]:
 def test_the_noise_is_that_of_mb_sgd() -> None:
     """Clients send the same: only the server's steps differ."""
     ours = solved(sampling="without-replacement", batch_size=100)
-    theirs = mb_sgd.solve(MbSgdProblem(**{**BASE, "sampling": "without-replacement", "batch_size": 100}))
+    theirs = mb_sgd.CALIBRATOR.solve(MbSgdProblem(**{**BASE, "sampling": "without-replacement", "batch_size": 100}))
     assert ours.parameters.noise_std == theirs.parameters.noise_std
     assert ours.guarantee == theirs.guarantee
     assert ours.communication == theirs.communication
@@ -65,7 +65,7 @@ def test_the_noise_is_that_of_mb_sgd() -> None:
 
 def test_acceleration_pays_where_rounds_are_few() -> None:
     ours = solved(smoothness=20.0, rounds=50)
-    theirs = mb_sgd.solve(MbSgdProblem(**{**BASE, "smoothness": 20.0, "rounds": 50}))
+    theirs = mb_sgd.CALIBRATOR.solve(MbSgdProblem(**{**BASE, "smoothness": 20.0, "rounds": 50}))
     assert theirs.risk is not None
     assert theirs.risk.upper is not None
     assert risk_of(ours) < 0.5 * theirs.risk.upper.terms["optimisation"]

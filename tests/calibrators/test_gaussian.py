@@ -11,7 +11,7 @@ import pytest
 
 from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.gaussian.calibrator import solve
+from epsilond.calibrators.gaussian.calibrator import CALIBRATOR
 from epsilond.calibrators.gaussian.problem import GaussianProblem
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
@@ -19,7 +19,7 @@ POISSON: dict[str, Any] = {"relation": "add-or-remove-one", "sampling": "poisson
 
 
 def solved(**fields: Any) -> Calibration:
-    return solve(GaussianProblem(**fields))
+    return CALIBRATOR.solve(GaussianProblem(**fields))
 
 
 @pytest.mark.parametrize("case", GOLDEN["calibrations"], ids=lambda case: case["id"])

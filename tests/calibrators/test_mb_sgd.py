@@ -16,8 +16,8 @@ from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs, GroupRun
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.mb_sgd.calibrator import run_spec, solve
-from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of
+from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of, spec_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lowy.json"
@@ -37,7 +37,7 @@ BASE: dict[str, Any] = {
 
 def solved(**changes: Any) -> Calibration:
     fields = {**BASE, **changes}
-    return solve(MbSgdProblem(**{name: value for name, value in fields.items() if value is not None}))
+    return CALIBRATOR.solve(MbSgdProblem(**{name: value for name, value in fields.items() if value is not None}))
 
 
 def codes(answer: Calibration) -> set[str]:
@@ -357,7 +357,7 @@ def test_problems_that_no_run_can_have(changes: dict[str, Any], pointer: str) ->
 def test_the_family_states_what_one_client_releases() -> None:
     problem, run = MbSgdProblem(**BASE), Run(batch_size=100, rounds=100)
     (member,) = members_of(problem, run)
-    spec = run_spec(problem, member, run.rounds, 2.0)
+    spec = spec_of(problem, member, 2.0)
     assert spec == Repeated(
         times=100,
         mechanism=Subsampled(

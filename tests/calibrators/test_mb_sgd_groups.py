@@ -14,8 +14,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs, GroupRun
 from epsilond.calibrators.answer import Calibration, as_json
-from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR, run_spec, solve
-from epsilond.calibrators.mb_sgd.members import members_of, release_of
+from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.mb_sgd.members import members_of, spec_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
 from epsilond.calibrators.problem import Target
 
@@ -46,7 +46,7 @@ def problem_of(**changes: Any) -> MbSgdProblem:
 
 
 def solved(**changes: Any) -> Calibration:
-    return solve(problem_of(**changes))
+    return CALIBRATOR.solve(problem_of(**changes))
 
 
 def codes(answer: Calibration) -> set[str]:
@@ -62,7 +62,7 @@ def test_every_group_is_certified_for_its_own_target() -> None:
         assert guarantee.target.epsilon == member.target.epsilon
         assert guarantee.epsilon.upper <= member.target.epsilon
         assert guarantee.log10_delta.upper <= member.target.log10_delta
-        spec = run_spec(problem, member, 100, group.noise_multiplier)
+        spec = spec_of(problem, member, group.noise_multiplier)
         true = account(spec, relation="replace-one").guarantee.curve.log_delta(member.target.epsilon)
         assert true.upper <= member.target.log_delta
         # σ is for the weighted loss: p N L over the batch, per unit of the noise multiplier (E-30).
@@ -101,7 +101,7 @@ def test_the_guarantee_of_all_is_the_weakest_and_encloses_the_worst_client() -> 
     problem = problem_of(client_groups=GROUPS)
     members = members_of(problem, Run(batch_size=1000, rounds=100))
     curves = [
-        account(run_spec(problem, member, 100, group.noise_multiplier), relation="replace-one").guarantee.curve
+        account(spec_of(problem, member, group.noise_multiplier), relation="replace-one").guarantee.curve
         for member, group in zip(members, groups, strict=True)
     ]
     worst = max(curve.epsilon(math.log(1e-5)).upper for curve in curves)
@@ -266,9 +266,13 @@ def test_clients_that_differ_in_their_losses_are_said_to_fail_the_printed_premis
 def test_distinct_groups_are_searched_once() -> None:
     """Alike in n, K and target, and nothing else, is what a release is; full batches do not even see n and K."""
     problem = problem_of(client_groups=GROUPS)
-    releases = {release_of(problem, member, 100) for member in members_of(problem, Run(batch_size=1000, rounds=100))}
-    assert releases == {release_of(problem, member, 100) for member in members_of(problem, Run(batch_size=1, rounds=9))}
-    assert {release.target for release in releases} == {
+    releases = {
+        (spec_of(problem, member, 1.0), member.target) for member in members_of(problem, Run(batch_size=1000, rounds=9))
+    }
+    assert releases == {
+        (spec_of(problem, member, 1.0), member.target) for member in members_of(problem, Run(batch_size=1, rounds=9))
+    }
+    assert {target for _, target in releases} == {
         Target.of(1.0, 1e-5, None),
         Target.of(0.5, 1e-5, None),
         Target.of(1.0, 1e-6, None),

@@ -16,7 +16,7 @@ from epsilond.accountants.specs import Composed, Gaussian, Repeated
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import certified_risk
 from epsilond.calibrators.answer import Calibration, as_json
-from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR, solve
+from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 BASE: dict[str, Any] = {
@@ -47,7 +47,7 @@ def problem(**changes: Any) -> Mu2SgdProblem:
 
 
 def solved(**changes: Any) -> Calibration:
-    return solve(problem(**changes))
+    return CALIBRATOR.solve(problem(**changes))
 
 
 def codes(answer: Calibration) -> set[str]:
@@ -239,7 +239,7 @@ def test_the_reason_to_clip_is_declared() -> None:
 def test_a_million_clients_are_counts() -> None:
     groups = [{"clients": 1000, "participations": k} for k in range(1000)]
     asked = problem(clients=10**6, participants=10**6, rounds=10**6, participation={"kind": "counts", "groups": groups})
-    answer = solve(asked)
+    answer = CALIBRATOR.solve(asked)
     assert sum(report.clients for report in answer.parameters.client_reports) == 10**6
     assert CALIBRATOR.cost(asked) == "search"
     assert CALIBRATOR.cost(problem(server="trusted")) == "closed-form"

@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     FedAvgInputs,
 )
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR, convergence_of, cost, solve
+from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR, training_of
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 
 BASE: dict[str, Any] = {
@@ -38,7 +38,7 @@ def problem(**changes: Any) -> NormFedavgProblem:
 
 @functools.cache
 def solved(**changes: Any) -> Calibration:
-    return solve(problem(**changes))
+    return CALIBRATOR.solve(problem(**changes))
 
 
 def message(answer: Calibration) -> TruncatedDiscreteLaplace:
@@ -136,10 +136,11 @@ def test_gradient_norms_are_at_most_what_smoothness_gives_the_start() -> None:
     assert "vacuous-gradient-norm" in {one.code for one in noisy.warnings}
     assert found.baseline.theorem in {step.theorem for step in noisy.derivation}
     assert noisy.derivation[-1].theorem != found.baseline.theorem
-    far = convergence_of(replace(problem(), initial_distance=1e-3, rounds=10**8), 1e-9)
+    training = training_of(replace(problem(), initial_distance=1e-3, rounds=10**8), 1e-9)
+    far = training.convergence
     assert not far.vacuous
     assert far.gradient_norm == far.mean_gradient_norm < far.baseline.value
-    assert (far.theorem, far.warnings) == ("das.equation-39", ())
+    assert (far.theorem, training.derivation) == ("das.equation-39", ())
 
 
 def test_steps_and_convergence_are_the_theorems() -> None:
@@ -199,4 +200,4 @@ def test_problems_that_no_run_can_have(changes: dict[str, Any], pointer: str) ->
 
 
 def test_cost() -> None:
-    assert cost(problem()) == "search"
+    assert CALIBRATOR.cost(problem()) == "search"

@@ -18,7 +18,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR, cost, run_spec, solve
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR, cost, run_spec
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
 BASE: dict[str, Any] = {**CALIBRATOR.example, "batch_size": 500}
@@ -30,7 +30,7 @@ def problem(**changes: Any) -> OnePassProblem:
 
 
 def solved(**changes: Any) -> Calibration:
-    return solve(problem(**changes))
+    return CALIBRATOR.solve(problem(**changes))
 
 
 def risk_of(answer: Calibration) -> float:

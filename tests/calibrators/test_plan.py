@@ -53,9 +53,9 @@ def pointers(each: Draft) -> set[str | None]:
     return {reason.pointer for reason in each.why}
 
 
-def test_every_calibrator_has_one_planner_and_is_in_every_plan() -> None:
+def test_every_calibrator_is_in_every_plan() -> None:
     names = sorted(calibrator.name for calibrator in CALIBRATORS)
-    assert sorted(planner.calibrator.name for planner in PLANNERS) == names
+    assert sorted(planner.name for planner in PLANNERS) == names
     least = PlanProblem(epsilon=1.0, delta=1e-5, clients=10)
     assert {each.calibrator.name for each in drafts(PLANNERS, least)} == set(names)
     shown = answer_of(least, [(each, None) for each in drafts(PLANNERS, least)])
@@ -63,22 +63,22 @@ def test_every_calibrator_has_one_planner_and_is_in_every_plan() -> None:
     assert all(entry.why for entry in shown.entries if entry.request is None)
 
 
-@pytest.mark.parametrize("planner", PLANNERS, ids=lambda one: one.calibrator.name)
-def test_ways_speak_of_fields_that_there_are(planner: Any) -> None:
+@pytest.mark.parametrize("planner", PLANNERS, ids=lambda one: one.name)
+def test_adapters_speak_of_fields_that_there_are(planner: Any) -> None:
     plans = {field.name for field in dataclasses.fields(PlanProblem)}
-    own = {field.name for field in dataclasses.fields(planner.calibrator.problem)}
-    for way in planner.ways:
-        assert {*way.takes, *way.reads, *way.called.values()} <= plans
-        assert {*way.takes, *way.called} <= own
-    assert len({way.variant for way in planner.ways}) == len(planner.ways)
+    own = {field.name for field in dataclasses.fields(planner.problem)}
+    for adapter in planner.plans:
+        assert {*adapter.copied, *adapter.read, *adapter.renamed.values()} <= plans
+        assert {*adapter.copied, *adapter.renamed} <= own
+    assert len({adapter.variant for adapter in planner.plans}) == len(planner.plans)
 
 
 def test_drafts_cross_a_process_boundary() -> None:
     for each in drafts(PLANNERS, PlanProblem(**PACED, quantization_levels=64)):
         plan = PlanProblem(**PACED)
-        way, request = pickle.loads(pickle.dumps((each.way, each.request)))
-        assert (way.variant, request) == (each.way.variant, each.request)
-        assert way.others(plan) == each.way.others(plan)
+        adapter, request = pickle.loads(pickle.dumps((each.adapter, each.request)))
+        assert (adapter.variant, request) == (each.adapter.variant, each.request)
+        assert adapter.computed(plan) == each.adapter.computed(plan)
 
 
 def test_entries_are_single_calibrations_of_their_requests() -> None:

@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.papers.bietti.noise import least_constant, le
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK, DrawnInputs
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR, cost, solve
+from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 FULL: dict[str, Any] = {
@@ -34,7 +34,7 @@ def problem(base: dict[str, Any] = FULL, **changes: Any) -> PpsgdProblem:
 
 
 def solved(base: dict[str, Any] = FULL, **changes: Any) -> Calibration:
-    return solve(problem(base, **changes))
+    return CALIBRATOR.solve(problem(base, **changes))
 
 
 def codes(answer: Calibration) -> set[str]:
@@ -336,8 +336,8 @@ def test_communication() -> None:
 
 
 def test_cost() -> None:
-    assert cost(problem()) == "closed-form"
-    assert cost(problem(POISSON)) == "search"
+    assert CALIBRATOR.cost(problem()) == "closed-form"
+    assert CALIBRATOR.cost(problem(POISSON)) == "search"
 
 
 @pytest.mark.parametrize(

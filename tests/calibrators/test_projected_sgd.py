@@ -14,7 +14,7 @@ from epsilond.accountants.errors import BeyondBudget, ConditionViolated, Infeasi
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.calibrators.answer import Calibration, PrintedReading
-from epsilond.calibrators.projected_sgd.calibrator import solve
+from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
 from epsilond.calibrators.projected_sgd.search import Feasible
 from tests.oracles.contraction import theta
@@ -45,7 +45,7 @@ def problem(**changes: Any) -> ProjectedSgdProblem:
 
 
 def solved(**changes: Any) -> Calibration:
-    return solve(problem(**changes))
+    return CALIBRATOR.solve(problem(**changes))
 
 
 def read(answer: Calibration, name: str, theorem: str = "") -> PrintedReading:

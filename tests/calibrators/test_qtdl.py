@@ -13,7 +13,7 @@ from mpmath import exp, mp, mpf
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.profiles.truncated_law import variance
 from epsilond.calibrators.answer import Calibration, as_json
-from epsilond.calibrators.qtdl.calibrator import CALIBRATOR, cost, solve
+from epsilond.calibrators.qtdl.calibrator import CALIBRATOR
 from epsilond.calibrators.qtdl.problem import QtdlProblem
 from tests.theorems.papers.das.test_truncated_noise import enumerated
 
@@ -33,7 +33,7 @@ def problem(**changes: Any) -> QtdlProblem:
 
 
 def solved(**changes: Any) -> Calibration:
-    return solve(problem(**changes))
+    return CALIBRATOR.solve(problem(**changes))
 
 
 def published(**changes: Any) -> dict[str, Any]:
@@ -293,5 +293,5 @@ def test_problems_that_no_run_can_have(changes: dict[str, Any], pointer: str) ->
 
 
 def test_cost() -> None:
-    assert cost(problem(method="escape")) == "closed-form"
-    assert cost(QtdlProblem(**CALIBRATOR.example)) == "search"
+    assert CALIBRATOR.cost(problem(method="escape")) == "closed-form"
+    assert CALIBRATOR.cost(QtdlProblem(**CALIBRATOR.example)) == "search"

@@ -16,12 +16,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
-from epsilond.calibrators.mb_sgd.risk import RISK_BOUND as MB_SGD
-from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.calibrators.shuffled_mb_sgd.risk import RISK_BOUND as SHUFFLED
 from epsilond.reading import read
 
+MB_SGD, _, _, SHUFFLED = RISK_BOUNDS
 each_bounder = pytest.mark.parametrize("bounder", RISK_BOUNDS, ids=lambda one: one.name)
 
 
@@ -147,7 +147,7 @@ def test_a_step_size_that_is_given_is_used_and_is_no_better() -> None:
 
 def test_without_a_noise_it_is_the_certified_one() -> None:
     answer = bounded(MB_SGD, noise_std=None)
-    certified = mb_sgd.solve(mb_sgd.MbSgdProblem(**mb_sgd.CALIBRATOR.example))
+    certified = mb_sgd.CALIBRATOR.solve(mb_sgd.MbSgdProblem(**mb_sgd.CALIBRATOR.example))
     assert answer.run.noise_source == "certified"
     assert answer.run.noise_std == certified.parameters.noise_std
     assert certified.risk is not None

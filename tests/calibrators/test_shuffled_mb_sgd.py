@@ -17,7 +17,7 @@ from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR, cost, run_spec, solve
+from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR, cost, run_spec
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import (
     choose_run,
@@ -55,7 +55,7 @@ def codes(answer: Calibration) -> set[str]:
 
 @pytest.fixture(scope="module")
 def example() -> Calibration:
-    return solve(problem(noise_constant=1.0))
+    return CALIBRATOR.solve(problem(noise_constant=1.0))
 
 
 def test_the_certified_noise_is_a_tenth_of_the_explicit_one(example: Calibration) -> None:
@@ -104,7 +104,7 @@ def test_the_risk_is_that_of_the_same_run_without_a_shuffler(example: Calibratio
 
 
 def test_without_a_constant_the_statement_has_no_noise() -> None:
-    answer = solve(problem(readings=("statement",), smoothness=None))
+    answer = CALIBRATOR.solve(problem(readings=("statement",), smoothness=None))
     (statement,) = answer.as_printed
     assert "noise_std" not in statement.parameters
     assert "excess_risk_scale" not in statement.parameters
@@ -114,7 +114,7 @@ def test_without_a_constant_the_statement_has_no_noise() -> None:
 
 
 def test_several_records_a_report_are_outside_the_proofs() -> None:
-    answer = solve(problem(batch_size=5, readings=("corrected",)))
+    answer = CALIBRATOR.solve(problem(batch_size=5, readings=("corrected",)))
     (explicit,) = answer.as_printed
     assert explicit.status == Status.UNPROVED
     one = next(condition for condition in explicit.conditions if condition.id == "one-record")
@@ -123,13 +123,13 @@ def test_several_records_a_report_are_outside_the_proofs() -> None:
 
 
 def test_a_server_who_knows_senders_needs_more_noise(example: Calibration) -> None:
-    answer = solve(problem(observer="server", readings=()))
+    answer = CALIBRATOR.solve(problem(observer="server", readings=()))
     assert answer.parameters.noise_std > 1.4 * example.parameters.noise_std
     assert "observer-not-the-shuffled-server" in codes(answer)
 
 
 def test_a_client_is_one_contribution() -> None:
-    answer = solve(problem(unit="client", clients=2000, rounds=20))
+    answer = CALIBRATOR.solve(problem(unit="client", clients=2000, rounds=20))
     assert answer.as_printed == ()
     assert answer.guarantee.sensitivity == 2.0
     assert answer.parameters.noise_multiplier == answer.parameters.noise_std
@@ -153,7 +153,7 @@ def test_the_open_run_is_the_smallest_that_is_good_enough_with_few_certificates(
     found = chosen(asked, rounds=None, batch_size=None, max_gradients=2000)
     assert asked == [found.run]
     seen = problem(rounds=None, batch_size=None, max_gradients=2000)
-    bounds = {run: risk_at(seen.unshuffled(None), run, stand_in(seen, run)) for run in paid_runs(seen.unshuffled(None))}
+    bounds = {run: risk_at(seen, run, stand_in(seen, run)) for run in paid_runs(seen)}
     best = min(bounds.values())
     assert bounds[found.run] <= 1.1 * best * 1.002
     smaller = [run for run in bounds if (run.rounds, run.batch_size) < (found.run.rounds, found.run.batch_size)]
@@ -182,7 +182,7 @@ def test_runs_that_cannot_be_are_refused(changes: dict[str, Any]) -> None:
 
 def test_other_relations_are_refused_with_reasons() -> None:
     with pytest.raises(ConditionViolated, match="no theorem covers"):
-        solve(problem(relation="add-or-remove-one"))
+        CALIBRATOR.solve(problem(relation="add-or-remove-one"))
 
 
 def test_the_guess_follows_the_run() -> None:

@@ -59,8 +59,8 @@ def test_two_level_sampling_is_bounded_by_a_public_symbol() -> None:
         public = [{(9,): 1 - rate, **{k: rate * v for k, v in local.items()}} for local in (p, q)]
         for alpha in (Fraction(n, 8) for n in range(33)):
             bound = (1 - rate) * max(1 - alpha, Fraction(0)) + rate * hockey_stick(p, q, alpha)
-            assert hockey_stick(*mixed, alpha) <= bound
-            assert hockey_stick(*public, alpha) == bound
+            assert hockey_stick(mixed[0], mixed[1], alpha) <= bound
+            assert hockey_stick(public[0], public[1], alpha) == bound
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.5, 0.9])

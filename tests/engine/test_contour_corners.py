@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from dataclasses import replace
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -179,7 +180,7 @@ def test_rates_near_one_over_several_steps(
 
 def test_weight_at_the_ends_of_the_noise_is_noticed() -> None:
     part = compiled([(law(0.01, 1.0, "remove"), 1000)])[0]
-    whole = part.resolve((7.0, 7.0), 20.0, NodeBudget())
+    whole: Any = part.resolve((7.0, 7.0), 20.0, NodeBudget())
     rule = whole.rule
     inner = rule.points[(rule.points > -2.0) & (rule.points < 2.0)]
     clipped = SampledGaussianGrid(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -80,7 +81,7 @@ def test_a_billion_giant_responses_lose_everything(local: float) -> None:
 def test_atoms_of_no_common_length_over_many_rounds_need_few_cells() -> None:
     """A unit so small that the largest loss is beyond 2^48 units would take cells without number."""
     composed = compose([(two_atoms(1.0, 1000.0), 10**9), (two_atoms(0.7, 0.37), 3)], budget=COARSE)
-    order = composed.forward
+    order: Any = composed.forward
     lower, upper = ends(composed, 10.0)
     assert lower <= upper <= 0.0
     assert all(law.right.index.size < 50_000 for grid in order._grids.values() for law in grid.read)

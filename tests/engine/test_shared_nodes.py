@@ -11,6 +11,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import profile, saddle
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
+from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
 from epsilond.accountants.engine.exact import ExactProfile
 from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
@@ -41,7 +42,7 @@ def test_what_was_asked_before_changes_nothing(direction: str) -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_shared_nodes_agree_with_nodes_laid_for_one_epsilon(direction: str) -> None:
     laws = [(SampledGaussianLaw(0.01, 1.0, direction), 1000)]
-    parts = contour.compiled(laws)
+    parts = compiled(laws)
     for epsilon in (0.01, 0.3, 1.0, 2.7):
         shared = contour.log_delta(laws, epsilon)
         alone = contour._centred(parts, epsilon, contour.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
@@ -64,7 +65,7 @@ def test_many_different_parts_lie_between_equal_ones(count: int) -> None:
 def test_the_rounding_of_adding_parts_is_charged() -> None:
     line = Line(1.0, 0.25, 5)
     parts = [
-        contour.compiled([(SampledGaussianLaw(0.3, 0.1 * k, "remove"), 3 * k)])[0]
+        compiled([(SampledGaussianLaw(0.3, 0.1 * k, "remove"), 3 * k)])[0]
         .resolve((1.0, 1.0), 2.0, contour.DEFAULT_BUDGET)
         .on_line(line)
         for k in range(1, 12)

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 import epsilond
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.answers.work import render
-from epsilond.app.catalogue import Algorithm, TheoremDetail
+from epsilond.app.catalogue import Algorithm
 from epsilond.app.main import create_app
 from epsilond.app.openapi import document
 from epsilond.app.settings import Settings
+from epsilond.app.theorem_detail import TheoremDetail
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.commands.exits import MEANINGS
@@ -155,7 +156,8 @@ def test_lists_are_those_of_the_service_without_links_and_schemas():
         wanted = json.loads(render(Algorithm.of(calibrator)))
         del wanted["links"]
         assert shown == wanted
-    assert json.loads(run("algorithms", "gaussian", "--json").stdout) == listed[-1]
+    by_name = {each["name"]: each for each in listed}
+    assert json.loads(run("algorithms", "gaussian", "--json").stdout) == by_name["gaussian"]
     assert [each["id"] for each in json.loads(run("theorems", "--json").stdout)["theorems"]] == [t.id for t in THEOREMS]
     for theorem in THEOREMS[::20]:
         wanted = json.loads(render(TheoremDetail.of(theorem)))

@@ -16,7 +16,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 def test_example(example):
-    said = []
+    said: list[str] = []
     assert doctest.DocTestRunner().run(example, out=said.append).failed == 0, "".join(said)
 
 

@@ -165,7 +165,7 @@ def test_a_named_tuple_is_read_as_its_event():
     names = [("module_name", str), ("class_name", str)]
     inner = NamedTuple("Inner", [*names, ("noise_multiplier", float)])("m", "GaussianDpEvent", 2.0)
     outer = NamedTuple("Outer", [*names, ("sampling_probability", float), ("event", object)])
-    assert epsilond.spec_from_dp_event(outer(b"m", b"PoissonSampledDpEvent", 0.1, inner)) == batch(0.1, 2.0)
+    assert epsilond.spec_from_dp_event(outer(b"m", b"PoissonSampledDpEvent", 0.1, inner)) == batch(0.1, 2.0)  # type: ignore[call-arg]
 
 
 def test_a_long_ledger_of_equal_steps_is_one_power():

@@ -125,7 +125,7 @@ def test_a_request_that_todays_engine_refuses_does_not_agree(page, monkeypatch):
     def refuse(*_, **__):
         raise Infeasible("no noise will do")
 
-    asked = reporting.question("calibration", "gaussian")
+    asked = reporting.question("calibration", "gaussian")  # type: ignore[attr-defined]
     monkeypatch.setattr(reporting, "question", lambda *_: replace(asked, answered=refuse))
     found = epsilond.verify(page)
     assert (found.outcome, found.agrees) == ("refused", False)

@@ -14,7 +14,7 @@ from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration, as_json
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read
 
 each_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda one: one.name)
@@ -55,8 +55,7 @@ def test_minimality_is_proved(calibrator: Calibrator) -> None:
 @each_calibrator
 def test_a_stricter_target_never_needs_less_noise(calibrator: Calibrator) -> None:
     looser, stricter = solved(calibrator), solved(calibrator, epsilon=0.9 * calibrator.example["epsilon"])
-    name = "noise_multiplier" if hasattr(looser.parameters, "noise_multiplier") else "noise_std"
-    assert getattr(stricter.parameters, name) > getattr(looser.parameters, name)
+    assert getattr(stricter.parameters, calibrator.knob) > getattr(looser.parameters, calibrator.knob)
 
 
 @each_calibrator

@@ -16,7 +16,7 @@ import pytest
 import epsilond
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration, PrintedReading, as_json
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read
 
 MB_SGD: dict[str, Any] = {

@@ -190,5 +190,5 @@ def test_randomized_response_repeated_is_the_list_and_encloses_the_exact_sum(
             exact = plain_bounds.responses(local, categories, times, epsilon)
         assert not_above(ends.lower, exact)
         assert not_above(exact, ends.upper)
-    epsilon = repeated.epsilon(math.log(1e-9))
-    assert epsilon.upper <= times * local * (1 + 1e-9)
+    bound = repeated.epsilon(math.log(1e-9))
+    assert bound.upper <= times * local * (1 + 1e-9)

@@ -14,12 +14,12 @@ import epsilond
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Baseline, Calibration, as_json
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.norm_fedavg.calibrator import VACUOUS_GRADIENT_NORM
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.rankings import name_of
-from epsilond.calibrators.problem import Calibrator
-from epsilond.calibrators.risk.answer import RiskBounder, RiskBoundsAnswer
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.baseline import (
     VACUOUS_PRESCRIBED_RISK,
     VACUOUS_PRINTED_RISK,
@@ -27,6 +27,7 @@ from epsilond.calibrators.risk.baseline import (
     Start,
     measured,
 )
+from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import read
 from tests.laws.test_calibrators import each_calibrator, solved
@@ -260,7 +261,7 @@ def planned(dimension: int, rank_by: Any) -> PlanAnswer:
 def test_no_plan_ranks_what_is_no_better_than_the_start(dimension: int, rank_by: Any) -> None:
     found = planned(dimension, rank_by)
     named = {name_of(entry): entry for entry in found.entries}
-    ways = {name_of_way(planner, way): way for planner in PLANNERS for way in planner.ways}
+    ways = {name_of_way(planner, way): way for planner in PLANNERS for way in planner.plans}
     for group in found.groups:
         assert not any(named[name].vacuous for name in group.ranked)
         silent = [named[name].vacuous is True for name in group.unranked]
@@ -284,7 +285,7 @@ def test_no_plan_ranks_what_is_no_better_than_the_start(dimension: int, rank_by:
 
 
 def name_of_way(planner: Any, way: Any) -> str:
-    return planner.calibrator.name + (f" ({way.variant})" if way.variant else "")
+    return planner.name + (f" ({way.variant})" if way.variant else "")
 
 
 def test_a_plan_for_many_clients_of_few_records_ranks_nothing_vacuous() -> None:

@@ -144,7 +144,7 @@ def reports(spec: Any, _: str) -> Iterator[Instance]:
     def counted(batch: Batch) -> Law:
         law: dict[Any, Fraction] = {}
         for outcome, weight in told(batch).items():
-            place = frozenset(Counter(outcome).items())
+            place: Any = frozenset(Counter(outcome).items())
             law[place] = law.get(place, Fraction(0)) + weight
         return law
 

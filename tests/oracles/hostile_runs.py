@@ -177,7 +177,7 @@ class Run:
             return told
         total: dict[Any, Any] = {}
         for outcome, chance in told.items():
-            place = frozenset(Counter(outcome).items())
+            place: Any = frozenset(Counter(outcome).items())
             total[place] = total.get(place, 0) + chance
         return total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
@@ -38,7 +38,7 @@ def shuffled(rows: Iterable[Row]) -> Law:
 
 def permuted(rows: Sequence[Row]) -> dict[tuple[int, ...], Fraction]:
     """The law of the sequence that the shuffler puts out: all reports, all permutations."""
-    law: Counter[tuple[int, ...]] = Counter()
+    law: defaultdict[tuple[int, ...], Fraction] = defaultdict(Fraction)
     orders = list(itertools.permutations(range(len(rows))))
     for reports in itertools.product(*(range(len(row)) for row in rows)):
         mass = math.prod(row[report] for row, report in zip(rows, reports, strict=True))
@@ -99,7 +99,7 @@ def blanket_delta(rows: Sequence[Row], clients: int, alpha: Fraction) -> Fractio
         for w, first, second in zip(common, p, q, strict=True):
             step[(first - alpha * second) / w] += w
         for _ in range(clients):
-            after: Counter[Fraction] = Counter()
+            after: defaultdict[Fraction, Fraction] = defaultdict(Fraction)
             for total, mass in law.items():
                 for place, weight in step.items():
                     after[total + place] += mass * weight

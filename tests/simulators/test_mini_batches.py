@@ -154,7 +154,7 @@ def rounds_drawn(rounds: int, **fields: Any) -> tuple[LinearModelProblem, list[R
 
 def places_of(problem: LinearModelProblem, drawn: Round) -> list[list[list[int]]]:
     """Which record of its client's population each is: every record is different here."""
-    found = []
+    found: list[Any] = []
     for repetition, clients in enumerate(drawn.clients):
         found.append([])
         for place, client in enumerate(clients):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ SQUARES = PersonalizedLeastSquares(clients=3, dimension=3, optimum_norm=0.8, opt
 
 def huber_records(client: int):
     """Every record of a client, all as likely."""
-    problem = HUBER.build()
+    problem: Any = HUBER.build()
     for vector, sign in itertools.product(problem.vectors, (-1.0, 1.0)):
         yield vector, float(vector @ problem.optima[client]) + sign * HUBER.target_noise_std
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -280,5 +282,5 @@ def test_what_cannot_be_built_is_refused(kind: type, fields: dict[str, object], 
 
 
 def test_kinds_are_distinct() -> None:
-    kinds = [next(f.default for f in kind.__dataclass_fields__.values() if f.name == "kind") for kind in PROBLEMS]
+    kinds = [next(f.default for f in fields(kind) if f.name == "kind") for kind in PROBLEMS]
     assert len(set(kinds)) == len(PROBLEMS)

@@ -1,5 +1,7 @@
 """Streams of random numbers that must not meet: a problem's and the repetitions', also at the same seed."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_optima_are_not_drawn_from_a_repetitions_stream(kind):
 
 
 def test_feature_vectors_are_not_drawn_from_a_repetitions_stream():
-    problem = PersonalizedHuber(clients=2, dimension=6, seed=3).build()
+    problem: Any = PersonalizedHuber(clients=2, dimension=6, seed=3).build()
     signs = np.sign(problem.vectors)
     for generator in generators(3, range(20)):
         drawn = generator.integers(0, 2, size=signs.shape, dtype=np.int8) * 2.0 - 1.0

@@ -179,7 +179,7 @@ def test_a_request_reads_the_same_here_and_over_http(name):
 def test_the_guide_names_every_algorithm_run_beside_it_and_problem():
     known = {algorithm.name for algorithm in ALGORITHMS}
     known |= {name for algorithm in ALGORITHMS for name in algorithm.beside}
-    known |= {problem.kind for algorithm in ALGORITHMS for problem in algorithm.problems}
+    known |= {problem.kind for algorithm in ALGORITHMS for problem in algorithm.problems}  # type: ignore[attr-defined]
     assert {name for name in known if f"`{name}`" not in GUIDE} == set()
 
 

@@ -325,6 +325,6 @@ def test_the_shuffler_changes_the_noise_and_not_the_rounds() -> None:
     assert answer.guarantee.definition == "shuffle"
     assert run.noise_std < 0.5 * local.noise_std
     plain = MbSgdRun(rounds=1, batch_size=1, step_size=run.step_size, noise_std=run.noise_std)
-    shuffled = shuffled_mb_sgd.simulate(problem, run, generators(1, range(3)), (1,))
+    shuffled = shuffled_mb_sgd.simulate(problem, run, generators(1, range(3)), (1,))  # type: ignore[attr-defined]
     assert np.array_equal(shuffled.excess, mb_sgd.simulate(problem, plain, generators(1, range(3)), (1,)).excess)
     assert check_bounds(problem, SHUFFLED, run) == 2

@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
 )
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.mu2_sgd.calibrator import solve
+from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
@@ -44,7 +44,7 @@ def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdR
     if problem.objective != "population":
         message = "each record is to be used once: the data must be drawn from the population"
         raise InvalidInput.at("/problem/objective", message, allowed="population")
-    answer = solve(
+    answer = CALIBRATOR.solve(
         Mu2SgdProblem(
             **target_fields(target),
             server=run.server,

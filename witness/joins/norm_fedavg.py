@@ -32,9 +32,10 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     printed_ratio,
 )
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.norm_fedavg import calibrator as norm_fedavg
+from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.calibrators.problem import Target
+from epsilond.calibrators.qtdl.family import Release
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, compression, step_sizes
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Allowance, Bound, Join
@@ -73,7 +74,7 @@ def asked(problem: Problem, run: NormFedavgRun, target: Target) -> NormFedavgPro
 def calibrate(problem: Problem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
     """The least certified noise; beside it the printed one, and the printed one raised until it is true."""
     question = asked(problem, run, target)
-    found = norm_fedavg.solve(question)
+    found = CALIBRATOR.solve(question)
     noisy = replace(run, noise_levels=found.parameters.noise_levels, decay_rate=found.parameters.decay_rate)
     printed = next((one.parameters for one in found.as_printed if "noise_levels" in one.parameters), None)
     if printed is not None:
@@ -104,7 +105,7 @@ def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
         dimension=question.dimension,
     )
     rate = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"]) / question.movement.l1
-    release = norm_fedavg.release_of(question)
+    release = Release(problem=question, movement=question.movement)
 
     def certified(levels: int) -> bool:
         try:

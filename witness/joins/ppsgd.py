@@ -27,7 +27,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     SampledInputs,
 )
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.ppsgd.calibrator import solve
+from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
@@ -47,7 +47,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         NoCertificate: as the calibrator.
     """
     asked = question(problem, run, target)
-    answer = solve(asked)
+    answer = CALIBRATOR.solve(asked)
     found = answer.parameters
     if found.personalization is None:
         raise InvalidInput.at("/personalization", "is needed: no bound on the excess risk applies that would choose it")

@@ -20,7 +20,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk, corollary_2
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.problem import Target
-from epsilond.calibrators.projected_sgd import calibrator as projected_sgd
+from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun, steps_of
 from epsilond.simulators.problems.problem import Problem
@@ -43,7 +43,7 @@ def calibrate(problem: Problem, run: ProjectedSgdRun, target: Target) -> tuple[P
         message = "noise is calibrated for one pass over shuffled batches only: give noise_std"
         raise InvalidInput.at("/batches" if run.batches != "shuffled" else "/rounds", message)
     constants, delta = problem.constants, target.given_delta
-    found = projected_sgd.solve(
+    found = CALIBRATOR.solve(
         ProjectedSgdProblem(
             epsilon=target.epsilon,
             delta=delta,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.theorem import ConditionResult, Status
-from epsilond.calibrators.answer import GuaranteeAnswer, Number, Served, Warning_
+from epsilond.calibrators.answer import Caution, GuaranteeAnswer, Number, Served
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
 from epsilond.simulators.problems.problem import Constants
 from epsilond.witness.join import Holds
@@ -110,6 +110,6 @@ class RiskAnswer:
     final_excess: Annotated[Measured, Served("of the private run's output")]
     bounds: tuple[BoundAnswer, ...]
     series: tuple[SeriesAnswer, ...]
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Caution, ...]
     seed: int
     engine_version: str

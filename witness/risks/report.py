@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from epsilond.accountants import ENGINE_VERSION
-from epsilond.calibrators.answer import Calibration, Warning_
+from epsilond.calibrators.answer import Calibration, Caution
 from epsilond.simulators.algorithms.kinds import algorithm_of
 from epsilond.simulators.problems.problem import Floats, Problem
 from epsilond.witness.join import Bound
@@ -158,10 +158,10 @@ def why_not_compared(bound: Bound) -> str | None:
     return None if math.isfinite(bound.value) else "it is infinite here"
 
 
-def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]) -> tuple[Warning_, ...]:
+def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]) -> tuple[Caution, ...]:
     private, gap = series[0], getattr(problem.constants, "optimum_gap", 0.0)
     warnings = [
-        Warning_(
+        Caution(
             code="lipschitz-exceeded",
             message=f"{each.name}: a gradient of norm {each.diagnostics[GRADIENT_NORM].largest:.6g} was met, above the"
             f" bound {problem.constants.lipschitz:.6g}: neither privacy nor bounds are about this run",
@@ -171,12 +171,12 @@ def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence
         and each.diagnostics[GRADIENT_NORM].largest > problem.constants.lipschitz * (1.0 + ROUNDING)
     ]
     warnings += [
-        Warning_(code="diverged", message=f"{each.name}: some repetitions diverged; their excess is infinite")
+        Caution(code="diverged", message=f"{each.name}: some repetitions diverged; their excess is infinite")
         for each in series
         if not all(math.isfinite(value) for value in each.mean)
     ]
     warnings += [
-        Warning_(
+        Caution(
             code="bound-broken",
             message=f"the whole confidence band lies above the bound of {each.theorem}, {each.value:.6g}",
         )
@@ -188,5 +188,5 @@ def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence
             f"the optimum is known up to {gap:.3g} only, which is more than"
             f" {NOTABLE_GAP:.0%} of the measured excess; verdicts on bounds allow for it"
         )
-        warnings.append(Warning_(code="optimum-gap", message=message))
+        warnings.append(Caution(code="optimum-gap", message=message))
     return tuple(warnings)

@@ -14,8 +14,8 @@ from rich.console import RenderableType
 
 from epsilond import listing, options
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.problem import Calibrator
-from epsilond.calibrators.risk.answer import RiskBounder
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, print_body, waiting

@@ -6,7 +6,7 @@ from typing import Any
 
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import asked, named
 
 

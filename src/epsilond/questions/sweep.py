@@ -9,7 +9,7 @@ from typing import Any
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Calibrator
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.questions.calibrate import calibrator
 from epsilond.reading import near, read
 

@@ -12,7 +12,7 @@ from epsilond.terminal.parts import bullets, pairs, table, verdict
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Erratum, Evaluation, Theorem
-    from epsilond.calibrators.problem import Calibrator
+    from epsilond.calibrators.calibration import Calibrator
 
 
 def algorithms(listed: Sequence[Calibrator]) -> RenderableType:

@@ -18,7 +18,7 @@ from rich.text import Text
 from epsilond.calibrators.answer import UNBOUNDED, as_json
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.answer import Baseline, DeclaredCondition, Ends, Warning_
+    from epsilond.calibrators.answer import Baseline, Caution, DeclaredCondition, Ends
 
 DIGITS = 7
 WIDE = 240
@@ -54,7 +54,7 @@ def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
     return [Text(f"\n{title}:", style="bold"), *(Text(f"  {line}") for line in lines)] if lines else []
 
 
-def remarks(conditions: Sequence[DeclaredCondition], warnings: Sequence[Warning_]) -> list[RenderableType]:
+def remarks(conditions: Sequence[DeclaredCondition], warnings: Sequence[Caution]) -> list[RenderableType]:
     """What only the caller can vouch for, and warnings."""
     assumed = bullets("If", [condition.statement for condition in conditions])
     return assumed + bullets("Mind", [warning.message for warning in warnings])

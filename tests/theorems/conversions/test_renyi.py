@@ -55,6 +55,7 @@ def test_sampled_gaussian_is_enclosed(order: float, rate: float, noise: float) -
     assert ends.upper / ends.lower - 1 < 1e-12
 
 
+@pytest.mark.compares("mironov-talwar-zhang-2019.sampled-gaussian")
 @pytest.mark.parametrize("number", [23, 24, 26, 63, 65, 67, 69])
 def test_sampled_gaussian_agrees_with_peers(number: int) -> None:
     case = peer(number)
@@ -100,6 +101,7 @@ def test_orders_that_take_too_long_are_refused() -> None:
         sampled_gaussian_renyi(order=1e6, rate=0.1, noise_multiplier=0.1)
 
 
+@pytest.mark.compares("canonne-kamath-steinke-2020.proposition-12")
 def test_conversions_agree_with_peers() -> None:
     case = peer(21)
     orders = tuple(float(order) for order in range(2, 33))
@@ -190,6 +192,7 @@ def test_concentrated_pairs_compose_in_closed_form() -> None:
     assert log_escape_of(-0.5, []) == pytest.approx(math.log(-math.expm1(-0.5)))
 
 
+@pytest.mark.compares("canonne-kamath-steinke-2020.corollary-13", "epsilond.zcdp-pair")
 def test_the_pair_improves_on_the_bound_near_zero_only() -> None:
     at_zero, beyond = ConcentratedInputs(rho=0.03125, epsilon=0.0), ConcentratedInputs(rho=0.03125, epsilon=1.0)
     assert ZCDP_PAIR.evaluate(at_zero).outputs["delta"] < ZCDP.evaluate(at_zero).outputs["delta"]

@@ -59,6 +59,7 @@ def test_golden_bad_channel() -> None:
     assert caught.value.faults[0].pointer == "/rows/0"
 
 
+@pytest.mark.compares("asoodeh.lemma-1")
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
 def test_lemma_1_is_the_divergence_of_two_gaussians(epsilon: float) -> None:
     found = LEMMA_1.evaluate(LEMMA_1.request(epsilon=epsilon, distance=3.0, noise_std=2.0)).outputs
@@ -81,6 +82,7 @@ def test_theta_is_the_error_function_at_zero_and_monotone() -> None:
     assert losses == sorted(losses, reverse=True)
 
 
+@pytest.mark.compares("asoodeh.1")
 def test_no_pair_of_inputs_is_contracted_less() -> None:
     random = np.random.default_rng(5)
     for _ in range(50):

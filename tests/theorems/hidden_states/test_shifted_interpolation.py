@@ -40,6 +40,7 @@ def law_of_a_quadratic(contractions: list[float], drifts: list[float], noises: l
     return mean, variance
 
 
+@pytest.mark.compares("bok-su-altschuler-2024.noisy-gd-strongly-convex")
 @pytest.mark.parametrize("curvatures", [(0.5, 1.5), (0.2, 0.2), (0.0, 1.0)])
 @pytest.mark.parametrize("steps", [1, 2, 7, 400])
 def test_full_batches_are_attained_by_a_quadratic(curvatures: tuple[float, float], steps: int) -> None:
@@ -63,6 +64,7 @@ def test_full_batches_are_attained_by_a_quadratic(curvatures: tuple[float, float
     assert truth * (1 - 1e-14) <= found["best_mu"] <= truth * (1 + 1e-10)
 
 
+@pytest.mark.compares("epsilond.shifted-interpolation")
 def test_any_schedule_is_attained_by_quadratics_if_the_shift_comes_first() -> None:
     contractions, noises = [0.9, 0.5, 0.99, 0.7], [1.0, 0.3, 2.0, 0.4]
     mean, variance = law_of_a_quadratic(contractions, [0.6, 0.0, 0.0, 0.0], noises)

@@ -44,6 +44,7 @@ def test_the_extremal_pair(delta: Fraction, gamma: Fraction) -> None:
     assert encloses(approximate_pair(math.log(3), float(delta)).forward, math.log(gamma), truth)
 
 
+@pytest.mark.compares("kairouz-oh-viswanath-2015.extremal-pair")
 def test_it_says_at_epsilon_what_it_was_told() -> None:
     for delta in (0.0, 1e-300, 1e-6, 0.5):
         evaluation = EXTREMAL.evaluate(ApproximateInputs(epsilon=0.7, delta=delta, at_epsilon=0.7))
@@ -76,6 +77,7 @@ def test_three_black_boxes_by_enumeration(gamma: Fraction) -> None:
     assert known.upper == pytest.approx(truth, abs=1e-4)
 
 
+@pytest.mark.compares("kairouz-oh-viswanath-2015.3.3")
 @pytest.mark.parametrize(("runs", "index"), [(1, 0), (2, 1), (5, 2), (9, 3), (9, 4)])
 def test_optimal_composition_is_the_composed_pair(runs: int, index: int) -> None:
     p, q = (joint([black_box(Fraction(3), DELTA, side)] * min(runs, 5)) for side in (0, 1))
@@ -114,6 +116,7 @@ def test_probabilities_of_false_reports_sum_to_one() -> None:
     assert math.fsum([*map(math.exp, values), math.exp(last)]) == pytest.approx(1.0, rel=1e-13)
 
 
+@pytest.mark.compares("dwork-roth-2014.3.16")
 def test_rules_that_forget_more_never_promise_more() -> None:
     inputs = CompositionInputs(epsilons=(0.1,), deltas=(1e-8,), slack_delta=1e-6, times=100)
     spec = Repeated(times=100, mechanism=Approximate(epsilon=0.1, delta=1e-8))

@@ -136,6 +136,7 @@ def test_batches_with_replacement_move_a_sum_by_multiples() -> None:
     assert math.exp(curve.log_delta(epsilon).upper) == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.compares("epsilond.laplace")
 def test_the_formula() -> None:
     outputs = EXACT.evaluate(LaplaceInputs(epsilon=1.0, scale_multiplier=0.5, relation="add-or-remove-one")).outputs
     assert outputs["delta"] == pytest.approx(-math.expm1(-0.5), rel=1e-14)

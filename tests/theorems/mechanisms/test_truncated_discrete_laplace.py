@@ -96,6 +96,7 @@ def test_published_worst_shift_and_escape_probabilities() -> None:
         assert log_escape / math.log(10) == pytest.approx(case["log10_delta"], rel=1e-12, abs=1e-13)
 
 
+@pytest.mark.compares("epsilond.truncated-discrete-laplace")
 def test_from_the_largest_common_loss_on_only_escapes_count() -> None:
     one = spec(dimension=5, l1_sensitivity=7.9, linf_sensitivity=2.5)
     curve, formula = account(one, relation="replace-one").guarantee.curve, EXACT.evaluate(one).outputs

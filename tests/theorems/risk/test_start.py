@@ -52,6 +52,7 @@ def test_losses_of_one_coordinate_keep_to_the_bounds(seed: int) -> None:
         assert loss(far) == pytest.approx(found["by_smoothness"], rel=1e-12)
 
 
+@pytest.mark.compares("epsilond.gradient-norm-of-the-start")
 def test_the_bounds_are_attained() -> None:
     """|x| by the Lipschitz constant; L x − μx²/2 read backwards, down from a steep start, by strong convexity."""
     assert excess(initial_distance=3.0, lipschitz=2.0) == {"by_lipschitz": 6.0, "excess_risk": 6.0}
@@ -72,6 +73,7 @@ def test_the_bounds_are_attained() -> None:
     }
 
 
+@pytest.mark.compares("epsilond.excess-risk-of-the-start")
 def test_figures_are_rounded_up_once() -> None:
     rng = np.random.default_rng(4)
     for _ in range(200):

@@ -63,7 +63,7 @@ def test_a_zeroed_record_that_is_counted_keeps_its_loss(rate: float, mechanism: 
 @pytest.mark.parametrize("rate", [Fraction(1, 4), Fraction(1, 3)])
 def test_two_rounds_by_enumeration(gamma: Fraction, rate: Fraction) -> None:
     laws = [joint([counted(side, rate)] * 2) for side in (0, 1)]
-    truth = log_of(max(hockey_stick(*laws, gamma), hockey_stick(*reversed(laws), gamma)))
+    truth = log_of(max(hockey_stick(laws[0], laws[1], gamma), hockey_stick(laws[1], laws[0], gamma)))
     drawn = Subsampled(sampling="poisson", batch_size=rate.numerator, population=rate.denominator, mechanism=LOOSE)
     for relation in ("zero-out-one", "replace-one"):
         spec = Repeated(times=2, mechanism=drawn)

@@ -59,6 +59,7 @@ def test_the_sum_against_a_lattice(
     assert math.exp(ends.upper) <= 1.003 * high + float(ndtr(1 / noise - cut))
 
 
+@pytest.mark.compares("epsilond.gaussian-blanket")
 @pytest.mark.parametrize(
     ("clients", "noise", "delta", "expected"),
     [(10**5, 2.0, 1e-8, 0.0233), (10**5, 4.0, 1e-8, 0.0081), (10**6, 4.0, 1e-8, 0.0024)],

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from epsilond.accountants.federation import read_members
@@ -32,6 +32,7 @@ from epsilond.accountants.quantities import (
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
     WEIGHTING,
+    BatchSize,
     Rate,
     Rounds,
     SharedDimension,
@@ -69,6 +70,7 @@ class GroupOfUsers(Batches):
     The standard deviations are those of one record's gradient; a batch of m has them over √m.
     """
 
+    batch_size: BatchSize = field()  # to be given here
     shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
     shared_gradient_norm: Annotated[float, SHARED_GRADIENT_NORM] = 0.0

@@ -43,6 +43,7 @@ def delta(evaluation: Evaluation, name: str = "delta") -> float:
 
 
 # Golden cases -------------------------------------------------------------------------------------------------------
+@pytest.mark.compares("asoodeh.2", "epsilond.projected-contraction")
 @pytest.mark.parametrize("case", cases("asoodeh_thm2_closed"))
 def test_golden_closed_form(case: dict[str, Any]) -> None:
     given, mode = case["inputs"], case["inputs"].get("mode", "convex")
@@ -122,6 +123,7 @@ def test_golden_corollary_1(case: dict[str, Any]) -> None:
     assert evaluation.conditions[0].holds is case["conditions_ok"]
 
 
+@pytest.mark.compares("asoodeh.corollary-2")
 @pytest.mark.parametrize("case", cases("asoodeh_cor2_noise_term_corrected"))
 def test_golden_corollary_2(case: dict[str, Any]) -> None:
     given = case["inputs"]
@@ -131,6 +133,7 @@ def test_golden_corollary_2(case: dict[str, Any]) -> None:
     assert found == pytest.approx(float(case["outputs"]["value"]), rel=1e-12)
 
 
+@pytest.mark.compares("asoodeh.corollary-3")
 @pytest.mark.parametrize("case", cases("asoodeh_cor3_closed") + cases("asoodeh_cor3_specialised"))
 def test_golden_corollary_3(case: dict[str, Any]) -> None:
     given = case["inputs"]
@@ -285,6 +288,7 @@ def test_a_suffix_never_beats_a_random_stop() -> None:
 
 
 # The corrected Corollary 1, and the radii ---------------------------------------------------------------------------
+@pytest.mark.compares("asoodeh.corollary-1")
 def test_corollary_1_where_its_steps_break_the_condition() -> None:
     inputs = InverseTimeSteps(**COROLLARY_1.examples[0])
     evaluation = COROLLARY_1.evaluate(inputs, "corrected")

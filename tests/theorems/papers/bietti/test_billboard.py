@@ -31,6 +31,7 @@ def epsilon_of(sampling: Any, relation: Any, **rate: Any) -> float:
     return to_other_clients(found).curve.epsilon(math.log(1e-4)).upper
 
 
+@pytest.mark.compares("epsilond.coalition-participation")
 def test_a_fixed_number_of_participants_is_not_amplified() -> None:
     """E-B8: 42.7 and 126 for a client of 40 rounds, where independent draws give 4.84 and 8.32."""
     for relation, exact, unseen in (("zero-out-one", 42.7, 4.84), ("replace-one", 126.0, 8.32)):

@@ -35,6 +35,7 @@ def sufficient(evaluation: Any) -> Any:
     return next(one for one in evaluation.conditions if one.id == "constant-suffices")
 
 
+@pytest.mark.compares("epsilond.personalized-sgd-noise")
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("zero-out-one", 1)])
 def test_the_least_noise_against_the_oracle(epsilon: float, delta: float, relation: Any, factor: int) -> None:
@@ -52,6 +53,7 @@ def test_the_least_noise_against_the_oracle(epsilon: float, delta: float, relati
     assert found["sensitivity"] == factor * 2.5 / 300
 
 
+@pytest.mark.compares("epsilond.personalized-sgd-privacy")
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
 def test_what_is_achieved_inverts_the_least_noise_and_is_what_account_says(epsilon: float, delta: float) -> None:
     std = least_noise_std(
@@ -131,6 +133,7 @@ def test_the_sensitivity_is_that_of_a_replacement() -> None:
     assert printed(clipping_norm=3.0).outputs["noise_std"] == pytest.approx(3 * replaced["noise_std"])
 
 
+@pytest.mark.compares("bietti.4.1")
 def test_the_corrected_reading_meets_the_target_and_no_constant_matters() -> None:
     for constant in (0.1, 10.0):
         inputs = THEOREM_4_1.request(**{**THEOREM_4_1.examples[0], "noise_constant": constant})

@@ -9,7 +9,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.papers.bietti.noise import implied_constant
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, SampledNoiseInputs
-from epsilond.calibrators.ppsgd.certificate import certify
+from epsilond.calibrators.ppsgd.family import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 EXAMPLE: dict[str, Any] = dict(THEOREM_5_1.examples[0])
@@ -64,6 +64,7 @@ def test_the_range_is_a_condition_with_both_sides() -> None:
     assert broken.right == pytest.approx(0.1)
 
 
+@pytest.mark.compares("bietti.5.1")
 def test_batches_enter_as_counts() -> None:
     groups = [{"clients": 999_999, "batch_size": 1}, {"clients": 1, "batch_size": 100}]
     samples = THEOREM_5_1.evaluate(SampledNoiseInputs(**{**EXAMPLE, "client_groups": groups})).outputs

@@ -39,6 +39,7 @@ def test_drawing_clients_does_not_shrink_a_records_epsilon() -> None:
     assert THEOREM_2.status is Status.REFUTED
 
 
+@pytest.mark.compares("epsilond.rounds-of-clients")
 def test_rounds_compose_to_the_published_figures() -> None:
     fields = {"round_epsilon": 0.01, "round_delta": 1e-12, "rounds": 400, "slack_delta": 1e-9}
     outputs = {

@@ -33,8 +33,8 @@ from epsilond.accountants.theorems.papers.das import (
     truncated_noise,
 )
 from epsilond.accountants.theorems.risk.das import convergence
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.qtdl.release import Release
+from epsilond.calibrators.qtdl.family import Release
+from epsilond.calibrators.qtdl.problem import QtdlProblem
 from epsilond.calibrators.qtdl.search import search
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "das.json").read_text(encoding="utf-8"))["cases"]
@@ -188,15 +188,16 @@ def calibrate_l2(i: Any, o: Any) -> None:
     close(levels, o["m"])
     escaped = float(log_escape(rate, levels, shift.parts).upper.exp())
     close(escaped + (1.0 - escaped) * half, o["delta"])
-    release = Release(
+    problem = QtdlProblem(
+        epsilon=i["eps"],
+        delta=i["delta"],
         dimension=i["d"],
-        movement=sensitivity.Movement(i["D1"], i["Dinf"], i["D2"]),
-        rounds=1,
-        relation="replace-one",
-        unit="record",
-        observer="server",
+        quantization_levels=1,
+        l1_sensitivity=i["D1"],
+        linf_sensitivity=i["Dinf"],
+        l2_sensitivity=i["D2"],
     )
-    found = search(release, Target.of(i["eps"], i["delta"], None), "concentrated", "concentrated")
+    found = search(Release(problem=problem, movement=problem.movement), "concentrated", "concentrated")
     assert found is not None
     assert found.noise.noise_levels <= o["m"]
 
@@ -338,6 +339,17 @@ def binomial_min_n(i: Any, o: Any) -> None:
     assert (printed["bits_per_coordinate"], corrected["bits_per_coordinate"]) == (o["t_paper"], o["t_correct"])
 
 
+@pytest.mark.compares(
+    "das.1",
+    "das.2",
+    "das.3",
+    "das.corollary-3.1-bits",
+    "das.equation-22",
+    "das.equation-3",
+    "das.equation-7",
+    "das.lemma-1",
+    "das.lemma-3",
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_golden(case: dict[str, Any]) -> None:
     check = globals()[case["function"].lower()]

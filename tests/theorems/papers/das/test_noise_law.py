@@ -60,6 +60,7 @@ def test_the_variance_where_the_closed_form_cancels() -> None:
     assert variance(rate, levels) == pytest.approx(levels * (levels + 1) / 3 * (1 - rate * levels / 4), rel=1e-9)
 
 
+@pytest.mark.compares("das.appendix-f")
 def test_bits_in_integers() -> None:
     for s in (1, 4, 63, 64, 2**20, 2**60):
         for m in (1, 3, 9, s, 105205, 2**70):

@@ -121,11 +121,12 @@ def test_each_condition_violated_once(changes: dict[str, Any], condition: str) -
 def test_levels_that_are_not_defined() -> None:
     one = inputs(epsilon=1.95)
     assert printed_levels(one) is None
-    assert [c.holds for c in THEOREM_1.conditions[-1:] for c in [c.at(one)]] == [False]
+    assert [condition.at(one).holds for condition in THEOREM_1.conditions[-1:]] == [False]
     with pytest.raises(InvalidInput):
         THEOREM_1.evaluate(one)
 
 
+@pytest.mark.compares("das.remark-2")
 def test_continuous_noise_cut_off_at_the_sensitivity() -> None:
     assert continuous_escape(0.02, 8.0, 8.0) == pytest.approx(0.5, rel=1e-15)
     with mp.workdps(30):

@@ -12,6 +12,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
 )
 
 
+@pytest.mark.compares("lowy.appendix-h")
 @pytest.mark.parametrize(
     ("n", "epsilon", "batch", "low", "high"),
     [

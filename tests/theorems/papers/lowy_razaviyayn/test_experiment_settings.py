@@ -21,6 +21,7 @@ def number(text: object) -> float:
     return float(Fraction(str(text)))
 
 
+@pytest.mark.compares("lowy.appendix-h.metric")
 def test_golden_metric() -> None:
     case = CASES["h-04"]
     inputs = ours.METRIC.request(
@@ -40,6 +41,7 @@ def test_a_metric_of_nothing_is_refused(changes: dict[str, Any]) -> None:
         ours.METRIC.request(**{"values": (1.0, 2.0), "predictions": (1.0, 2.0), "training_mean": 2.0, **changes})
 
 
+@pytest.mark.compares("lowy.appendix-h.sizes")
 def test_golden_sizes() -> None:
     case = CASES["h-08"]
     found = ours.SIZES.evaluate(ours.SIZES.request(clients=case["inputs"]["N"]))

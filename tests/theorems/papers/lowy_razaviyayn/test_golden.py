@@ -457,6 +457,20 @@ def agrees(found: object, expected: object) -> bool:
     return found == pytest.approx(expected, rel=2e-12, abs=0.0)
 
 
+@pytest.mark.compares(
+    "bun-steinke-2016.proposition-1.3",
+    "dwork-roth-2014.a.1",
+    "epsilond.mini-batch-sgd-noise",
+    "kairouz-oh-viswanath-2015.3.5",
+    "lowy.corollary-f.1",
+    "lowy.lemma-d.2",
+    "lowy.lemma-e.1",
+    "lowy.lemma-e.2",
+    "lowy.lemma-e.9",
+    "lowy.lemma-f.2",
+    "lowy.lemma-f.4",
+    "ullman-2017.amplification",
+)
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in OURS])
 def test_golden(case: dict[str, Any]) -> None:
     if case["outputs"] is None:

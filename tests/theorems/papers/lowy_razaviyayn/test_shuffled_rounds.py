@@ -35,6 +35,7 @@ def same(found: float, expected: float) -> bool:
     return found == pytest.approx(expected, rel=1e-12, abs=0.0)
 
 
+@pytest.mark.compares("lowy.f.2")
 @pytest.mark.parametrize("name", ["tf2-01", "tf2-03"])
 def test_golden_single_round(name: str) -> None:
     case = CASES[name]
@@ -71,6 +72,7 @@ def standard(case: dict[str, Any], **changes: Any) -> lowy.StandardInputs:
     )
 
 
+@pytest.mark.compares("lowy.f.2.equation-41")
 def test_golden_standard_round() -> None:
     case = CASES["tf2-06"]
     found = lowy.STANDARD_ROUND.evaluate(standard(case), "corrected").outputs
@@ -79,6 +81,7 @@ def test_golden_standard_round() -> None:
     assert same(found["delta_cap"], case["outputs"]["delta_round_cap"])
 
 
+@pytest.mark.compares("lowy.f.1")
 def test_golden_sequential() -> None:
     case = CASES["tf1-02"]
     evaluation = lowy.SEQUENTIAL.evaluate(standard(case), "printed")
@@ -91,6 +94,7 @@ def test_golden_sequential() -> None:
     assert all(condition.holds in (True, "undecidable") for condition in evaluation.conditions)
 
 
+@pytest.mark.compares("lowy.appendix-f.2", "lowy.lemma-f.3", "lowy.lemma-f.7")
 def test_golden_lemmas() -> None:
     case = CASES["lf3-01"]
     inputs = lemmas.BLANKET.request(clients=10_000, share=0.1, delta=1e-6)
@@ -249,6 +253,7 @@ def test_the_example_reveals_its_input() -> None:
     assert corrected["compositionality"] == pytest.approx(2.278, abs=1e-3)
 
 
+@pytest.mark.compares("lowy.definition-4")
 def test_compositionality_below_one_counts_once() -> None:
     """E-27: Corollary F.1's C² is max(C, C²)."""
     few = lemmas.DEFINITION.request(local_epsilons=(0.1, 0.1), local_epsilon=0.2)

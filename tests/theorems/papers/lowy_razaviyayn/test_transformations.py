@@ -29,6 +29,7 @@ def weights(case: dict[str, Any]) -> ours.WeightInputs:
     )
 
 
+@pytest.mark.compares("lowy.appendix-b")
 def test_golden_weights() -> None:
     case = CASES["b-01"]
     found = ours.WEIGHTED.evaluate(weights(case)).outputs
@@ -83,6 +84,7 @@ def test_noise_for_the_unweighted_gradient_is_too_little() -> None:
     assert found["sensitivity_factors"] == [3.0, 1.0]
 
 
+@pytest.mark.compares("lowy.appendix-d.1")
 def test_who_sees_less_learns_no_more() -> None:
     found = ours.OBSERVED.evaluate(ours.OBSERVED.request(local_epsilon=0.7, log10_delta=-400.0)).outputs
     assert found["central_epsilon"] == found["shuffled_epsilon"] == 0.7
@@ -90,6 +92,7 @@ def test_who_sees_less_learns_no_more() -> None:
     assert "delta" not in found
 
 
+@pytest.mark.compares("lowy.definition-4.one-pass")
 def test_one_pass_algorithms() -> None:
     found = ours.ONE_PASS.evaluate(ours.ONE_PASS.request(local_epsilon=1.0, rounds=49)).outputs
     assert found == {"compositionality": 7.0, "round_epsilon": 1.0}
@@ -105,6 +108,7 @@ def test_advanced_composition_makes_algorithms_one_compositional(slack: float, s
         ours.COMPOSED.request(local_epsilons=(), delta=slack)
 
 
+@pytest.mark.compares("lowy.definition-4.advanced-composition")
 @pytest.mark.parametrize("epsilons", [(0.1, 0.2, 0.3), (1e-6,), (2.0, 0.5)])
 def test_the_printed_drift_is_that_of_dwork_and_roth(epsilons: tuple[float, ...]) -> None:
     """E-35: Σ ε(e^ε − 1) as printed, Σ ε tanh(ε/2) corrected."""

@@ -94,6 +94,7 @@ def test_the_best_order_of_zcdp_from_its_definition(mu: float, delta: float) -> 
     assert found == pytest.approx(float(true), rel=1e-12, abs=1e-14)
 
 
+@pytest.mark.compares("epsilond.gaussian-composition-target")
 def test_every_conversion_is_undone() -> None:
     for epsilon, delta in ((0.1, 1e-6), (1.0, 1e-5), (40.0, 1e-12), (2.0, 0.2), (1e-3, 1e-200)):
         found = mus(epsilon=epsilon, log_delta=math.log(delta))
@@ -128,6 +129,7 @@ def test_a_composition_of_gaussians_is_what_the_engine_says() -> None:
         assert exact_epsilon(mu=mu, log_delta=log_delta) == pytest.approx(curve.epsilon(log_delta).upper, rel=1e-12)
 
 
+@pytest.mark.compares("reshef.lemma-2.6")
 def test_the_table_of_the_catalogue() -> None:
     for mu, lemma, zcdp, exact in (
         (0.5, 2.5243, 2.1657, 1.9931),

@@ -187,6 +187,18 @@ READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 SAMPLED = {"psg_delta": 1e-9, "psg_z": 1e-9}
 
 
+@pytest.mark.compares(
+    "dong-roth-su-2022.corollary-2-13",
+    "epsilond.gaussian-composition-epsilon",
+    "epsilond.independent-noise-excess-risk",
+    "epsilond.noise-cancellation-excess-risk",
+    "mironov-2017.proposition-3",
+    "reshef.5.2",
+    "reshef.baseline",
+    "reshef.lemma-2.1",
+    "reshef.lemma-2.3",
+    "reshef.lemma-4.1",
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_golden(case: dict[str, Any]) -> None:
     expected = case["outputs"]

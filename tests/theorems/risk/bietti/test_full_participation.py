@@ -85,6 +85,7 @@ def test_any_step_at_the_theorems_step() -> None:
     assert bound_at_step(**given, smoothness=2.0) <= simple_bound_at_step(**given)
 
 
+@pytest.mark.compares("bietti.4.5", "bietti.4.5.equation-9")
 def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() -> None:
     example = dict(EQUATION_9.examples[0])
     found = EQUATION_9.evaluate(EQUATION_9.request(**example))
@@ -107,6 +108,7 @@ def test_equation_9_with_the_least_constant_is_theorem_4_5_at_the_least_noise() 
     assert condition(found, "constant-suffices").holds is True
 
 
+@pytest.mark.compares("bietti.4.5.global-limit", "bietti.4.5.local-limit")
 def test_the_limits_are_those_of_the_landscape() -> None:
     group = GroupOfUsers(clients=100, batch_size=1, shared_gradient_std=0.8, local_gradient_std=1.0)
     landscape = Landscape.of(

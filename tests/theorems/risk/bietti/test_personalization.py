@@ -113,6 +113,7 @@ def test_clients_that_differ_may_want_something_in_between() -> None:
     assert inside > 0
 
 
+@pytest.mark.compares("bietti.lemma-4.6")
 def test_an_optimised_alpha_beats_both_ends_or_sits_at_one_as_the_lemma_says() -> None:
     """The variance decides between the ends as Lemma 4.6 says; a bias that counts is halved in between."""
     between = landscape(optimum_norm=44.0, clients=50, shared=0.02, local=0.02, noise_std=0.0)
@@ -179,6 +180,7 @@ def test_the_bound_against_the_oracle(alpha: float, spread: float) -> None:
     assert one.at(alpha).total == pytest.approx(float(exact), rel=1e-12)
 
 
+@pytest.mark.compares("epsilond.minimal-norm-optimum")
 def test_the_minimiser_has_the_least_norm() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
@@ -214,6 +216,7 @@ def test_steps_are_those_of_the_bound_and_continuous_at_the_global_end() -> None
     assert far.at_step == pytest.approx(end.at_step, rel=1e-6)
 
 
+@pytest.mark.compares("epsilond.optimal-personalization")
 def test_the_optimum_theorem_reports_best_and_ends() -> None:
     found = OPTIMUM.evaluate(OPTIMUM.request(**OPTIMUM.examples[0])).outputs
     assert found["personalization"] == found["balanced_personalization"] == 1 / 50

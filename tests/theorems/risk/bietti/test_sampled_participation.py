@@ -206,6 +206,7 @@ def test_the_proofs_smoothness_is_valid_and_weaker(rate: float) -> None:
         assert found["proof_weighted_smoothness"] >= found["weighted_smoothness"]
 
 
+@pytest.mark.compares("bietti.5.2")
 def test_both_weightings_agree_for_equal_batches() -> None:
     equal = [group(100, 4, 0.3)]
     clients = evaluated(THEOREM_B_4, client_groups=equal, noise_std=0.0).outputs
@@ -235,6 +236,7 @@ def test_groups_are_counts() -> None:
         assert {name: pytest.approx(value, rel=1e-12) for name, value in apart.items()} == together
 
 
+@pytest.mark.compares("bietti.b.4", "epsilond.personalized-sgd-excess-risk")
 def test_a_fixed_number_costs_a_little_more_than_independent_draws() -> None:
     drawn = {**EXAMPLE, "client_groups": [group(100, 2, 0.2)]}
     fixed = PERSONALIZED_RISK.evaluate(DrawnInputs(**drawn, sampling="without-replacement")).outputs

@@ -28,6 +28,7 @@ def bound(**changes: Any) -> Any:
     return EQUATION_39.evaluate(ConvergenceInputs(**{**BASE, **changes})).outputs
 
 
+@pytest.mark.compares("das.2-utility", "das.equation-39")
 def test_the_general_bound_is_theorem_2_at_root_steps() -> None:
     inputs = ConvergenceInputs(**BASE, client_optimum_distance=0.3)
     printed = THEOREM_2_UTILITY.evaluate(inputs)

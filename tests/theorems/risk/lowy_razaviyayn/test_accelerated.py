@@ -210,6 +210,7 @@ def test_unequal_clients_do_not_average_to_the_objective() -> None:
     assert squares.sum() / 2 == pytest.approx(3 * squares.mean())
 
 
+@pytest.mark.compares("lowy.e.1")
 @pytest.mark.parametrize("mu", [0.0, 0.5])
 def test_client_sampling_needs_rounds_that_the_statement_does_not_count(mu: float) -> None:
     """E-12: with M < N and clients that differ the corrected reading asks for more rounds, and V² has their part."""
@@ -277,6 +278,7 @@ def test_the_explicit_bound_is_within_a_constant_of_the_claim(seed: int) -> None
     assert risk.total <= (1400.0 if mu else 40.0) * unit
 
 
+@pytest.mark.compares("lowy.2.4")
 def test_both_lipschitz_constants_of_the_envelope() -> None:
     printed, corrected = (
         THEOREM_2_4.evaluate(rough(batch_size=100), reading).outputs for reading in ("printed", "corrected")

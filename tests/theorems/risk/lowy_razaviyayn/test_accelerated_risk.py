@@ -223,6 +223,7 @@ def case(name: str) -> dict[str, Any]:
     return next(one for one in GOLDEN if one["id"] == name)
 
 
+@pytest.mark.compares("lowy.lemma-e.11")
 def test_golden_lemma_e11() -> None:
     given = case("le11-01")["inputs"]
     inputs = LEMMA_E11.request(
@@ -237,6 +238,7 @@ def test_golden_lemma_e11() -> None:
     assert found["regularization"] == pytest.approx(0.3 / math.sqrt(100), rel=1e-12)
 
 
+@pytest.mark.compares("lowy.lemma-e.12")
 def test_golden_lemma_e12() -> None:
     given = case("le12-01")["inputs"]
     inputs = LEMMA_E12.request(

@@ -39,6 +39,7 @@ def test_golden_schedule() -> None:
     assert [0.5**k for k in (1, 2, 3)] == [stage["gap_after"] for stage in expected["stages"]]
 
 
+@pytest.mark.compares("lowy.algorithm-2")
 def test_golden_number_of_stages() -> None:
     given, expected = CASES["te1-11"]["inputs"], CASES["te1-11"]["outputs"]
     inputs = StagesInputs(

@@ -14,6 +14,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
 )
 
 
+@pytest.mark.compares("lowy.lemma-e.3")
 @pytest.mark.parametrize("seed", range(30))
 def test_a_step_shrinks_distances_by_each_factor(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -51,6 +52,7 @@ def test_projections_on_a_ball_and_a_box_do_not_expand() -> None:
     assert LEMMA_E7.formula is None
 
 
+@pytest.mark.compares("lowy.lemma-e.8")
 @pytest.mark.parametrize("seed", range(20))
 def test_gradients_are_co_coercive(seed: int) -> None:
     """F = Σ s_i log(1 + e^{a_i w}): β at most Σ s_i a_i²/4 on the whole line."""

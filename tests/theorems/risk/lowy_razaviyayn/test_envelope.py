@@ -73,6 +73,7 @@ def test_the_gap_is_attained() -> None:
     )
 
 
+@pytest.mark.compares("lowy.lemma-e.10")
 def test_both_readings() -> None:
     inputs = LEMMA_E10.request(lipschitz=1.0, envelope_smoothness=50.0, strong_convexity=0.5)
     printed, corrected = (LEMMA_E10.evaluate(inputs, reading).outputs for reading in LEMMA_E10.readings)

@@ -63,6 +63,7 @@ def holds(evaluation: Evaluation, name: str) -> Any:
     return next(condition.holds for condition in evaluation.conditions if condition.id == name)
 
 
+@pytest.mark.compares("lowy.3.1")
 @pytest.mark.parametrize("name", OURS)
 def test_golden(name: str) -> None:
     case = CASES[name]

@@ -58,6 +58,7 @@ def random_instance(seed: int) -> tuple[Federation, dict[str, Any]]:
     return federation, loss
 
 
+@pytest.mark.compares("lowy.2.2")
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in INFORMAL])
 def test_golden(case: dict[str, Any]) -> None:
     """t22-01 and t22-02: the informal statements; the batch is free there, and R does not depend on it."""

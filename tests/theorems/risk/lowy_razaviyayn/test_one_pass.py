@@ -150,6 +150,7 @@ def test_every_case_of_the_theorem_is_here() -> None:
     assert CASES.keys() == FUNCTIONS.keys()
 
 
+@pytest.mark.compares("lowy.2.3")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_golden(name: str) -> None:
     expected = CASES[name]["outputs"]

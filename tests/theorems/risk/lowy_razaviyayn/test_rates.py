@@ -89,6 +89,7 @@ def test_the_printed_central_rate_is_not_a_loss() -> None:
         assert (after.outputs["central_scale"] == pytest.approx(before, rel=1e-12)) is same
 
 
+@pytest.mark.compares("lowy.section-3")
 def test_reference_rates_in_their_order() -> None:
     found = reference(epsilon=0.05).outputs
     assert found["non_private_scale"] < found["central_scale"] < found["one_record_scale"]

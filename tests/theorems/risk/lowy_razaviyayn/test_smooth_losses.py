@@ -301,6 +301,7 @@ def unlike(seed: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.compares("lowy.2.1")
 @pytest.mark.parametrize("reading", ["printed", "corrected"])
 @pytest.mark.parametrize("seed", range(40))
 def test_unlike_clients_and_random_participation_in_forty_digits(seed: int, reading: Any) -> None:

@@ -194,6 +194,7 @@ def test_the_closed_form_of_the_envelope() -> None:
         assert found.total >= math.fsum(found.terms.values())
 
 
+@pytest.mark.compares("epsilond.federated-sgd-excess-risk")
 def test_the_theorem_evaluates_groups_and_chooses_what_is_left_out() -> None:
     inputs = FederatedInputs(**EXAMPLE)
     found = FEDERATED_RISK.evaluate(inputs).outputs

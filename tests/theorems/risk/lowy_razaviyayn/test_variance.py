@@ -15,6 +15,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import
 from tests.oracles.lowy import two_level_variance
 
 
+@pytest.mark.compares("lowy.lemma-e.6")
 @pytest.mark.parametrize(("population", "drawn"), [(1, 1), (2, 1), (6, 2), (6, 5), (6, 6)])
 def test_the_mean_of_a_subset(population: int, drawn: int) -> None:
     values = np.random.default_rng(1).normal(size=population)

@@ -215,6 +215,7 @@ def test_the_trusted_servers_bound_is_its_display() -> None:
     assert found["privacy_term"] == pytest.approx(8 * d * 2.0 * 1000 / (4.0 * m * t))
 
 
+@pytest.mark.compares("reshef.lower-bounds")
 def test_lower_bounds_are_orders_and_need_more_without_trust() -> None:
     shape: dict[str, Any] = {"clients": 100, "participants": 10, "rounds": 1000, "dimension": 7, "epsilon": 2.0}
     near, far = (ORDERS.evaluate(ORDERS.request(server=who, **shape)).outputs for who in ("trusted", "untrusted"))

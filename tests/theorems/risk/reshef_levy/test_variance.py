@@ -39,6 +39,7 @@ def test_the_share_of_the_clients_spread_by_enumeration() -> None:
     assert LEMMA_2_1.evaluate(everyone).outputs["variance"] == pytest.approx(spread**2)
 
 
+@pytest.mark.compares("reshef.lemma-4.2", "reshef.lemma-4.3")
 def test_the_mean_error_falls_as_the_sum_grows() -> None:
     shape: dict[str, Any] = {"clients": 9, "participants": 3, "gradient_std": 1.0, "heterogeneity": 2.0}
     found = LEMMA_4_3.evaluate(SumInputs(**shape, round=7)).outputs

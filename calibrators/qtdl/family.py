@@ -1,9 +1,8 @@
-"""What is released, with noise yet to be chosen, and noise that was found for it."""
+"""What a run of noisy integers releases, for noise yet to be chosen, and noise that was found for it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
@@ -19,10 +18,8 @@ from epsilond.accountants.theorems.papers.das.sensitivity import Movement
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.quantities import Observer, Relation, Unit
-    from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorem import Effort
-    from epsilond.calibrators.qtdl.problem import Method
+    from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
 
 LEAST_MOVE = 0.5
@@ -31,27 +28,17 @@ LEAST_MOVE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """What is released: rounds of noisy integers, each of a round of clients of which a share `rate` is drawn.
+    """All rounds of noisy integers that a problem is about, where neighbours are at most `movement` apart."""
 
-    `realised` are distances of two neighbours whose values are on the grid: an instance, for the lower end.
-    """
-
-    dimension: int
+    problem: GridProblem
     movement: Movement
-    rounds: int
-    relation: Relation
-    unit: Unit
-    observer: Observer
-    rate: float = 1.0
-    wrap: Callable[[TruncatedDiscreteLaplace], Spec] | None = None
-    realised: Movement | None = None
 
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
         """One client's message."""
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
             decay_rate=rate,
-            dimension=self.dimension,
+            dimension=self.problem.dimension,
             l1_sensitivity=self.movement.l1,
             linf_sensitivity=self.movement.linf,
             l2_sensitivity=self.movement.l2,
@@ -59,28 +46,31 @@ class Release:
 
     def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
         """Of all rounds, with what rounding may spoil."""
-        found = self._accounted(noise, effort)
-        return self._witnessed(with_failure(found, self.log_failure), noise, effort)
+        return self._witnessed(with_failure(self.accounted(noise, effort), self.log_failure), noise, effort)
 
-    def _accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
-        one: Spec = noise if self.wrap is None else self.wrap(noise)
-        spec = Repeated(times=self.rounds, mechanism=one) if self.rounds > 1 else one
-        return account(spec, relation=self.relation, unit=self.unit, observer=self.observer, effort=effort).guarantee
+    def accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
+        """Of all rounds, where no rounding moves further than said."""
+        problem = self.problem
+        one = problem.round_of(noise)
+        spec = Repeated(times=problem.rounds, mechanism=one) if problem.rounds > 1 else one
+        return account(
+            spec, relation=problem.relation, unit=problem.protected, observer=problem.observer, effort=effort
+        ).guarantee
 
     def _witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
         """With the instance on the grid, which no rounding spoils, among the witnesses."""
-        if self.realised is None:
+        realised = self.problem.realised
+        if realised is None:
             return found
-        values = replace(
-            noise, l1_sensitivity=self.realised.l1, linf_sensitivity=self.realised.linf, l2_sensitivity=None
-        )
-        seen = self._accounted(values, effort).curve.witnesses
+        values = replace(noise, l1_sensitivity=realised.l1, linf_sensitivity=realised.linf, l2_sensitivity=None)
+        seen = self.accounted(values, effort).curve.witnesses
         return replace(found, curve=Curve(found.curve.upper, (*found.curve.witnesses, *seen)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """The same in closed form, where all that counts is what escapes."""
-        setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer)
-        found = with_failure(escape_guarantee(noise, setting, self.rounds), self.log_failure)
+        problem = self.problem
+        setting = Setting(relation=problem.relation, unit=problem.protected, observer=problem.observer)
+        found = with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
         return self._witnessed(found, noise, "default")
 
     def without_l2(self) -> Release:
@@ -89,19 +79,19 @@ class Release:
         if movement.l2 is None:
             return self
         square = math.floor(Fraction(movement.l2) ** 2)
-        l1 = min(movement.l1, max(math.isqrt(self.dimension * square), LEAST_MOVE))
+        l1 = min(movement.l1, max(math.isqrt(self.problem.dimension * square), LEAST_MOVE))
         linf = min(movement.linf, max(math.isqrt(square), LEAST_MOVE))
         return replace(self, movement=Movement(l1, linf, None, movement.log_failure))
 
     @property
     def log_failure(self) -> float:
         """log of the probability that the rounding of some round moves further than said."""
-        return self.movement.log_failure + math.log(self.rounds)
+        return self.movement.log_failure + math.log(self.problem.rounds)
 
     @property
     def parts(self) -> list[tuple[int, int]]:
         """The worst shift's sizes, with counts over the rounds."""
-        return [(size, count * self.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
+        return [(size, count * self.problem.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
 
     @property
     def total(self) -> int:

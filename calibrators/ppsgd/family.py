@@ -19,8 +19,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.calibrators.guesses import likely_noise
-from epsilond.calibrators.search import LEAST, MOST, Certified, smallest_noise
+from epsilond.calibrators.search import LEAST, MOST, Certified, confirmed, likely_noise, smallest_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Effort
     from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
-    from epsilond.calibrators.problem import Target
-    from epsilond.calibrators.search import Family
 
 MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "full": ((0.0, 1e-6),),
@@ -125,20 +122,10 @@ def certify(
     else:
         guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
         for margin, slack in MARGINS[kind]:
-            if closed := _at(family, target, guess * (1.0 + margin), slack):
+            noise = guess * (1.0 + margin)
+            if LEAST < noise < MOST and (closed := confirmed(family, target, noise, slack)):
                 return closed
     return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST))
-
-
-def _at(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
-    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
-    if (
-        not LEAST < noise < MOST
-        or family(noise, "default").curve.bound_log_delta(target.epsilon).upper > target.log_delta
-    ):
-        return None
-    less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
-    return Certified(noise, family(noise, "default"), slack) if less > target.log_delta else None
 
 
 def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
@@ -165,6 +152,11 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
     if not excess(low) > 0.0 > excess(high):
         return guess
     return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
+
+
+def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
+    """σ_ζ = zC/(qW), on the average."""
+    return noise_multiplier * problem.clipping_norm / (problem.rate * problem.federation.weight)
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:

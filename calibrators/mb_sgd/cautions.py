@@ -1,0 +1,89 @@
+"""What a caller of mb-sgd should know before relying on the answer, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilond.calibrators.answer import Caution
+from epsilond.calibrators.cautions import assumed, noise_cautions, printed_cautions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem
+    from epsilond.calibrators.search import Certified
+
+
+def cautions_of(
+    problem: MiniBatchProblem,
+    certified: Sequence[Certified],
+    noise_stds: Sequence[float],
+    printed: Sequence[PrintedReading],
+) -> tuple[Caution, ...]:
+    """Every caution that applies, in a fixed order; `certified` and `noise_stds` are those of each group."""
+    return (
+        *_of_the_groups(problem, noise_stds),
+        *noise_cautions(certified),
+        *printed_cautions(printed, noise_stds),
+        *_of_the_sampling(problem),
+        *_of_assumptions(problem),
+        *_of_what_is_not_used(problem),
+    )
+
+
+def _of_what_is_not_used(problem: MiniBatchProblem) -> Iterator[Caution]:
+    given = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
+    if given and problem.within != type(problem).within:
+        yield Caution(code="field-not-used", message="within chooses nothing where rounds and batch_size are given")
+
+
+def _of_the_groups(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
+    groups = problem.client_groups or ()
+    if len(set(noise_stds)) > 1:
+        yield Caution(
+            code="noise-per-group",
+            message="groups of clients run with different noise: no one figure is everyone's, and each group's own "
+            "noise_std, noise_multiplier and sensitivity stand in parameters.groups",
+        )
+    if any(group.epsilon or group.delta or group.log10_delta for group in groups):
+        yield Caution(
+            code="guarantee-per-group",
+            message="clients have targets of their own: the guarantee is that of all, at the largest ε and δ promised "
+            "to any; each group's own stands in parameters.groups",
+        )
+
+
+def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Caution]:
+    if problem.sampling == "with-replacement":
+        yield Caution(
+            code="printed-proof-invalid",
+            message="the printed proof bounds the sensitivity by 2L/K, which is false for a record drawn twice; the "
+            "certified figures account for every multiplicity (erratum E-02)",
+        )
+    if problem.relation != "replace-one" and problem.unit == "record":
+        yield Caution(
+            code="printed-truth-is-for-replace-one",
+            message="the printed theorem and the true figures beside it are for replace-one, not for this relation",
+        )
+    if problem.observer != "server":
+        yield Caution(
+            code="observer-sees-less",
+            message="the figures are those against the server, who sees every message; this observer sees a function "
+            "of them, so they hold, and may be pessimistic",
+        )
+
+
+def _of_assumptions(problem: MiniBatchProblem) -> Iterator[Caution]:
+    yield from assumed(problem, "initial_distance", *(() if problem.identically_distributed else ("heterogeneity",)))
+    if problem.sampling not in ("without-replacement", "full"):
+        yield Caution(
+            code="no-risk-for-this-sampling",
+            message="the excess-risk bound is proved for batches drawn without replacement; the noise is certified",
+        )
+    if problem.smoothness is None and problem.sampling in ("without-replacement", "full"):
+        yield Caution(
+            code="assumed-exact-proximal-steps",
+            message="without smoothness the gradients sent are those of the Moreau envelope of every record's loss; "
+            "the risk bound takes their proximal points to be exact, the guarantee needs only their norm bounded",
+        )

@@ -1,0 +1,252 @@
+"""What is seen of a record in mu2-sgd, at a noise: the certificate, and what each kind of client is protected from."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Curve
+from epsilond.accountants.numerics.power_sums import PAD, harmonic
+from epsilond.accountants.specs import Gaussian
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilons, exact_mu
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
+    base_std,
+    client_mu,
+    released_mu,
+    upper_mu,
+)
+from epsilond.calibrators.answer import Ends, Served
+from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.search import SLACKS, Certified, confirmed, smallest_noise
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.quantities import Relation
+    from epsilond.accountants.theorem import Effort
+    from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
+
+Described = Literal["group", "most", "average"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientReport:
+    """Clients that take part alike. With participation `uniform`: one that reports most often, and an average one."""
+
+    described: Annotated[Described, Served("a group of the request, or the client of most or of average reports")]
+    clients: Annotated[int, Served("clients this is said of; for `most` and `average` all of them")]
+    participations: Annotated[int, Served("reports of each")]
+    gaussian_dp_mu: Annotated[float, Served("ρ_i, rounded up: each of its records, at the answer's noise")]
+    epsilon: Annotated[Ends, Served("ε of each of its records at the target δ")]
+    last_record_gaussian_dp_mu: Annotated[
+        float | None, Served("ρ of the record of its last report, which one noise alone protects; untrusted server")
+    ] = None
+    whole_client_gaussian_dp_mu: Annotated[
+        float | None, Served("ρ if all its records change at once: not what is calibrated; untrusted server")
+    ] = None
+    last_noise_std: Annotated[
+        float | None, Served("σ of the noise of its last report, which stays in the server's sum; untrusted server")
+    ] = None
+    least_noise_std: Annotated[
+        float | None, Served("base of the schedule that would do for clients of so few reports; untrusted server")
+    ] = None
+    first_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
+    last_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
+    longest_gap: Annotated[int | None, Served("most rounds between two of its reports, as the pattern has it")] = None
+    uncancelled_rounds: Annotated[
+        int | None, Served("rounds after its last report, in which its last noise is never cancelled")
+    ] = None
+    protected: tuple[str, ...]
+    not_protected: tuple[str, ...]
+
+
+def releases_of(rounds: int) -> int:
+    """Sums that x_1, …, x_T are computed from: those of rounds below T; one, where T is 1, to be safe."""
+    return max(rounds - 1, 1)
+
+
+def contribution_norm(problem: Mu2SgdProblem) -> float:
+    """What one record contributes to what the noise is added to: S to a report, S/m to the mean of a round."""
+    norm = problem.federation.clipping_norm
+    return norm if problem.server == "untrusted" else norm / problem.reporting
+
+
+def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
+    """σ of the run, rounded up, from the multiplier of the one Gaussian mechanism that a record is seen through."""
+    seen = harmonic(problem.cap) if problem.server == "untrusted" else releases_of(problem.rounds)
+    return noise_multiplier * contribution_norm(problem) * math.sqrt(seen) * (1.0 + 2.0 * PAD)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """The noise of a run: base of the schedule (untrusted), or σ of every round (trusted)."""
+
+    problem: Mu2SgdProblem
+    std: float
+
+    def mu(self, participations: int, first_round: int = 1, relation: Relation | None = None) -> float:
+        """ρ_i of a client, rounded up; 0 where nothing of it is released."""
+        problem = self.problem
+        sensitivity = sensitivity_factor(relation or problem.relation) * problem.federation.clipping_norm
+        if participations == 0:
+            return 0.0
+        if problem.server == "untrusted":
+            return upper_mu(sensitivity=sensitivity, base=self.std, participations=participations)
+        releases = releases_of(problem.rounds) - first_round + 1
+        return released_mu(
+            sensitivity=sensitivity, noise_std=self.std, participants=problem.reporting, releases=max(releases, 0)
+        )
+
+
+def guarantee_at(
+    problem: Mu2SgdProblem, mu: float, effort: Effort = "default", relation: Relation | None = None
+) -> Guarantee:
+    """What μ-Gaussian differential privacy is, in the request's setting or under another relation."""
+    chosen = relation or problem.relation
+    found = account(
+        Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu),
+        relation=chosen,
+        unit=problem.unit,
+        observer=problem.seen_by,
+        effort=effort,
+    ).guarantee
+    if problem.sees_all:
+        return found
+    # Who sees a function of the messages is no better off, but perhaps worse: nothing is known from below.
+    return replace(found, curve=Curve(found.curve.upper))
+
+
+def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
+    """The least noise of the equivalent single mechanism, and the target with its ε.
+
+    Raises:
+        Infeasible: no noise that is offered meets the target.
+    """
+    distance = sensitivity_factor(problem.relation)
+    target = problem.target
+    if target is None:
+        mu = problem.gaussian_dp_mu or 0.0
+        guarantee = guarantee_at(problem, mu)
+        given = (problem.delta, problem.log10_delta)
+        delta, log10_delta = (ASSUMED_DELTA, None) if given == (None, None) else given
+        read = Target.of(0.0, delta, log10_delta)
+        epsilon = guarantee.curve.bound_epsilon(read.log_delta).upper
+        return Certified(distance / mu, guarantee, 0.0), replace(read, epsilon=epsilon)
+
+    @functools.cache
+    def family(noise: float, effort: Effort) -> Guarantee:
+        return guarantee_at(problem, distance / noise, effort)
+
+    exact = distance / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
+    closed = confirmed(family, target, exact, SLACKS[0])
+    return closed or smallest_noise(family, target, guess=exact), target
+
+
+def reports_of(problem: Mu2SgdProblem, noise: Noise, target: Target) -> tuple[ClientReport, ...]:
+    """One report a group, or those of the most and of average reports; each with its ε at the target δ."""
+    alike: list[_Alike]
+    if problem.taking_part.groups is not None:
+        groups = problem.taking_part.groups
+        alike = [_Alike(noise, "group", group.clients, group.reports, group.rounds) for group in groups]
+    else:
+        average = max(1, min(round(problem.rounds * problem.reporting / problem.clients), problem.cap))
+        alike = [
+            _Alike(noise, "most", problem.clients, problem.cap),
+            _Alike(noise, "average", problem.clients, average),
+        ]
+    distinct = sorted({one.mu for one in alike if one.mu > 0.0})
+    lower, upper = exact_epsilons(np.asarray(distinct), target.log_delta)
+    ends = (Ends(float(low), float(high)) for low, high in zip(lower, upper, strict=True))
+    epsilons = {0.0: Ends(0.0, 0.0), **dict(zip(distinct, ends, strict=True))}
+    return tuple(one.report(epsilons) for one in alike)
+
+
+class _Alike:
+    """Clients that report alike: how often, or when."""
+
+    def __init__(
+        self, noise: Noise, described: Described, clients: int, count: int, rounds: tuple[int, ...] | None = None
+    ) -> None:
+        self.noise, self.described, self.clients, self.count, self.rounds = noise, described, clients, count, rounds
+        self.mu = noise.mu(count, rounds[0] if rounds else 1)
+
+    def report(self, epsilons: Mapping[float, Ends]) -> ClientReport:
+        """What is known of them; the last noise is a client's own where the server is not trusted."""
+        noise, problem, rounds = self.noise, self.noise.problem, self.rounds
+        own: dict[str, float] = {}
+        if problem.server == "untrusted" and self.count > 0:
+            sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
+            last = noise.std * math.sqrt(self.count)
+            own = {
+                "last_record_gaussian_dp_mu": sensitivity / last,
+                "whole_client_gaussian_dp_mu": client_mu(
+                    sensitivity=sensitivity, base=noise.std, participations=self.count
+                ),
+                "last_noise_std": last,
+                "least_noise_std": base_std(
+                    sensitivity=sensitivity, mu=noise.mu(problem.cap), participations=self.count
+                ),
+            }
+        left = problem.rounds - rounds[-1] if rounds else None
+        return ClientReport(
+            described=self.described,
+            clients=self.clients,
+            participations=self.count,
+            gaussian_dp_mu=self.mu,
+            epsilon=epsilons[self.mu],
+            **own,
+            first_round=rounds[0] if rounds else None,
+            last_round=rounds[-1] if rounds else None,
+            longest_gap=max((b - a for a, b in itertools.pairwise(rounds)), default=0) if rounds else None,
+            uncancelled_rounds=left if own else None,
+            protected=tuple(self._protected()),
+            not_protected=tuple(self._not_protected(left)),
+        )
+
+    def _protected(self) -> Iterator[str]:
+        if self.count == 0:
+            yield "everything: such a client sends nothing"
+        elif self.noise.problem.server == "untrusted":
+            yield (
+                "each of its records against the server and everybody, at gaussian_dp_mu, whoever else takes part, "
+                "drops out or colludes, and whenever it stops itself: what it has sent is protected by its own noise "
+                "alone"
+            )
+        elif self.mu == 0.0:
+            yield "everything: it reports in the last round only, and no released model depends on that"
+        else:
+            yield "each of its records against whoever sees the models; each round's noise is the server's own"
+
+    def _not_protected(self, left: int | None) -> Iterator[str]:
+        yield "who reports, when and how often"
+        if self.count == 0:
+            return
+        if self.noise.problem.server == "trusted":
+            yield "anything against the server, which sees every message"
+            return
+        yield "all its records at once: they are only whole_client_gaussian_dp_mu together"
+        if left is None:
+            yield "the model's accuracy, if it leaves for good: then its last noise is never cancelled"
+        elif left > 0:
+            yield f"the model's accuracy in the {left} rounds after its last report: its last noise is never cancelled"
+
+
+def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
+    """Root mean square, per coordinate, of the noise in the server's mean after round T (Lemma 4.1, for any pattern).
+
+    Of every client its last noise is left: √(Σ_i K_i) · base/m; in expectation √(T/m) · base if m are drawn uniformly.
+    """
+    if problem.server == "trusted":
+        return noise_std
+    groups = problem.taking_part.groups
+    m = float(problem.reporting)
+    sent = math.fsum(float(one.clients) * one.reports for one in groups) if groups else m * problem.rounds
+    return noise_std * math.sqrt(sent) / m

@@ -1,0 +1,66 @@
+"""Theorem 2.3 as printed, reading by reading, beside what is true at its noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs, informal_rounds
+from epsilond.calibrators.accelerated.answer import printed_reading
+from epsilond.calibrators.accelerated.problem import READINGS
+from epsilond.calibrators.envelope import Asked, inputs_of
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.certificates import Truth
+    from epsilond.calibrators.mb_sgd.problem import Reading
+    from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
+
+SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularization")
+
+
+def printed_readings(problem: OnePassProblem, truth: Truth) -> tuple[PrintedReading, ...]:
+    """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
+
+    `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
+    of the main text. It speaks of records: for the unit `client` there is nothing to print.
+    """
+    if problem.unit == "client":
+        return ()
+    asked = READINGS if problem.readings is None else problem.readings
+    return tuple(_reading(problem, reading, truth) for reading in READINGS if reading in asked)
+
+
+def _reading(problem: OnePassProblem, reading: Reading, truth: Truth) -> PrintedReading:
+    asked = Asked(THEOREM_2_3, _inputs(problem, reading), "corrected" if reading == "corrected" else "printed")
+    found = asked.outputs
+    informal = reading == "informal"
+    return printed_reading(
+        problem,
+        asked,
+        reading,
+        parameters={
+            name: found[name] for name in (*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale")
+        },
+        true=truth(None, found["noise_multiplier"]),
+        beside=() if informal else ("informal-participation",),
+    )
+
+
+def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
+    inputs = inputs_of(
+        OnePassInputs,
+        problem,
+        participants=problem.reporting,
+        heterogeneity=problem.spread,
+        initial_gap=problem.gap,
+    )
+    if problem.batch_size is not None:
+        return inputs
+    rounds = problem.rounds
+    if rounds is None and reading == "informal":
+        rounds = math.ceil(informal_rounds(inputs.run))
+    return (
+        inputs if rounds is None else replace(inputs, batch_size=max(1, problem.samples_per_client // max(1, rounds)))
+    )

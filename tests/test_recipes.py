@@ -1,0 +1,110 @@
+"""The recipes of CONTRIBUTING.md are followed as they stand there, in a copy of the tree, and what they add works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT
+
+NEW = re.compile(r"^New file `(?P<path>[^`]+)`:\n\n```python\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+ADDED = re.compile(
+    r"^In `(?P<path>[^`]+)`, below `(?P<line>[^`]+)`:\n\n```text\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A section of the page, and what it may touch: files outside a folder of its own."""
+
+    title: str
+    most_files: int
+    folder: str | None
+    laws: tuple[str, ...]
+    check: str
+
+    @property
+    def text(self) -> str:
+        """Up to the next heading."""
+        page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        return page.partition(f"\n## {self.title}\n")[2].partition("\n## ")[0]
+
+    def follow(self, tree: Path) -> list[str]:
+        """Do to a tree what the recipe says; the files that are touched."""
+        touched = []
+        for step in NEW.finditer(self.text):
+            path = tree / step["path"]
+            assert not path.exists()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step["text"], encoding="utf-8")
+            touched.append(step["path"])
+        for step in ADDED.finditer(self.text):
+            path = tree / step["path"]
+            text = path.read_text(encoding="utf-8")
+            assert f"\n{step['line']}\n" in text, f"{step['path']} has no line {step['line']}"
+            path.write_text(text.replace(f"{step['line']}\n", f"{step['line']}\n{step['text']}"), encoding="utf-8")
+            touched.append(step["path"])
+        return sorted(set(touched))
+
+
+RECIPES = [
+    Recipe(
+        title="Add a theorem",
+        most_files=3,
+        folder=None,
+        laws=("tests/laws/test_theorems.py", "tests/laws/test_compared.py::test_every_formula_is_compared"),
+        check="import epsilond; assert 0.46 < epsilond.evaluate('epsilond.pure-advantage', epsilon=1.0)"
+        ".outputs['advantage'] < 0.463",
+    ),
+    Recipe(
+        title="Add a calibrator",
+        most_files=2,
+        folder="calibrators/laplace/",
+        laws=("tests/laws/test_calibrators.py", "tests/laws/test_fields.py"),
+        check="import epsilond; assert epsilond.calibrate('laplace', epsilon=1.0, delta=1e-6, rounds=10, "
+        "relation='add-or-remove-one').guarantee.epsilon.upper <= 1.0",
+    ),
+]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of all tracked files as they are, links among them."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        source, target = ROOT / name, tmp_path / name
+        if not name.startswith(("clients/", "openapi/", "app/explorer/vendor/")) and os.path.lexists(source):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+    return tmp_path
+
+
+def run(tree: Path, *command: str) -> None:
+    """Run a tool in the tree, whose packages come before those that are installed."""
+    environment = os.environ | {"PYTHONPATH": f"{tree / 'src'}:{tree}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = (sys.executable, "-m", *command) if not command[0].startswith("-") else (sys.executable, *command)
+    ran = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, f"{' '.join(command)}\n{ran.stdout}{ran.stderr}"
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+def test_a_recipe_works_and_touches_few_files(recipe: Recipe, tree: Path) -> None:
+    touched = recipe.follow(tree)
+    outside = [name for name in touched if recipe.folder is None or not name.startswith(recipe.folder)]
+    assert len(outside) <= recipe.most_files, outside
+    run(tree, "ruff", "check", "--no-cache", *touched)
+    run(tree, "ruff", "format", "--no-cache", "--check", *touched)
+    run(tree, "-c", f"import epsilond; assert epsilond.__file__.startswith({str(tree)!r})")
+    run(tree, "-c", recipe.check)
+    own = [name for name in touched if Path(name).name.startswith("test_")]
+    selected = re.findall(r'^    (?:id|name)="([\w.-]+)"', recipe.text, flags=re.MULTILINE)
+    run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *own)
+    run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *recipe.laws, "-k", " or ".join(selected))
