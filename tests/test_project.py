@@ -25,7 +25,11 @@ EXTRAS = ("cli", "reports", "simulate", "service", "all")
 """What is installed with some of the library's questions, and with the service."""
 READ_AS_FILES = {"fastapi-swagger"}
 """Packages whose files are read and whose code is not imported."""
-IMPORT_NAMES = {"prometheus-client": "prometheus_client", "scikit-learn": "sklearn"}
+IMPORT_NAMES = {
+    "pydantic-settings": "pydantic_settings",
+    "prometheus-client": "prometheus_client",
+    "scikit-learn": "sklearn",
+}
 SERVED_BY = {"starlette": "fastapi", "h11": "uvicorn"}
 """Packages whose names are part of what a declared one hands out, or that it cannot be installed without."""
 
