@@ -44,10 +44,17 @@ ClientSampling = Literal["full", "poisson", "without-replacement"]
 
 # Clients that are drawn ---------------------------------------------------------------------------------------------
 @request
-class Batches:
+class EqualClients:
     """Clients that are alike: how many, and the records of a batch."""
 
     clients: Clients
+    batch_size: BatchSize
+
+
+@request
+class Batches(EqualClients):
+    """Clients that are alike: how many, and the records of a batch."""
+
     batch_size: BatchSize = 1
 
 
@@ -55,7 +62,7 @@ class Batches:
 class DrawnClients:
     """All clients, how they are weighted in the average, and the probability `rate` q that one is drawn in a round."""
 
-    groups: tuple[Batches, ...]
+    groups: tuple[EqualClients, ...]
     weighting: Weighting
     rate: float
 

@@ -42,9 +42,9 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
-    Batches,
     ClientSampling,
     DrawnClients,
+    EqualClients,
     check_groups,
     participants_of,
 )
@@ -64,7 +64,7 @@ Draw = Literal["independent", "fixed-number"]
 
 
 @request
-class GroupOfUsers(Batches):
+class GroupOfUsers(EqualClients):
     """Clients that are alike: how many, the records of a batch, and what is known of their gradients at the optimum.
 
     The standard deviations are those of one record's gradient; a batch of m has them over √m.
