@@ -50,9 +50,31 @@ def filled(path: str, operation: Mapping[str, Any]) -> str:
 
 def texts(app: FastAPI) -> Mapping[Path, str]:
     """Every generated file with its content."""
-    files = {Path("openapi.json"): document(app)}
-    files |= {Path("examples") / f"{name}.json": example for name, example in examples(app)}
-    return {path: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for path, content in files.items()}
+    files = {Path("openapi.json"): _a_line_each(document(app))}
+    for name, example in examples(app):
+        files[Path("examples") / f"{name}.json"] = json.dumps(example, indent=2, ensure_ascii=False) + "\n"
+    return files
+
+
+def _a_line_each(whole: Mapping[str, Any]) -> str:
+    """The document with one line for each operation and each schema: short, and a difference shows what changed."""
+    parts = {name: _compact(part) for name, part in whole.items() if name not in ("paths", "components")}
+    parts["paths"] = _lines({path: _lines(map_of, 2) for path, map_of in whole["paths"].items()}, 1, nested=True)
+    parts["components"] = _lines(
+        {kind: _lines(map_of, 2) for kind, map_of in whole["components"].items()}, 1, nested=True
+    )
+    return _lines(parts, 0, nested=True) + "\n"
+
+
+def _lines(members: Mapping[str, Any], depth: int, *, nested: bool = False) -> str:
+    """An object with each member on a line; `nested` members are JSON texts already."""
+    texts = (f"{_compact(name)}: {member if nested else _compact(member)}" for name, member in members.items())
+    before = "\n" + " " * (depth + 1)
+    return "{" + before + ("," + before).join(texts) + "\n" + " " * depth + "}"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:

@@ -68,6 +68,16 @@ def log1m_exp(x: ArrayLike) -> FloatArray:
     return log_difference(np.zeros_like(values), values)
 
 
+def log_one_minus_exp(x: FloatArray) -> FloatArray:
+    """log(1 − e^x), −inf at 0 and above: `log1m_exp` for arguments that rounding may lift above 0.
+
+    It changes formula at −0.7 instead of −log 2, so that the two may differ in the last place between these.
+    """
+    at = np.minimum(x, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(at > -0.7, np.log(-np.expm1(at)), np.log1p(-np.exp(np.minimum(at, -0.5)))))
+
+
 def log_expm1(x: float) -> float:
     """log(e^x − 1) for x ≥ 0, −inf at 0."""
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf

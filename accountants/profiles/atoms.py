@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Tails
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -62,7 +62,7 @@ class AtomicProfile:
     def _log_delta_at_losses(self) -> FloatArray:
         """log δ at every loss, then beyond the last."""
         _, log_q = self._tails
-        steps = self._places[1:] + log1m_exp(self._places[:-1] - self._places[1:]) + log_q[1:-1]
+        steps = self._places[1:] + log_one_minus_exp(self._places[:-1] - self._places[1:]) + log_q[1:-1]
         terms = np.concatenate(([self.log_infinite_mass, self.log_infinite_mass], steps[::-1]))
         terms[1] = -np.inf
         return np.asarray(np.append(np.logaddexp.accumulate(terms)[1:][::-1], self.log_infinite_mass))
@@ -84,5 +84,5 @@ class AtomicProfile:
         beyond = np.append(self._places, np.inf)[place]
         _, log_q = self._tails
         with np.errstate(invalid="ignore"):
-            step = np.where(np.isinf(beyond), -np.inf, beyond + log1m_exp(at - beyond) + log_q[place])
+            step = np.where(np.isinf(beyond), -np.inf, beyond + log_one_minus_exp(at - beyond) + log_q[place])
         return Enclosure.around(np.asarray(np.logaddexp(self._log_delta_at_losses[place], step)), self.tail_accuracy)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from epsilond.accountants.curve import Pair
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference, log_normal_tail
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp, log_difference, log_normal_tail
 from epsilond.accountants.profiles.atoms import AtomicProfile
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Noise:
             apart = self.step if self.kind == "geometric" else 0.0
             norm = -np.log1p(np.exp(-self.step)) if self.kind == "geometric" else np.log(0.5)
             nearest = np.where(above, low - mean, mean - high + apart)
-            return np.asarray(norm - nearest + log1m_exp(low - high))
+            return np.asarray(norm - nearest + log_one_minus_exp(low - high))
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:

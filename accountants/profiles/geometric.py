@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Pair, Tails
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.profiles.amplification import outward
 from epsilond.accountants.profiles.gaussian import ZeroProfile
 
@@ -56,7 +56,7 @@ class GeometricProfile:
         tail = -self.decay_rate * y - self._log_total
         if self.levels is None:
             return tail
-        return np.asarray(tail + log1m_exp(-self.decay_rate * np.maximum(float(self.levels + 1) - y, 0.0)))
+        return np.asarray(tail + log_one_minus_exp(-self.decay_rate * np.maximum(float(self.levels + 1) - y, 0.0)))
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
@@ -68,8 +68,8 @@ class GeometricProfile:
         nearest, count = (left, self.shift) if left >= 1 else (1 - left, self.levels + left)
         if count <= 0:
             return 0.0, -math.inf
-        tail = -self.decay_rate * nearest - self._log_total + log1m_exp(np.asarray(-self.decay_rate * count))
-        rest = log1m_exp(np.asarray(tail))
+        tail = -self.decay_rate * nearest - self._log_total + log_one_minus_exp(np.asarray(-self.decay_rate * count))
+        rest = log_one_minus_exp(np.asarray(tail))
         return (float(tail), float(rest)) if left >= 1 else (float(rest), float(tail))
 
     @property
@@ -92,7 +92,7 @@ class GeometricProfile:
         lowest = self._lowest(np.asarray(epsilon, dtype=np.float64))
         some = lowest >= self._least
         inside = np.where(some, lowest, self._least)
-        log_p = log1m_exp(self.log_at_least(inside + 1.0))
+        log_p = log_one_minus_exp(self.log_at_least(inside + 1.0))
         log_q = self.log_at_least(self.shift - inside)
         return Tails(np.where(some, log_p, self.log_infinite_mass), np.where(some, log_q, -np.inf))
 
@@ -104,14 +104,18 @@ class GeometricProfile:
         lowest = np.where(some, lowest, first)
         count = lowest - first + 1.0
         gap = np.minimum(epsilon - rate * (self.shift - 2.0 * lowest), 0.0)
-        nearest = -rate * lowest + log1m_exp(gap)
-        others = -rate * first + log1m_exp(-rate * (count - 1.0))
-        inner = log1m_exp(-rate * count) + np.logaddexp(nearest, others) - total
+        nearest = -rate * lowest + log_one_minus_exp(gap)
+        others = -rate * first + log_one_minus_exp(-rate * (count - 1.0))
+        inner = log_one_minus_exp(-rate * count) + np.logaddexp(nearest, others) - total
         terms = np.logaddexp(np.where(some, inner, -np.inf), self.log_infinite_mass)
         if self._least > 0:
             return np.asarray(terms)
-        kept = 0.0 if self.levels is None else float(log1m_exp(np.asarray(-rate * (self.levels - self.shift + 1.0))))
-        return np.asarray(np.logaddexp(terms, kept - total + log1m_exp(epsilon - rate * self.shift)))
+        kept = (
+            0.0
+            if self.levels is None
+            else float(log_one_minus_exp(np.asarray(-rate * (self.levels - self.shift + 1.0))))
+        )
+        return np.asarray(np.logaddexp(terms, kept - total + log_one_minus_exp(epsilon - rate * self.shift)))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """The formula above; roundings of the atoms' places are charged as shifts of ε."""

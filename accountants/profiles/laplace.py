@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Pair, Tails
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.profiles.amplification import log_complement
 from epsilond.accountants.profiles.gaussian import ZeroProfile
 
@@ -45,8 +45,8 @@ class LaplaceProfile:
         """log(1 − e^{(ε − s)/2}) at both ends of the shift."""
         at = np.asarray(epsilon, dtype=np.float64)
         low, high = (self.shift * (1 + side * 3 * UNIT_ROUNDOFF) for side in (-1, 1))
-        lower = log1m_exp(0.5 * (at - low))
-        upper = log1m_exp(0.5 * (at - high))
+        lower = log_one_minus_exp(0.5 * (at - low))
+        upper = log_one_minus_exp(0.5 * (at - high))
         return Enclosure(Enclosure.around(lower, ACCURACY).lower, Enclosure.around(upper, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -85,7 +85,7 @@ class OppositeLaplaceProfile:
         at = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(at), math.log(self.rate)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + at + abs(log_rate))
-        ends = (log_rate + log1m_exp(log_u + side * slack) for side in (1, -1))
+        ends = (log_rate + log_one_minus_exp(log_u + side * slack) for side in (1, -1))
         lower, upper = (Enclosure.around(end, ACCURACY) for end in ends)
         return Enclosure(lower.lower, upper.upper)
 

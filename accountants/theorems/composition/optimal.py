@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.special import log1m_exp
+from epsilond.accountants.numerics.special import log_one_minus_exp
 from epsilond.accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import CompositionInputs
@@ -72,7 +72,7 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
     All terms are positive and summed in logarithms. Accuracy: 1e-12 times 1 + |value| for k ≤ 10^6.
     """
     misses = np.arange(index, dtype=np.float64)
-    log_terms = log_binomial(runs, misses, epsilon=epsilon) + log1m_exp(-2.0 * (index - misses) * epsilon)
+    log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)
     log_excess = float(logsumexp(log_terms)) if index else -math.inf
     if not math.isfinite(log_delta):
         return min(log_excess, 0.0)
