@@ -13,6 +13,7 @@ from epsilond.app.http.problems import FieldError, Problem
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator
 
+MOST_SHOWN = 20
 LONGEST_COMPARED = 64
 
 
@@ -99,11 +100,12 @@ def pascal(name: str) -> str:
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
-    """Nothing has this name; the problem lists those that are near it, or all if there are few."""
+    """Nothing has this name; the problem lists those that are near it, or all if there are few, else the first."""
     known = sorted(names)
     near = difflib.get_close_matches(name[:LONGEST_COMPARED].lower(), known, n=5, cutoff=0.5)
-    shown = near or known[:20]
-    detail = f"There is no {what} of this name. {'Near it' if near else 'There are'}: {', '.join(shown) or 'none'}."
+    shown = near or known[:MOST_SHOWN]
+    said = "Near it" if near else "There are" if len(known) <= MOST_SHOWN else "The first of those there are"
+    detail = f"There is no {what} of this name. {said}: {', '.join(shown) or 'none'}."
     return Problem(
         "not-found", detail, FieldError(parameter=what, message="is unknown", allowed=", ".join(shown) or None)
     )

@@ -4,9 +4,8 @@ import json
 import re
 
 import pytest
-from typer.main import get_command
 
-from epsilond.commands.line import line
+from epsilond.commands.line import FAMILIES
 from scripts.render_docs import render
 from tests.documents import ROOT
 
@@ -26,7 +25,7 @@ def test_a_table_whose_place_is_gone_is_not_left_out_in_silence():
 def test_commands_that_are_named_exist():
     named = {words.split()[1] for words in INLINE if re.match(r"epsilond [a-z]", words)}
     assert {"report", "verify"} <= named
-    assert named <= set(get_command(line).list_commands(None))  # type: ignore[arg-type]
+    assert named <= set(FAMILIES)
 
 
 def test_paths_that_are_named_are_served():

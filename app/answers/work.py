@@ -30,6 +30,9 @@ ONE_THREAD: Mapping[str, str] = dict.fromkeys(
 """Workers share the cores among themselves, and the order of a sum must not depend on how many there are."""
 
 
+LISTS = ("CALIBRATORS", "THEOREMS", "RULES")
+"""Names of lists whose members are imported when the list is first asked for."""
+
 PR_SET_PDEATHSIG = 1
 """Of Linux's prctl: the signal that this process gets when the thread that started it ends."""
 
@@ -140,7 +143,9 @@ def prepare(worker: Worker) -> None:
     """
     end_with(worker.service)
     for module in worker.modules:
-        import_module(module)
+        imported = import_module(module)
+        for listed in LISTS:
+            getattr(imported, listed, None)
     os.nice(worker.nicer)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)

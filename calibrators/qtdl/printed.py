@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, true_delta
 from epsilond.calibrators.answer import Caution, Communication, CommunicationBeside, Ends, PrintedReading, TrueFigures
 from epsilond.calibrators.cautions import failing_conditions, noise_below
-from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
+from epsilond.calibrators.envelope import Asked, claims, condition_answers, shown, true_figures
 from epsilond.calibrators.problem import Target
 
 if TYPE_CHECKING:
@@ -54,8 +54,17 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     question, noise = noise_of_theorem_1(problem, problem.epsilon)
     claim = Target(problem.epsilon, -problem.dimension * math.log(2.0))
     if not noise:
-        found = shown(question, claims=claims(claim), parameters={})
-        return (replace(found, evaluations=()),)
+        conditions = (one.at(question.inputs) for one in THEOREM_1.conditions if one.checked)
+        return (
+            PrintedReading(
+                theorem=THEOREM_1.id,
+                reading="statement",
+                status=THEOREM_1.status,
+                parameters={},
+                claims=claims(claim),
+                conditions=condition_answers(conditions),
+            ),
+        )
     extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
     return (shown(question, claims=claims(claim), parameters=noise | extra, true=figures_at(question, claim)),)
 

@@ -93,7 +93,7 @@ __all__ = ["ENGINE_VERSION", *_HOME]  # noqa: PLE0604 (they are strings)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME]
+    return sorted({*globals(), *_HOME} - {"Mapping", "TYPE_CHECKING", "import_module"})
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours

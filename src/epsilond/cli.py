@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
+from epsilond.accountants import ENGINE_VERSION
 from epsilond.extras import MissingExtra, extra
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the command that the arguments name. The version is told without the packages of the command line."""
+    if sys.argv[1:] == ["--version"]:
+        sys.stdout.write(f"{ENGINE_VERSION}\n")
+        return
     try:
         with extra("cli", "the command line"):
             from epsilond.commands.line import line  # noqa: PLC0415  only then can it be said what is missing

@@ -13,10 +13,10 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from epsilond import cli
 from epsilond.app.http import keys
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
+from epsilond.commands.line import line as command_line
 from tests.app import toys
 from tests.app.conftest import PATIENT, problem, serving
 
@@ -169,14 +169,14 @@ def test_a_file_that_is_not_there_is_told_at_start(tmp_path: Path) -> None:
 
 def test_the_command_prints_a_key_once_and_its_line(tmp_path: Path) -> None:
     file = tmp_path / "keys.jsonl"
-    printed = CliRunner().invoke(cli.main, ["keys", "new", "ada", "--jobs", "3", "--requests-per-minute", "60"])
+    printed = CliRunner().invoke(command_line, ["keys", "new", "ada", "--jobs", "3", "--requests-per-minute", "60"])
     assert printed.exit_code == 0
     key, line = printed.stdout.split()
     assert json.loads(line) == {
         "name": "ada", "sha256": keys.digest(key), "limits": {"requests_per_minute": 60, "jobs": 3}
     }  # fmt: skip
     file.write_text(line)
-    added = CliRunner().invoke(cli.main, ["keys", "new", "bob", "--file", str(file)])
+    added = CliRunner().invoke(command_line, ["keys", "new", "bob", "--file", str(file)])
     assert added.exit_code == 0
     known = keys.Keys(keys.read(file))
     assert known.caller(key).name == "ada"  # type: ignore[union-attr]
@@ -187,21 +187,21 @@ def test_the_command_prints_a_key_once_and_its_line(tmp_path: Path) -> None:
 
 def test_a_file_made_by_the_command_is_its_owners_alone(tmp_path: Path) -> None:
     file = tmp_path / "keys.jsonl"
-    assert CliRunner().invoke(cli.main, ["keys", "new", "ada", "--file", str(file)]).exit_code == 0
+    assert CliRunner().invoke(command_line, ["keys", "new", "ada", "--file", str(file)]).exit_code == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("arguments", [["a b"], ["ada", "--file", "/none/keys.jsonl"], ["ada", "--jobs", "0"]])
 def test_a_command_that_cannot_be_is_refused(arguments: list[str]) -> None:
-    assert CliRunner().invoke(cli.main, ["keys", "new", *arguments]).exit_code == 2
+    assert CliRunner().invoke(command_line, ["keys", "new", *arguments]).exit_code == 2
 
 
 def test_a_line_that_is_refused_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "keys"
-    first = CliRunner().invoke(cli.main, ["keys", "new", "research", "--file", str(file), "--jobs", "3"])
+    first = CliRunner().invoke(command_line, ["keys", "new", "research", "--file", str(file), "--jobs", "3"])
     assert first.exit_code == 0
     before = file.read_text()
-    second = CliRunner().invoke(cli.main, ["keys", "new", "research", "--file", str(file)])
+    second = CliRunner().invoke(command_line, ["keys", "new", "research", "--file", str(file)])
     assert second.exit_code == 2
     assert "other limits" in second.stderr
     assert file.read_text() == before

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from threading import Event
@@ -51,7 +51,7 @@ class Served:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Of services that follow one another over one file."""
-    return replace(PATIENT, store_path=str(tmp_path / "jobs.sqlite"))
+    return PATIENT.model_copy(update={"store_path": str(tmp_path / "jobs.sqlite")})
 
 
 @pytest.fixture

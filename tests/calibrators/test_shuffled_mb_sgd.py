@@ -12,6 +12,7 @@ from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidIn
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.shuffling.batches import BOTH_DRAWS
 from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
@@ -41,12 +42,14 @@ def chosen(asked: list[Run] | None = None, **changes: Any) -> Choice:
     """The choice where every certificate is a stand-in; the runs that were certified go to `asked`."""
     seen = problem(**changes)
 
-    def certified(run: Run) -> float:
-        if asked is not None:
-            asked.append(run)
-        return stand_in(seen, run)
+    class StandIn(Certificates):
+        def noise_std(self, run: Any = None) -> float:
+            if asked is not None:
+                asked.append(run)
+            return stand_in(seen, run)
 
-    return choose_run(seen, certified)
+    assert CALIBRATOR.family is not None
+    return choose_run(seen, StandIn(CALIBRATOR.family, seen))
 
 
 def codes(answer: Calibration) -> set[str]:

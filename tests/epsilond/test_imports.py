@@ -102,9 +102,13 @@ def test_the_command_line_needs_no_other_extra(arguments):
 @pytest.mark.parametrize(
     ("package", "arguments", "said"),
     [
-        ("typer", ["--version"], "the command line needs typer, which is not installed: pip install 'epsilond[cli]'"),
+        ("typer", ["theorems"], "the command line needs typer, which is not installed: pip install 'epsilond[cli]'"),
         ("fastapi", ["serve"], "the service needs fastapi, which is not installed: pip install 'epsilond[service]'"),
-        ("jinja2", ["verify", "x"], "a report needs jinja2, which is not installed: pip install 'epsilond[reports]'"),
+        (
+            "jinja2",
+            ["verify", __file__],
+            "a report needs jinja2, which is not installed: pip install 'epsilond[reports]'",
+        ),
     ],
 )
 def test_a_command_says_which_extra_it_needs(package, arguments, said):

@@ -285,7 +285,7 @@ def test_any_grouping_of_blocks_gives_the_same_bits() -> None:
 
 
 def test_one_path_with_all_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("witness.KINDS", (AUDIT,))
+    monkeypatch.setattr("epsilond.witness.kinds.KINDS", (AUDIT,))
     asked = audit(GAUSSIAN)
     prepared = simulation.prepare(asked)
     blocks = [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]

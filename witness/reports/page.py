@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from epsilond.accountants.bibliography import WORKS
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
+from epsilond.extras import extra
 from epsilond.witness.reports import numbers, words
 from epsilond.witness.reports.meanings import ADVANTAGE, meaning_of, name_of, true_positives
 from epsilond.witness.reports.profile import drawing
@@ -53,7 +54,8 @@ def render(record: Mapping[str, Any], seal: str) -> str:
 @cache
 def _template() -> Template:
     """The one template: whatever is put into it is escaped, and what is missing is an error."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
+    with extra("reports", "a report"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
 
     environment = Environment(
         loader=PackageLoader("epsilond.witness.reports", "templates"),

@@ -28,9 +28,6 @@ from epsilond.witness.reports.record import (
     without_data,
 )
 
-with extra("reports", "a report"):
-    from jinja2 import TemplateError
-
 Outcome = Literal[
     "exactly", "within-the-certificate", "another-engine", "not-confirmed", "contradicts", "refused", "broken"
 ]
@@ -96,6 +93,7 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str,
         InvalidInput: no such algorithm, a date that is none, or a request that no run can have.
         NoCertificate: nothing can be certified.
     """
+    _template_errors()
     asked = question(kind, algorithm)
     return make(asked, read(asked.problem, request), request, date)
 
@@ -112,11 +110,24 @@ def verify(page: str) -> Verification:
         >>> epsilond.verify("<html></html>").outcome
         'broken'
     """
+    _template_errors()
     try:
         found = opened(page)
         return _confirmed(found, page)
     except Broken as error:
         return Verification(outcome="broken", reason=str(error))
+
+
+def _template_errors() -> type[Exception]:
+    """What the template engine raises.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    with extra("reports", "a report"):
+        from jinja2 import TemplateError  # noqa: PLC0415 (for those who make or check a report)
+
+    return TemplateError
 
 
 def read_page(path: Path) -> str:
@@ -211,7 +222,7 @@ def _written_alike(found: Mapping[str, Any], page: str) -> bool:
     unsealed = {name: item for name, item in found.items() if name not in ("hash", "page")}
     try:
         return sealed(unsealed, render) == page
-    except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+    except (_template_errors(), ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return False
 
 

@@ -199,7 +199,7 @@ def test_the_first_convex_term_balances_the_third_only_with_one_power_of_smoothn
 
 @pytest.mark.parametrize("seed", range(30))
 def test_at_the_threshold_client_sampling_costs_as_much_as_the_rest(seed: int) -> None:
-    """F-29 and F-32: the term of v at the threshold is the sum of the others, exactly."""
+    """The term of v at the threshold is the sum of the others, exactly."""
     for changes in ({"strong_convexity": 0.0}, {}):
         run = random_run(seed, **changes)
         at = random_run(seed, heterogeneity=heterogeneity_threshold(run), **changes)
