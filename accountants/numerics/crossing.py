@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from scipy.optimize import brentq
-
 from epsilond.accountants.curve import LARGEST_EPSILON
 
 if TYPE_CHECKING:
@@ -49,6 +47,8 @@ def crossing(end: Callable[[float], float], log_delta: float, guess: Guess) -> C
 
     bracket = _bracket(excess, guess)
     if bracket is not None:
+        from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+
         # A value of exactly the target may be a plateau, whose left end is wanted: no root to stop at.
         root = brentq(lambda epsilon: excess(epsilon) or -1.0, *bracket, xtol=_ABSOLUTE, rtol=_RELATIVE)
         # It may have come from one side alone.

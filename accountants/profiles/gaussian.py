@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcx, logsumexp, softmax
 
 from epsilond.accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Tails
@@ -198,6 +197,8 @@ class GaussianPair(Pair):
         most = mu * (0.5 * mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
         if not (most < LARGEST_EPSILON and excess(0.0) > 0.0 > excess(most)):
             return None
+        from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+
         root = float(brentq(excess, 0.0, most, rtol=1e-14))
         step = 1e-6 * root
         steepness = (excess(root - step) - excess(root)) / step if step > 0.0 else 0.0

@@ -60,8 +60,7 @@ def tidy(document: Schema) -> Schema:
     for parameter in _parameters(document):
         if parameter["in"] == "header":
             parameter["schema"] = _one_string(parameter["schema"])
-    schemas = {name.rstrip("_"): schema for name, schema in document["components"]["schemas"].items()}
-    document["components"]["schemas"] = schemas
+    schemas = document["components"]["schemas"]
     _require_tags(schemas)
     for name in _answered(document):
         for member in schemas[name].get("properties", {}).values():
@@ -90,14 +89,12 @@ def without_null(schema: Schema) -> Schema:
 
 
 def _plain(schema: Schema) -> Schema:
-    """Without null, with whole bounds for whole numbers, and without the underscore of names that Python has taken."""
+    """Without null, and with whole bounds for whole numbers."""
     schema = without_null(schema)
     if schema.get("type") == "integer":
         schema |= {key: int(Decimal(repr(schema[key]))) for key in BOUNDS if key in schema}  # 1e24 is 10**24
     if isinstance(schema.get("$ref"), str):
-        schema["$ref"] = schema["$ref"].rstrip("_").replace(ProblemDocument.__name__, "Problem")
-    if isinstance(schema.get("title"), str):
-        schema["title"] = schema["title"].rstrip("_")
+        schema["$ref"] = schema["$ref"].replace(ProblemDocument.__name__, "Problem")
     return schema
 
 

@@ -3,7 +3,7 @@
 Source: Das et al. 2021, Algorithm 1. Every client of a round descends E steps on its full gradient, its update is
 normalised, each coordinate is rounded at random to a multiple of 1/s, and independent truncated discrete Laplace noise
 is added; the server moves by β times the mean of the messages. Models are not projected, as the paper does not.
-Rounding and noise are exact samplers: see `fast_mechanisms`.
+Rounding and noise are exact samplers: see `simulators/mechanisms/fast.py`.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class Run:
 
     @property
     def count(self) -> int:
-        """How many steps, for `contraction_sums`.
+        """How many steps, for `factor_sums`.
 
         Raises:
             BeyondBudget: more steps than can be gone through one by one.
