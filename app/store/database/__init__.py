@@ -1,0 +1,1 @@
+"""The databases that a store stands on: an SQLite file or memory, and PostgreSQL."""

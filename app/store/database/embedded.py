@@ -1,0 +1,32 @@
+"""SQLite, which one service has for itself: a file, or memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import StaticPool
+
+from epsilond.app.store.database.file import MEMORY
+
+
+def engine_of(url: URL) -> Engine:
+    """Connections to an SQLite file, or the one connection as long as which a database in memory lives."""
+    in_memory = url.database in MEMORY
+    one = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if in_memory else {}
+    engine = create_engine(url, hide_parameters=True, **one)
+
+    @event.listens_for(engine, "connect")
+    def durable(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below: the driver would leave tables out of them
+        if not in_memory:
+            for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+                connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

@@ -1,0 +1,71 @@
+"""PostgreSQL, which replicas share: its URL, its connections, and one migration at a time."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import URL
+
+from epsilond.extras import extra
+
+NAMES: Final = ("postgresql", "postgres", "postgresql+psycopg")
+CONNECTIONS: Final = 5
+SECONDS: Final = 5
+"""Longest that a connection may take to come about, to be lent, or a lock to be given."""
+STATEMENT_SECONDS: Final = 20
+"""Longest that one statement may take: enough to write a large result, and no more than a client waits."""
+MIGRATION_SECONDS: Final = 600
+MIGRATIONS: Final = 0x6570_7369_6C6F_6E64
+"""The advisory lock of who migrates: `epsilond` in ASCII."""
+
+
+def engine_of(url: URL) -> Engine:
+    """Connections to PostgreSQL. A database that is gone costs seconds, not the minutes that TCP would wait.
+
+    Raises:
+        MissingExtra: psycopg is not installed.
+        OSError: the URL names another driver.
+    """
+    if url.drivername not in NAMES:
+        raise OSError(errno.EINVAL, "the driver is psycopg; write postgresql://… without another driver")
+    with extra("postgresql", "a store on PostgreSQL"):
+        import psycopg  # noqa: F401, PLC0415 (an extra)
+    chosen: dict[str, Any] = {
+        "connect_timeout": SECONDS,
+        "application_name": "epsilond",
+        "keepalives_idle": SECONDS,
+        "keepalives_interval": SECONDS,
+        "keepalives_count": 2,
+        "tcp_user_timeout": 3 * SECONDS * 1000,
+    }
+    chosen = {name: value for name, value in chosen.items() if name not in url.query}
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        connect_args={
+            **chosen,
+            "prepare_threshold": None,
+        },  # a pooler between us may give each transaction another server
+        hide_parameters=True,
+        pool_size=CONNECTIONS,
+        pool_timeout=SECONDS,
+        pool_pre_ping=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def limited(connection: Any, _: Any) -> None:
+        connection.autocommit = True
+        connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+        connection.execute(f"SET lock_timeout = '{SECONDS}s'")
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{STATEMENT_SECONDS}s'")
+        connection.autocommit = False
+
+    return engine
+
+
+def alone_with_tables(connection: Connection) -> None:
+    """Wait until no other replica migrates, and keep the others waiting until this transaction ends."""
+    connection.execute(text(f"SET LOCAL statement_timeout = '{MIGRATION_SECONDS}s'"))
+    connection.execute(text(f"SET LOCAL lock_timeout = '{MIGRATION_SECONDS}s'"))
+    connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATIONS})"))

@@ -1,0 +1,100 @@
+"""Jobs of every kind, and seconds of service; the simulations of version 0.2.0 become jobs."""
+
+from __future__ import annotations
+
+import time
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+RELEASED = (
+    "sequence", "id", "kind", "status", "created", "started", "ended", "blocks", "blocks_done", "seconds",
+    "engine_version", "owner", "idempotency_key", "fingerprint", "request", "result", "problem", "size",
+)  # fmt: skip
+"""The columns of `simulations` in version 0.2.0."""
+COPY = """
+    INSERT INTO jobs (sequence, id, kind, name, state, created, started, ended, steps, steps_done, seconds,
+        engine_version, owner, caller, idempotency_key, fingerprint, request, media_type, result, problem, size,
+        attempt, lost, cancel_requested, queued_tick, ended_tick)
+    SELECT sequence, id, 'simulation', kind, CASE status WHEN 'running' THEN 'queued' ELSE status END, created,
+        CASE status WHEN 'running' THEN NULL ELSE started END, ended, blocks, blocks_done, seconds,
+        engine_version, owner, owner, idempotency_key, fingerprint, request,
+        CASE WHEN result IS NULL THEN NULL ELSE 'application/json' END, result, problem, size,
+        0, 0, :no, 0, CASE WHEN ended IS NULL THEN NULL ELSE 0 END
+    FROM simulations
+"""
+"""What ran was left by the service before, which had the database for itself: it waits again."""
+
+
+def upgrade() -> None:
+    """Make the tables, and move the simulations of version 0.2.0 into them if there are any.
+
+    Raises:
+        OSError: there is a table `simulations` that no released version made.
+    """
+    connection = op.get_bind()
+    _make_tables()
+    op.bulk_insert(
+        sa.table("ticks", sa.column("id"), sa.column("seconds"), sa.column("counted")),
+        [{"id": 1, "seconds": 0.0, "counted": time.time()}],
+    )
+    there = sa.inspect(connection)
+    if not there.has_table("simulations"):
+        return
+    missing = sorted({*RELEASED} - {str(column["name"]) for column in there.get_columns("simulations")})
+    if missing:
+        raise OSError(0, f"its table of simulations is of another version (no {', '.join(missing)})")
+    connection.execute(sa.text(COPY), {"no": False})
+    if connection.dialect.name == "postgresql":
+        op.execute("SELECT setval(pg_get_serial_sequence('jobs', 'sequence'), max(sequence)) FROM jobs")
+    op.drop_table("simulations")
+
+
+def _make_tables() -> None:
+    op.create_table(
+        "jobs",
+        sa.Column("sequence", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+        sa.Column("id", sa.String(64), nullable=False),
+        sa.Column("kind", sa.String(64), nullable=False),
+        sa.Column("name", sa.String(255), nullable=False),
+        sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("created", sa.Double, nullable=False),
+        sa.Column("started", sa.Double),
+        sa.Column("ended", sa.Double),
+        sa.Column("steps", sa.BigInteger, nullable=False),
+        sa.Column("steps_done", sa.BigInteger),
+        sa.Column("seconds", sa.Double),
+        sa.Column("seconds_left", sa.Double),
+        sa.Column("engine_version", sa.String(64), nullable=False),
+        sa.Column("owner", sa.String(255), nullable=False),
+        sa.Column("caller", sa.String(255), nullable=False),
+        sa.Column("idempotency_key", sa.String(255)),
+        sa.Column("fingerprint", sa.String(64), nullable=False),
+        sa.Column("request", sa.LargeBinary, nullable=False),
+        sa.Column("media_type", sa.String(255)),
+        sa.Column("result", sa.LargeBinary),
+        sa.Column("problem", sa.LargeBinary),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("attempt", sa.Integer, nullable=False),
+        sa.Column("lost", sa.Integer, nullable=False),
+        sa.Column("replica", sa.String(255)),
+        sa.Column("lease_until", sa.Double),
+        sa.Column("cancel_requested", sa.Boolean, nullable=False),
+        sa.Column("queued_tick", sa.Double, nullable=False),
+        sa.Column("ended_tick", sa.Double),
+        sa.UniqueConstraint("id", name="jobs_id"),
+        sa.UniqueConstraint("owner", "idempotency_key", name="jobs_idempotency_key"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("jobs_by_owner", "jobs", ["owner", "sequence"])
+    op.create_index("jobs_by_state", "jobs", ["state", "sequence"])
+    op.create_index("jobs_by_end", "jobs", ["ended_tick"])
+    op.create_table(
+        "ticks",
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("seconds", sa.Double, nullable=False),
+        sa.Column("counted", sa.Double, nullable=False),
+    )

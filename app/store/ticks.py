@@ -1,0 +1,29 @@
+"""Seconds of service, which retention goes by: unlike a clock, they never go back and never leap."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, case, select, update
+
+from epsilond.app.store.database.transactions import Database
+from epsilond.app.store.tables import TICKS
+
+DAY: Final = 86_400.0
+MOST_STEP: Final = 3600.0
+"""Most seconds that are counted at a time, whatever the clock says; so they are to be counted at least once an hour."""
+
+
+def ticks(database: Database) -> ColumnElement[float]:
+    """Seconds of service up to now: those counted, and those since then."""
+    return select(TICKS.c.seconds + _since(database)).scalar_subquery()
+
+
+def count(database: Database, connection: Connection) -> None:
+    """Count the seconds since the last time; several replicas together count each second once."""
+    connection.execute(update(TICKS).values(seconds=TICKS.c.seconds + _since(database), counted=database.now()))
+
+
+def _since(database: Database) -> ColumnElement[float]:
+    since = database.now() - TICKS.c.counted
+    return case((since < 0.0, 0.0), (since > MOST_STEP, MOST_STEP), else_=since)
