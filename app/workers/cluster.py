@@ -1,0 +1,158 @@
+"""Steps of jobs on a Dask cluster, and here where the cluster fails: it makes jobs faster, and none depends on it.
+
+The event loop only waits: connecting, pickling and sending happen in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from epsilond.app.metrics import Metrics
+from epsilond.app.workers.pickled import run_pickled
+from epsilond.app.workers.work import Computation, Outcome
+from epsilond.executors import CONNECT_SECONDS, RETRIES, ClusterError, connected, result_of
+from epsilond.extras import extra
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+TRIES = 2
+"""How often a step is given to the cluster before it is run here."""
+AWAY_SECONDS = 30.0
+"""A cluster that could not be reached is left alone for so long."""
+LOOK_SECONDS = 5.0
+"""How often a step that takes long looks whether the cluster still has workers."""
+
+
+class Cluster:
+    """The cluster at an address, between entering and leaving `running()`.
+
+    `locally` runs a computation of a caller in a worker of this service.
+
+    Raises:
+        MissingExtra: distributed is not installed.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        metrics: Metrics,
+        locally: Callable[[Computation, str], Awaitable[Outcome]],
+        *,
+        away_seconds: float = AWAY_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        with extra("dask", "a Dask cluster"):
+            import distributed  # noqa: F401, PLC0415  said before anything is started
+        self._address = address
+        self._metrics = metrics
+        self._locally = locally
+        self._away_seconds = away_seconds
+        self._look_seconds = look_seconds
+        self._log = structlog.get_logger()
+        self._client: Client | None = None
+        self._not_before = 0.0
+        self._connecting = anyio.Lock()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The cluster is used. One that is away is tried again when there is work, but not too often."""
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is logged here, in words
+        try:
+            with suppress(ClusterError):
+                await self._connected()
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._close)
+
+    async def places(self) -> int:
+        """How many computations it runs at one time; 0 while it is away."""
+        try:
+            client = await self._connected()
+            return sum((await to_thread.run_sync(client.nthreads)).values())
+        except (ClusterError, OSError):
+            return 0
+
+    async def run(self, computation: Computation, caller: str) -> Outcome:
+        """The outcome of a caller's computation. Cancelling forgets it; a worker that has begun it goes on to its end.
+
+        Raises:
+            Exception: what is asked cannot be pickled, or what `locally` raises.
+        """
+        work = await to_thread.run_sync(pickle.dumps, computation, pickle.HIGHEST_PROTOCOL)
+        for _ in range(TRIES):
+            try:
+                outcome = await self._on_cluster(work)
+            except Exception as failure:  # noqa: BLE001 (the cluster's: what the work raises is an outcome)
+                self._log.warning("cluster failed", reason=str(failure) or type(failure).__name__)
+            else:
+                self._metrics.cluster_steps.labels("cluster").inc()
+                return outcome
+        self._metrics.cluster_steps.labels("here").inc()
+        return await self._locally(computation, caller)
+
+    async def _on_cluster(self, work: bytes) -> Outcome:
+        """Raises ClusterError, or whatever else a cluster may do to work that it is given."""
+        client = await self._connected()
+        executor = client.get_executor(pure=False, retries=RETRIES)
+        future = await to_thread.run_sync(executor.submit, run_pickled, work)
+        try:
+            await self._ended(future, client)
+            outcome: Outcome = await to_thread.run_sync(pickle.loads, result_of(future))
+            return outcome
+        finally:
+            future.cancel()
+
+    async def _ended(self, future: Future[bytes], client: Client) -> None:
+        """Wait for a step, as long as anybody may work at it.
+
+        Raises:
+            ClusterError: the cluster has no workers.
+        """
+        loop, ended = asyncio.get_running_loop(), anyio.Event()
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+        while not ended.is_set():
+            with anyio.move_on_after(self._look_seconds):
+                await ended.wait()
+            if not ended.is_set() and not await to_thread.run_sync(client.nthreads):
+                raise ClusterError("the cluster has no workers left")
+
+    async def _connected(self) -> Client:
+        """The client, which is made if there is none.
+
+        Raises:
+            ClusterError: the cluster cannot be used now.
+        """
+        async with self._connecting:
+            if self._client is not None and self._client.status == "running":
+                return self._client
+            if time.monotonic() < self._not_before:
+                raise ClusterError("the cluster is away")
+            self._not_before = time.monotonic() + self._away_seconds
+            await to_thread.run_sync(self._close)
+            try:
+                self._client = await to_thread.run_sync(connected, self._address)
+            except ClusterError as error:
+                self._log.warning("cluster away", reason=str(error))
+                raise
+            self._log.info("cluster connected", address=self._address)
+            self._not_before = 0.0
+            return self._client
+
+    def _close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(OSError):  # a scheduler that is gone is told nothing
+                client.close(timeout=CONNECT_SECONDS)

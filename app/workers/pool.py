@@ -1,0 +1,427 @@
+"""The worker processes of the service: who gets a place, who has to give it back, and warm workers to take it.
+
+Each lane has its places. A task on a place runs in a worker process; killing it is the only way to stop a computation
+in C, and costs a fork. So that nobody waits for that fork, there is always a warm worker for every free place, and some
+to spare. Everything here happens in the event loop; whatever blocks happens in the threads of `Process` and
+`ForkServer`, so that nothing a client does can interrupt the start of a process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from epsilond.app.http.problems import Problem
+from epsilond.app.metrics import Metrics
+from epsilond.app.settings import Settings
+from epsilond.app.workers.forkserver import ForkServer
+from epsilond.app.workers.process import Process
+from epsilond.app.workers.queues import FairQueue
+from epsilond.app.workers.task import LANES, Cause, Lane, Task, TurnedAway
+from epsilond.app.workers.usage import Usage
+from epsilond.app.workers.work import Computation, Failed, Outcome
+
+NICER = 5
+"""How far behind the event loop computations are that somebody waits for."""
+NICER_JOBS = 15
+"""Behind the event loop, and behind what somebody waits for."""
+TURN_SECONDS = 1.0
+"""After so long a question lets others that wait go before it, and goes on at the priority of jobs."""
+LATE_SECONDS = 5.0
+"""So long a question past its deadline keeps its place, if the background is full, while another caller waits."""
+SOON = 0.05
+"""A clock that calls back may be so much ahead of the other, in seconds."""
+TRIES: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
+"""How many workers a task of each lane may cost before it has failed; a long one meets more that others end."""
+STARTS = 8
+"""How often it is given to a worker; one that had died before it began does not count as a try."""
+LONGEST_RETRY = 600
+"""Most seconds that a caller who is turned away is told to wait."""
+NEWEST = 0.1
+"""Weight of the newest duration in their mean."""
+
+
+class Pool:
+    """The workers of one event loop. They live between entering and leaving `running()`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        modules: tuple[str, ...],
+        charge: Callable[[str, float], None] | None = None,
+    ) -> None:
+        """A pool whose workers have imported `modules`.
+
+        `charge` is called with the caller and the processor time, in seconds, of each task that ends.
+        """
+        self.ready = False
+        """Whether a worker has answered, and the service is not stopping."""
+        self._settings = settings
+        self._metrics = metrics
+        self._modules = modules
+        self._charge = charge
+        self._log = structlog.get_logger()
+        self._places: dict[Lane, int] = {
+            "read": settings.readers,
+            "question": settings.workers,
+            "job": settings.job_workers,
+        }
+        rooms: dict[Lane, int] = dict.fromkeys(LANES, settings.queue) | {"job": settings.job_queue}
+        self._queues = {lane: FairQueue(rooms[lane], settings.caller_queue) for lane in LANES}
+        self._seconds = dict.fromkeys(LANES, 1.0)
+        self._usage = Usage()
+        self._idle: list[Process] = []
+        self._idle_low: list[Process] = []
+        self._running: dict[Task, Process] = {}
+        self._processes: set[Process] = set()
+        self._timed: set[Task] = set()
+        self._unborn = 0
+        self._open = False
+        metrics.all_warm.set_function(lambda: float(self._open and self._missing() <= 0))
+        metrics.background.set_function(lambda: sum(task.background for task in self._running))
+        for lane in LANES:
+            metrics.queued.labels(lane).set_function(partial(self.queued, lane))
+            metrics.running.labels(lane).set_function(partial(self.running_in, lane))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Workers are started and kept until the end, when they are killed and every task that is left is ended."""
+        self._loop = asyncio.get_running_loop()
+        settings = self._settings
+        self._forkserver = ForkServer(self._modules, settings.worker_memory_megabytes, NICER)
+        async with anyio.create_task_group() as self._timers:
+            self._forkserver.start(
+                *(partial(self._from_thread, told) for told in (self._born, self._answered, self._gone))
+            )
+            self._open = True
+            self._dispatch()
+            try:
+                yield
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._close()
+                self._timers.cancel_scope.cancel()
+
+    def submit(self, work: Computation | bytes, *, caller: str, lane: Lane = "question") -> Task:
+        """Let a computation wait for a place in a lane.
+
+        Raises:
+            Problem: there is no room, or the service is stopping.
+        """
+        self._require_open()
+        queue = self._queues[lane]
+        free = self.running_in(lane) < self._places[lane] and not queue
+        if not free and queue.full_for(caller):
+            displaced = queue.displaced_by(caller)
+            if displaced is None:
+                raise self._too_many(lane)
+            self._end(displaced, TurnedAway(self._too_many(lane)))
+        task = Task(work=work, caller=caller, lane=lane)
+        queue.put(task)
+        self._dispatch()
+        if task.state == "queued" and self._late(lane):
+            self._loop.call_later(LATE_SECONDS + SOON, self._dispatch)
+        return task
+
+    def abandon(self, task: Task) -> None:
+        """Nobody waits for a task any more: it is dropped, or if it runs, it may end soon if nobody wants its place."""
+        if task.state == "queued":
+            self.stop(task, "abandoned")
+        elif task.state == "running" and not task.abandoned:
+            task.abandoned = True
+            if task not in self._timed:
+                self._timed.add(task)
+                self._timers.start_soon(self._out_of_time, task)
+            self._dispatch()
+
+    def keep(self, task: Task) -> None:
+        """Somebody waits for a task again."""
+        task.abandoned = False
+
+    def to_background(self, task: Task) -> bool:
+        """Let a question go on past its deadline, at the priority of jobs and on nobody's place.
+
+        One that runs keeps its place until there is room in the background; if another caller's question waits behind
+        it for LATE_SECONDS, it is killed, and its outcome is None. One that still waits will wait with the jobs: False
+        if there is no room for it there, and it stays where it is.
+        """
+        if task.state == "queued":
+            if self._queues["job"].full_for(task.caller):
+                return False
+            self._queues[task.lane].drop(task)
+            task.lane = "job"
+            self._queues["job"].put(task)
+        elif task.state == "running" and not task.background and task.late_since is None:
+            task.late_since = time.monotonic()
+            self._loop.call_later(LATE_SECONDS + SOON, self._dispatch)
+        self._dispatch()
+        return True
+
+    def stop(self, task: Task, cause: Cause = "cancelled") -> None:
+        """End a task now, without an outcome; if it runs, its process is killed."""
+        if task.state == "queued":
+            self._queues[task.lane].drop(task)
+            self._end(task, None)
+        elif task.state == "running":
+            process = self._running[task]
+            self._lose(process, cause)
+            self._account(task, self._measure(task))
+            self._end(task, None)
+            self._dispatch()
+
+    def queued(self, lane: Lane) -> int:
+        """How many wait in a lane."""
+        return len(self._queues[lane])
+
+    def running_in(self, lane: Lane) -> int:
+        """How many have a place in a lane."""
+        return sum(task.lane == lane and not task.background for task in self._running)
+
+    # Who runs next.
+
+    def _dispatch(self) -> None:
+        """Give every free place to whoever waits for it, and have missing workers made."""
+        if not self._open:
+            return
+        for lane in LANES:
+            for task in self._late(lane):
+                self._step_back(task)
+            self._make_way(lane)
+            while self.running_in(lane) < self._places[lane] and self._queues[lane]:
+                process = self._take(lane)
+                if process is None or not self._start(lane, process):
+                    break
+        for _ in range(self._missing() - self._unborn):
+            self._unborn += 1
+            self._forkserver.want()
+
+    def _make_way(self, lane: Lane) -> None:
+        """Kill abandoned tasks whose places others wait for, the oldest first; then let long questions step back.
+
+        Last, those that were to step back long ago and could not are killed for other callers.
+        """
+        self._end_idlers(lane)
+        now = time.monotonic()
+        for task in [task for task in self._running if task.lane == lane == "question" and not task.background]:
+            if len(self._queues[lane]) <= self._places[lane] - self.running_in(lane):
+                break
+            if now - task.since >= TURN_SECONDS:
+                self._step_back(task)
+        self._end_late(lane, now)
+
+    def _late(self, lane: Lane) -> list[Task]:
+        """Those past their deadline that keep a place for want of room in the background, the longest so first."""
+        late = [task for task in self._running if task.lane == lane and not task.background]
+        return sorted((task for task in late if task.late_since is not None), key=lambda each: each.late_since or 0.0)
+
+    def _end_late(self, lane: Lane, now: float) -> None:
+        """Kill late ones for callers who have waited long enough, as few as will do, the last that came first."""
+        free = self._places[lane] - self.running_in(lane)
+        waiting = [task for task in self._queues[lane].all() if now - task.since >= LATE_SECONDS]
+        for task in reversed(self._late(lane)):
+            held = task.late_since is not None and now - task.late_since >= LATE_SECONDS
+            if held and sum(other.caller != task.caller for other in waiting) > free:
+                self._lose(self._running[task], "deadline")
+                self._account(task, self._measure(task))
+                self._end(task, None)
+                free += 1
+
+    def _step_back(self, task: Task) -> None:
+        """Let a question that has had its turn go on at lower priority, if there is room for it and its caller."""
+        beside = [other.caller for other in self._running if other.background]
+        if len(beside) < self._settings.job_processes and beside.count(task.caller) < self._share_of_background:
+            task.background, task.late_since = True, None
+            self._running[task].step_back(NICER_JOBS - NICER)
+
+    @property
+    def _share_of_background(self) -> int:
+        """How many questions of one caller may go on in the background."""
+        return max(1, self._settings.job_processes // 2)
+
+    def _end_idlers(self, lane: Lane) -> None:
+        wanted = len(self._queues[lane]) - (self._places[lane] - self.running_in(lane))
+        idlers = [task for task in self._running if task.lane == lane and task.abandoned and not task.background]
+        for task in sorted(idlers, key=lambda each: each.since)[: max(wanted, 0)]:
+            self._lose(self._running[task], "abandoned")
+            self._account(task, self._measure(task))
+            self._end(task, None)
+
+    def _start(self, lane: Lane, process: Process) -> bool:
+        """Start whoever's turn it is in a worker; False if those who wait have their share of the places."""
+        running = Counter(task.caller for task in self._running if task.lane == lane and not task.background)
+        most = max(1, self._places[lane] - 1) if lane == "read" else self._places[lane]
+        task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
+        if task is None:
+            (self._idle_low if process.low else self._idle).append(process)
+            return False
+        task.queued_seconds += task.become("running")
+        self._running[task] = process
+        process.start(task)
+        if lane == "question":
+            self._loop.call_later(TURN_SECONDS, self._dispatch)
+        return True
+
+    def _take(self, lane: Lane) -> Process | None:
+        """A warm worker of the priority that a lane has; None if there is none yet."""
+        if lane == "job" and self._idle_low:
+            return self._idle_low.pop()
+        if not self._idle:
+            return None
+        process = self._idle.pop()
+        if lane == "job":
+            process.step_back(NICER_JOBS - NICER)
+        return process
+
+    def _missing(self) -> int:
+        """How many warm workers there should be more, those included that are being made."""
+        free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES) - len(self._idle_low)
+        return max(free, 0) + self._settings.spare_workers - len(self._idle)
+
+    # What the threads tell, in the event loop.
+
+    def _from_thread(self, told: Callable[..., None], *arguments: object) -> None:
+        self._loop.call_soon_threadsafe(told, *arguments)
+
+    def _born(self, process: Process) -> None:
+        """There is a new worker, ready to compute."""
+        self._unborn -= 1
+        if not process.dead:
+            self._processes.add(process)
+            if not self._open:
+                process.kill()
+                return
+            self.ready = True
+            self._idle.append(process)
+        self._dispatch()
+
+    def _answered(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
+        """A task has ended by itself."""
+        task = process.task
+        if process.killed or task is None:
+            return
+        process.task = None
+        del self._running[task]
+        if process.low:
+            self._rest_low(process)
+        else:
+            self._idle.append(process)
+        self._measure(task)
+        self._account(task, cpu_seconds)
+        self._end(task, outcome)
+        self._dispatch()
+
+    def _rest_low(self, process: Process) -> None:
+        """Keep a worker at low priority for the next job, if there are not enough of them."""
+        wanted = self._missing() > self._unborn
+        if wanted and len(self._idle_low) < self._places["job"] - self.running_in("job"):
+            self._idle_low.append(process)
+        else:
+            process.kill()
+
+    def _gone(self, process: Process, began: bool) -> None:
+        """A worker has died, killed by us or not."""
+        self._processes.discard(process)
+        if process.killed:
+            return
+        for idle in (self._idle, self._idle_low):
+            if process in idle:
+                idle.remove(process)
+        task = process.task
+        if task is not None:
+            self._died_of(task, began)
+        self._count("crashed")
+        self._dispatch()
+
+    def _died_of(self, task: Task, began: bool) -> None:
+        """The worker of a task has died: it is tried once more, if anybody waits for it."""
+        del self._running[task]
+        self._account(task, task.become("queued"))
+        task.deaths += began
+        task.starts += 1
+        if task.abandoned:
+            self._end(task, None)
+        elif task.deaths >= TRIES[task.lane] or task.starts >= STARTS:
+            self._end(task, Failed(f"Its worker died, {task.deaths} times in all."))
+        else:
+            task.lane = "job" if task.background or task.late_since is not None else task.lane
+            task.background, task.late_since = False, None
+            self._queues[task.lane].put_back(task)
+
+    # Ends.
+
+    async def _out_of_time(self, task: Task) -> None:
+        """An abandoned task may go on for so long; whoever comes back and leaves again does not prolong it."""
+        with anyio.move_on_after(self._settings.abandoned_seconds):
+            await task.done.wait()
+        self._timed.discard(task)
+        if task.abandoned and task.state == "running":
+            self.stop(task, "abandoned")
+
+    def _lose(self, process: Process, cause: Cause) -> None:
+        """Kill a worker; its place is free at once."""
+        task = process.task
+        assert task is not None
+        del self._running[task]
+        process.task = None
+        process.kill()
+        self._count(cause)
+
+    def _count(self, cause: Cause) -> None:
+        self._metrics.worker_deaths.labels(cause).inc()
+        self._log.warning("worker lost", cause=cause)
+
+    def _measure(self, task: Task) -> float:
+        """How long a task has run, which goes into the mean of its lane if it took a place so long."""
+        seconds = task.become("ended")
+        if not task.background:
+            self._seconds[task.lane] += NEWEST * (seconds - self._seconds[task.lane])
+        return seconds
+
+    def _account(self, task: Task, seconds: float) -> None:
+        """So much of a caller's processor time went into a task."""
+        task.cpu_seconds += seconds
+        self._usage.add(task.caller, seconds)
+
+    def _end(self, task: Task, outcome: Outcome | TurnedAway | None) -> None:
+        """Tell whoever waits for a task, and charge its caller."""
+        task.end(outcome)
+        if self._charge is not None and task.cpu_seconds > 0.0:
+            self._charge(task.caller, task.cpu_seconds)
+
+    async def _close(self) -> None:
+        """Take no task more, end those there are, and wait until no process is left."""
+        self._open = self.ready = False
+        for lane in LANES:
+            for task in self._queues[lane].all():
+                self.stop(task)
+        for task in list(self._running):
+            self.stop(task)
+        for process in self._processes:
+            process.kill()
+        self._forkserver.stop()
+        await to_thread.run_sync(self._forkserver.join)  # what it has made until now is known after that
+        for process in list(self._processes):
+            await to_thread.run_sync(process.join)
+
+    # Refusals.
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+
+    def _too_many(self, lane: Lane) -> Problem:
+        """When it is worth to come back: when what waits now will have been computed."""
+        seconds = self._seconds[lane] * (self.queued(lane) + 1) / self._places[lane]
+        after = str(min(max(math.ceil(seconds), 1), LONGEST_RETRY))
+        return Problem("too-many-requests", "Too many computations are waiting.", headers={"Retry-After": after})

@@ -1,0 +1,304 @@
+"""The pool with real processes: places, turns, deaths, abandonment, background, and an end that leaves nothing."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from epsilond.app.http.problems import Problem
+from epsilond.app.settings import Settings
+from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.task import TurnedAway
+from epsilond.app.workers.work import Answered, Failed
+from tests.app.conftest import PATIENCE
+from tests.app.processes import descendants, gone
+from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, release, settled, until
+from tests.app.workers.toy_work import dies, spends, told, told_by
+
+
+@pytest.fixture
+def diary(tmp_path: Path) -> Path:
+    """Where held tasks write."""
+    return tmp_path / "diary"
+
+
+def deaths(pool: Pool, cause: str) -> float:
+    """Workers lost for this reason."""
+    return pool._metrics.registry.get_sample_value("epsilond_worker_deaths_total", {"cause": cause}) or 0.0
+
+
+def test_it_answers_in_another_process() -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            answer = await outcome_of(pool.submit(partial(told_by, ""), caller="a"))
+            process, priority = map(int, answer.body.split())
+            assert process in descendants(os.getpid())
+            assert priority == os.getpriority(os.PRIO_PROCESS, 0) + 5
+            job = await outcome_of(pool.submit(partial(told_by, ""), caller="a", lane="job"))
+            assert int(job.body.split()[1]) == os.getpriority(os.PRIO_PROCESS, 0) + 15
+        await until(lambda: gone(process))
+        with pytest.raises(Problem, match="stopping") as stopping:
+            pool.submit(partial(told, ""), caller="a")
+        assert stopping.value.headers["Retry-After"]
+
+    anyio.run(test)
+
+
+def test_what_cannot_be_sent_has_failed() -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            for work in (lambda: Answered(b""), b"no pickle", partial(int, "x"), partial(partial, test)):
+                assert isinstance(await outcome_of(pool.submit(work, caller="a")), Failed)
+            assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == Answered(b"well")
+            assert deaths(pool, "crashed") == 0
+
+    anyio.run(test)
+
+
+def test_callers_take_turns_and_newcomers_displace(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"queue": 3, "caller_queue": 2})) as pool:
+            first = hold(pool, diary, "first", caller="a")
+            waiting = [hold(pool, diary, name, caller="a") for name in ("second", "third")]
+            with pytest.raises(Problem) as refused:
+                hold(pool, diary, "fourth", caller="a")
+            assert refused.value.kind.status == 429
+            assert int(refused.value.headers["Retry-After"]) > 0
+            other = hold(pool, diary, "other", caller="b")
+            newcomer = hold(pool, diary, "newcomer", caller="c")
+            displaced = await outcome_of(waiting[1])
+            assert isinstance(displaced, TurnedAway)
+            assert displaced.problem.kind.status == 429
+            assert int(displaced.problem.headers["Retry-After"]) > 0
+            assert (pool.queued("question"), pool.running_in("question")) == (3, 1)
+            for name in ("first", "second", "other", "newcomer"):
+                release(diary, name)
+            for task in (first, waiting[0], other, newcomer):
+                assert isinstance(await outcome_of(task), Answered)
+            assert "third" not in begun(diary)
+            assert next(iter(begun(diary))) == "first"
+
+    anyio.run(test)
+
+
+@pytest.mark.parametrize(("times", "answer"), [(1, Answered), (2, Failed)])
+def test_a_task_whose_worker_died_is_tried_once_more(diary: Path, times: int, answer: type) -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            assert isinstance(await outcome_of(pool.submit(partial(dies, diary, times), caller="a")), answer)
+            assert deaths(pool, "crashed") == times
+            await until(lambda: settled(pool))
+
+    anyio.run(test)
+    assert len(diary.read_text()) == times
+
+
+def test_an_abandoned_task_may_end_if_nobody_wants_its_place(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            task = hold(pool, diary, "first")
+            await until(lambda: begun(diary))
+            pool.abandon(task)
+            release(diary, "first")
+            assert await outcome_of(task) == Answered(b"first")
+            assert deaths(pool, "abandoned") == 0
+
+    anyio.run(test)
+
+
+def test_an_abandoned_task_gives_its_place_to_who_waits(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            first, waiting, dropped = (hold(pool, diary, name) for name in ("first", "second", "third"))
+            await until(lambda: begun(diary))
+            pool.abandon(dropped)
+            assert dropped.state == "ended"
+            pool.abandon(first)
+            assert first.state == "ended"
+            await until(lambda: "second" in begun(diary))
+            await until(lambda: gone(begun(diary)["first"]))
+            pool.abandon(waiting)
+            pool.keep(waiting)
+            hold(pool, diary, "fourth")
+            assert waiting.state == "running"
+            release(diary, "second")
+            assert await outcome_of(waiting) == Answered(b"second")
+            assert (first.outcome, dropped.outcome) == (None, None)
+            assert deaths(pool, "abandoned") == 1
+
+    anyio.run(test)
+
+
+def test_an_abandoned_task_is_stopped_in_the_end(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"abandoned_seconds": 0.05})) as pool:
+            task = hold(pool, diary, "first")
+            await until(lambda: begun(diary))
+            pool.abandon(task)
+            assert task.state == "running"
+            assert await outcome_of(task) is None
+            await until(lambda: gone(begun(diary)["first"]))
+
+    anyio.run(test)
+
+
+def test_the_background_gives_the_place_away(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"job_processes": 1})) as pool:
+            first = hold(pool, diary, "first")
+            await until(lambda: begun(diary))
+            second, third = hold(pool, diary, "second"), hold(pool, diary, "third")
+            assert pool.to_background(first)
+            await until(lambda: "second" in begun(diary))
+            priority = os.getpriority(os.PRIO_PROCESS, 0)
+            assert os.getpriority(os.PRIO_PROCESS, begun(diary)["first"]) == priority + 15
+            assert pool.to_background(second)  # there is no room, and nobody else waits for its place
+            assert (second.state, second.background) == ("running", False)
+            assert pool.to_background(third)
+            assert third.lane == "job"
+            await until(lambda: "third" in begun(diary))
+            assert os.getpriority(os.PRIO_PROCESS, begun(diary)["third"]) == priority + 15
+            release(diary, "first")
+            assert await outcome_of(first) == Answered(b"first")
+            await until(lambda: second.background)  # now there is room
+            assert os.getpriority(os.PRIO_PROCESS, begun(diary)["second"]) == priority + 15
+            for name, task in (("second", second), ("third", third)):
+                release(diary, name)
+                assert await outcome_of(task) == Answered(name.encode())
+            assert pool.to_background(first)  # has ended: nothing is left to do
+            assert deaths(pool, "deadline") == 0
+
+    anyio.run(test)
+
+
+def test_a_late_question_is_killed_only_for_another_caller_who_has_waited(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"workers": 2, "job_processes": 0})) as pool:
+            first, second = hold(pool, diary, "first"), hold(pool, diary, "second")
+            await until(lambda: len(begun(diary)) == 2)
+            own = hold(pool, diary, "own")
+            assert pool.to_background(first)
+            assert pool.to_background(second)
+            first.late_since = second.late_since = own.since = 0.0  # long ago
+            pool._dispatch()
+            assert (first.state, second.state, own.state) == ("running", "running", "queued")
+            other = hold(pool, diary, "other", caller="another")
+            pool._dispatch()
+            assert (first.state, second.state, other.state) == ("running", "running", "queued")
+            await until(lambda: "other" in begun(diary))
+            assert sorted([first.state, second.state, own.state]) == ["ended", "queued", "running"]
+            assert deaths(pool, "deadline") == 1
+            for task in (each for each in (first, second, own, other) if each.state != "ended"):
+                pool.stop(task)
+
+    anyio.run(test)
+
+
+def test_a_late_question_keeps_its_place_for_a_while(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("epsilond.app.workers.pool.LATE_SECONDS", PATIENCE)
+
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"job_processes": 0})) as pool:
+            first = hold(pool, diary, "first")
+            await until(lambda: begun(diary))
+            other = hold(pool, diary, "other", caller="another")
+            assert pool.to_background(first)
+            assert (first.state, other.state) == ("running", "queued")
+            release(diary, "first")
+            assert await outcome_of(first) == Answered(b"first")
+            release(diary, "other")
+            assert await outcome_of(other) == Answered(b"other")
+
+    anyio.run(test)
+
+
+def test_a_long_question_lets_others_go_before_it(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"job_processes": 2})) as pool:
+            first = hold(pool, diary, "first")
+            await until(lambda: begun(diary))
+            assert not first.background  # nobody waits behind it
+            second = hold(pool, diary, "second", caller="another")
+            await until(lambda: "second" in begun(diary))
+            assert (first.background, first.state) == (True, "running")
+            for name, task in (("second", second), ("first", first)):
+                release(diary, name)
+                assert await outcome_of(task) == Answered(name.encode())
+
+    anyio.run(test)
+
+
+def test_one_caller_never_has_every_place_of_what_takes_moments(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"readers": 2})) as pool:
+            first, second = (hold(pool, diary, name, lane="read") for name in ("first", "second"))
+            await until(lambda: "first" in begun(diary))
+            other = hold(pool, diary, "other", caller="another", lane="read")
+            await until(lambda: "other" in begun(diary))
+            assert (second.state, pool.queued("read")) == ("queued", 1)
+            for name, task in (("other", other), ("first", first), ("second", second)):
+                release(diary, name)
+                assert await outcome_of(task) == Answered(name.encode())
+
+    anyio.run(test)
+
+
+def test_stop_kills_or_drops(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            first, second = hold(pool, diary, "first"), hold(pool, diary, "second")
+            await until(lambda: begun(diary))
+            pool.stop(second)
+            pool.stop(first, "deadline")
+            assert (first.outcome, second.outcome, first.state, second.state) == (None, None, "ended", "ended")
+            assert first.cpu_seconds > 0.0
+            await until(lambda: gone(begun(diary)["first"]))
+            assert deaths(pool, "deadline") == 1
+            pool.stop(first)  # once more is nothing more
+            assert deaths(pool, "cancelled") == 0
+
+    anyio.run(test)
+
+
+def test_processor_time_is_charged() -> None:
+    charged: list[tuple[str, float]] = []
+
+    async def test() -> None:
+        async with pool_of(charge=lambda caller, seconds: charged.append((caller, seconds))) as pool:
+            task = pool.submit(partial(spends, 0.05), caller="a")
+            await outcome_of(task)
+            assert task.cpu_seconds >= 0.05
+            assert charged == [("a", task.cpu_seconds)]
+
+    anyio.run(test)
+
+
+def test_lanes_do_not_wait_for_one_another(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            tasks: list[Any] = [hold(pool, diary, lane, lane=lane) for lane in ("read", "question", "job")]
+            await until(lambda: len(begun(diary)) == 3)
+            for lane in ("read", "question", "job"):
+                assert (pool.queued(lane), pool.running_in(lane)) == (0, 1)
+                release(diary, lane)
+            for task in tasks:
+                assert isinstance(await outcome_of(task), Answered)
+
+    anyio.run(test)
+
+
+def test_the_end_ends_every_task(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(Settings(workers=1, store_path=":memory:")) as pool:
+            running, waiting = hold(pool, diary, "first"), hold(pool, diary, "second")
+            await until(lambda: begun(diary))
+        assert (running.state, waiting.state) == ("ended", "ended")
+        assert (running.outcome, waiting.outcome) == (None, None)
+        assert not pool.ready
+
+    anyio.run(test)
