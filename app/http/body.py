@@ -1,91 +1,48 @@
-"""How a body comes in: bounded, declared as JSON, parsed strictly, validated, its faults told as pointers."""
+"""How a body comes in: bounded, in time, and declared as JSON. What it says is read elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from functools import cached_property
 from typing import Annotated, Any
 
 import anyio
-from anyio import to_thread
-from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter, ValidationError, WrapValidator
+from pydantic import WrapValidator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.app.http.faults import faults_of
 from epsilond.app.http.problems import Problem
-from epsilond.calibrators.strict_json import parse
 
-LONG_BODY = 65_536
-"""Bytes; a longer body is parsed in a thread, so that the event loop goes on."""
 DRAINED = 16
 """How many times the limit a body may be for the rest of it to be read and thrown away before it is refused."""
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-class StrictRoute(APIRoute):
-    """A route whose JSON body is read and checked by us before FastAPI sees it.
+class BytesRoute(APIRoute):
+    """A route whose endpoint gets its body as the bytes that came. It declares the body `unread`.
 
     Raises, besides what the endpoint raises:
         Problem: the body is too large, too slow, empty, or not declared as JSON.
-        Malformed: it is not JSON.
-        InvalidInput: it holds what no request may, or what its type does not allow.
     """
 
     def get_route_handler(self) -> Handler:
-        """FastAPI's handler, with the parsed body in place of its own parsing."""
+        """FastAPI's handler, with the bytes in place of its own parsing."""
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
-        body_type = self.body_field.field_info.annotation
 
-        async def strictly(request: Request) -> Response:
+        async def bounded(request: Request) -> Response:
             body = await read(request)
             require_json(request)
-            parsed = parse(body) if len(body) < LONG_BODY else await to_thread.run_sync(parse, body)
-            request._body, request._json = body, parsed  # noqa: SLF001 (where starlette keeps what it has read)
-            try:
-                return await handle(request)
-            except RequestValidationError as error:
-                inner = [{**item, "loc": item["loc"][1:]} for item in error.errors() if item["loc"][0] == "body"]
-                if not inner:
-                    raise
-                raise InvalidInput(*faults_of(inner, body_type)) from None
+            request._body = request._json = body  # noqa: SLF001 (where starlette keeps what it has read)
+            return await handle(request)
 
-        return strictly
+        return bounded
 
 
 def unread(declared: Any) -> Any:
-    """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as it was parsed."""
-    return Annotated[declared, WrapValidator(lambda parsed, _: parsed)]
-
-
-class Reader:
-    """Reads a parsed body as a type which is known only once the path or the body itself is looked at.
-
-    Such a route declares its body `unread`, and reads it with this.
-    """
-
-    def __init__(self, declared: Any) -> None:
-        self._declared = declared
-
-    @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
-        return TypeAdapter(self._declared)
-
-    def __call__(self, body: Any) -> Any:
-        """The body as a value of the type.
-
-        Raises:
-            InvalidInput: it is none; pointers lead into the body.
-        """
-        try:
-            return self._adapter.validate_python(body)
-        except ValidationError as error:
-            raise InvalidInput(*faults_of([dict(item) for item in error.errors()], self._declared)) from None
+    """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as bytes."""
+    return Annotated[declared, WrapValidator(lambda body, _: body)]
 
 
 async def read(request: Request) -> bytes:

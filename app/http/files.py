@@ -1,48 +1,60 @@
-"""Static files that the service carries with it, as starlette serves them, with our headers."""
+"""Static files that the service carries with it: read and compressed once, when they are first asked for."""
 
 from __future__ import annotations
 
-import os
+import mimetypes
 from collections.abc import Mapping
-from pathlib import PurePath
+from importlib.util import find_spec
+from pathlib import Path
 
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
+
+from epsilond.app.http.document import Document, Documents
+
+INDEX = "index.html"
+TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+"""What the machine's own table of types must not decide."""
 
 
-class PackageFiles(StaticFiles):
+class PackageFiles:
     """The files of one folder of a package, all under the same headers; Python's own files are not among them."""
 
     def __init__(self, package: str, folder: str, headers: Mapping[str, str]) -> None:
-        super().__init__(packages=[(package, folder)], html=True)
+        spec = find_spec(package)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(package)
+        root = Path(spec.origin).parent / folder
         self._headers = headers
+        self._files = {
+            str(path.relative_to(root)): path
+            for path in root.rglob("*")
+            if path.is_file() and path.suffix not in {".py", ".pyc"}
+        }
+        self._documents = Documents(self._read)
 
-    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        """As starlette looks a file up, but for modules and their caches."""
-        return ("", None) if PurePath(path).suffix in {".py", ".pyc"} else super().lookup_path(path)
+    def add(self, app: FastAPI, below: str) -> None:
+        """Serve all of them below a path."""
+        app.add_api_route(f"{below}/{{path:path}}", self.file, include_in_schema=False)
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file with our headers. Its entity tag is weak: it stands for the plain and the compressed form."""
-        response = await super().get_response(path, scope)
-        response.headers.update(self._headers)
-        response.headers["etag"] = f"W/{response.headers['etag'].removeprefix('W/')}"
-        return response
+    async def file(self, request: Request, path: str) -> Response:
+        """One of them; the folder itself stands for its page.
 
-    def at(self, path: str) -> Mount:
-        """All of them below a path."""
-        return _Labelled(path, app=self)
+        Raises:
+            HTTPException: there is none of this name.
+        """
+        name = path or INDEX
+        if name not in self._files:
+            raise HTTPException(404)
+        return (await self._documents.of(name)).response(request)
 
-    def index(self) -> Route:
-        """The page of the folder, at /."""
-        return Route("/", endpoint=self)
+    async def index(self, request: Request) -> Response:
+        """The page of the folder."""
+        return await self.file(request, INDEX)
 
-
-class _Labelled(Mount):
-    """A mount that logs and metrics know by its path, as they know routes."""
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Note itself as the route that answers."""
-        scope["route"] = self
-        await super().handle(scope, receive, send)
+    def _read(self, name: str) -> Document:
+        path = self._files[name]
+        media_type = TYPES.get(path.suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return Document(path.read_bytes(), media_type, self._headers)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from epsilond.app.http.problems import problem_of, response_of
+from epsilond.app.http.faults import MESSAGES
+from epsilond.app.http.problems import TABLE, FieldError, Problem, problem_of, response_of
 
 UNKNOWN_NAME = "unknown-name"
 """Name of the fallback routes: they answer a path below a list whose last part is not in the list."""
@@ -29,3 +31,19 @@ def allowed_methods(request: Request) -> list[str]:
         if route.name != UNKNOWN_NAME and route.matches(request.scope)[0] is not Match.NONE:
             methods |= getattr(route, "methods", None) or {"GET"}  # without methods it serves files
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
+
+
+def _parameters(error: RequestValidationError) -> Problem:
+    """Errors of path and query parameters; the body's are turned into faults before they come here."""
+    faults = (
+        FieldError(
+            parameter=str(item["loc"][-1]),
+            message=MESSAGES.get(item["type"], "is not valid"),
+            allowed=item.get("ctx", {}).get("expected"),
+        )
+        for item in error.errors()
+    )
+    return Problem("invalid-input", "A query or path parameter is invalid; see errors.", *faults)
+
+
+TABLE[RequestValidationError] = _parameters  # workers make problems too, without the framework

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -17,6 +16,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from epsilond.app.http.problems import problem_of, response_of
+from epsilond.app.http.record import RECORD, RequestRecord
 from epsilond.app.metrics import Metrics
 
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -25,6 +25,8 @@ NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds)/)([^/{]+)(.*)")
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Probes come every second; they are logged at debug level only."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+TOLD = ("theorem", "cache", "caller", "problem", "cpu_milliseconds", "queued_milliseconds")
+"""What a log line has of a request's record, where it is known."""
 HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -41,19 +43,6 @@ PAGE_POLICY = (
     " frame-ancestors 'none'"
 )
 """Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
-RECORD = "epsilond.request-record"
-
-
-@dataclass
-class RequestRecord:
-    """What is known of a request by the time it is answered; 499 if it never is. Endpoints add the rest."""
-
-    id: str
-    began: float = field(default_factory=time.perf_counter)
-    status: int = 499
-    started: bool = False
-    cache: str | None = None
-    theorem: str | None = None
 
 
 def record_of(request: Request) -> RequestRecord:
@@ -123,10 +112,13 @@ class Observe:
         seconds = time.perf_counter() - record.began
         method = method if method in METHODS else "OTHER"
         self.metrics.requests.labels(method, route, record.status).observe(seconds)
+        self.metrics.caller_requests.labels(record.caller_label).inc()
+        if record.problem is not None:
+            self.metrics.problems.labels(record.problem, record.caller_label).inc()
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
         line: dict[str, Any] = {"id": record.id, "method": method, "path": route, "status": record.status}
-        extra = {"algorithm": name, "theorem": record.theorem, "cache": record.cache}
+        extra = {"algorithm": name} | {field: getattr(record, field) for field in TOLD}
         line |= {key: value for key, value in extra.items() if value is not None}
         log = self.log.debug if route in QUIET else self.log.info
         log("request", **line, milliseconds=round(1000 * seconds, 3))

@@ -21,8 +21,18 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("malformed-json", 400, "The body is not JSON", "Send one JSON text in UTF-8, as RFC 8259 has it."),
         Kind("bad-request", 400, "The request cannot be read", "The request breaks the rules of HTTP."),
-        Kind("unauthorized", 401, "Authentication is required", "Send `Authorization: Bearer` with an API key."),
-        Kind("forbidden", 403, "This is not allowed", "The credentials do not permit it."),
+        Kind(
+            "unauthorized",
+            401,
+            "Authentication is required",
+            "Send `Authorization: Bearer` with an API key, or a token.",
+        ),
+        Kind(
+            "forbidden",
+            403,
+            "This is not allowed",
+            "The key or token has none of the scopes that this needs; `detail` names them. An operator gives them.",
+        ),
         Kind(
             "not-found",
             404,
@@ -68,8 +78,8 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "no-result",
             409,
-            "The simulation has no result",
-            "It has not ended yet, or it ended without one: its `status` says which.",
+            "The job has no result",
+            "It has not ended yet, or it ended without one: its `state` says which (`status` of a simulation).",
         ),
         Kind("too-large", 413, "The body is too large", "Bodies hold a description of a run: at most 1 MB."),
         Kind(
@@ -90,7 +100,7 @@ KINDS: Mapping[str, Kind] = {
             "idempotency-key-reused",
             422,
             "The idempotency key belongs to another request",
-            "A key names one request: posting that again answers the same simulation. Another needs a new key.",
+            "A key names one request: posting that again answers the same job. Another needs a new key.",
         ),
         Kind(
             "too-many-requests",
@@ -101,8 +111,10 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "rate-limited",
             429,
-            "The limit of this API key is reached",
-            "Try again after the seconds in Retry-After. An operator sets the limits of each key.",
+            "The limit of this caller is reached",
+            "Try again after the seconds in Retry-After. Requests, computations, jobs, event streams, requests that"
+            " wait for jobs and CPU time are counted for each key, or for each address where no key is asked for; an"
+            " operator sets the limits.",
         ),
         Kind(
             "client-closed-request",
@@ -125,9 +137,9 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "interrupted",
             503,
-            "The service stopped before the simulation ended",
-            "Its blocks are lost. Post it again with the same seed, and the same Idempotency-Key if it had one: it"
-            " gives what it would have given.",
+            "The service stopped before the job ended",
+            "What it had computed is lost. Post it again, with the same Idempotency-Key if it had one: it gives what it"
+            " would have given. Where jobs outlive the service, they are run after its next start instead.",
         ),
         Kind(
             "unavailable",

@@ -14,18 +14,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
-from epsilond.app.http.faults import MESSAGES
 from epsilond.app.http.problem_kinds import BY_STATUS, KINDS
+from epsilond.app.http.record import record_in
 from epsilond.calibrators.accounts import ConsideredAnswer
 from epsilond.calibrators.answer import Number, Served, as_json
 from epsilond.calibrators.strict_json import Malformed
 
 MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = "5"
+"""After which a client may ask again that was put off, where nothing better is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,25 +80,11 @@ def _by_status(error: HTTPException) -> Problem:
     return Problem(kind.slug, f"{kind.title}.", headers=error.headers)
 
 
-def _parameters(error: RequestValidationError) -> Problem:
-    """Errors of path and query parameters; the body's are turned into faults before they come here."""
-    faults = (
-        FieldError(
-            parameter=str(item["loc"][-1]),
-            message=MESSAGES.get(item["type"], "is not valid"),
-            allowed=item.get("ctx", {}).get("expected"),
-        )
-        for item in error.errors()
-    )
-    return Problem("invalid-input", "A query or path parameter is invalid; see errors.", *faults)
-
-
-TABLE: Mapping[type[Exception], Callable[[Any], Problem]] = {
+TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda error: error,
     Malformed: _malformed,
     InvalidInput: _invalid,
     NoCertificate: _no_certificate,
-    RequestValidationError: _parameters,
     HTTPException: _by_status,
 }
 """From exception to problem. What is not here is our fault: it is logged whole and answered without a word of it."""
@@ -129,9 +118,25 @@ def text_of(problem: Problem) -> bytes:
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
+class ProblemResponse(Response):
+    """The problem as application/problem+json; the record of the request gets its kind."""
+
+    def __init__(self, problem: Problem) -> None:
+        headers = Headers(problem.headers)
+        if problem.kind.status in (429, 503) and "retry-after" not in headers:
+            headers = Headers({**problem.headers, "Retry-After": RETRY_SECONDS})
+        super().__init__(text_of(problem), problem.kind.status, headers, MEDIA_TYPE)
+        self.slug = problem.kind.slug
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        record_in(scope).problem = self.slug
+        await super().__call__(scope, receive, send)
+
+
 def response_of(problem: Problem) -> Response:
     """The problem as application/problem+json."""
-    return Response(text_of(problem), problem.kind.status, problem.headers, MEDIA_TYPE)
+    return ProblemResponse(problem)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,11 @@ from pydantic import TypeAdapter
 from epsilond.accountants import quantities
 from epsilond.accountants.guarantee import Tightness
 from epsilond.accountants.theorem import Reading
+from epsilond.app.callers.scopes import METRICS
 from epsilond.app.catalogue import pascal
-from epsilond.app.http.authenticate import METRICS
 from epsilond.app.http.problem_kinds import KINDS
 from epsilond.app.http.problems import MEDIA_TYPE, ProblemDocument
-from epsilond.app.jobs.records import Status as SimulationStatus
+from epsilond.app.store.record import State as JobState
 
 REF = "#/components/schemas/"
 SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
@@ -29,13 +29,15 @@ SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
     get_args(quantities.Sampling): "Sampling",
     get_args(Tightness): "Tightness",
     get_args(Reading): "Reading",
-    get_args(SimulationStatus): "SimulationStatus",
+    get_args(JobState): "JobState",
 }
 """Enumerations of the house, by their values; any other is named after where it stands."""
 POSTED = (400, 408, 409, 413, 415, 422, 429, 500, 503)
-KEYED = (401, 429)
-"""Where the service asks for API keys."""
-SECURITY = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "an API key, if this service asks for one"}}
+KEYED = (401, 403, 429, 503)
+"""Where the service asks for API keys or tokens; 503 while it cannot ask whose a token is."""
+SECURITY = {
+    "ApiKey": {"type": "http", "scheme": "bearer", "description": "an API key or a token, if this service asks for one"}
+}
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 Schema = dict[str, Any]

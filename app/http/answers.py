@@ -1,0 +1,14 @@
+"""Answers of the service's own, which change from one moment to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from epsilond.app.workers.work import render
+
+
+def json_response(answer: Any) -> Response:
+    """An answer that is to be asked for anew each time."""
+    return Response(render(answer), media_type="application/json", headers={"cache-control": "no-cache"})

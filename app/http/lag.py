@@ -1,0 +1,51 @@
+"""How late the event loop is: a task that sleeps a tenth of a second looks how much longer it slept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from epsilond.app.metrics import Metrics
+
+PAUSE_SECONDS = 0.1
+KEPT = 600
+"""Lags of the last minute."""
+
+
+class LoopLag:
+    """The lags of one event loop, while `running()`."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._lags: deque[float] = deque(maxlen=KEPT)
+        metrics.loop_lag_p99.set_function(lambda: self.p99)
+
+    @property
+    def p99(self) -> float:
+        """Seconds; of 100 lags of the last minute, 99 were at most this. 0 if none was seen."""
+        lags = sorted(self._lags)
+        return lags[(99 * len(lags)) // 100] if lags else 0.0
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Lags are seen until the end."""
+        async with anyio.create_task_group() as watching:
+            watching.start_soon(self._watch)
+            yield
+            watching.cancel_scope.cancel()
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            asked = loop.time() + PAUSE_SECONDS
+            await anyio.sleep(PAUSE_SECONDS)
+            self.saw(max(0.0, loop.time() - asked))
+
+    def saw(self, seconds: float) -> None:
+        """One lag more."""
+        self._lags.append(seconds)
+        self._metrics.loop_lag.observe(seconds)
