@@ -1,0 +1,1 @@
+"""Who asks: keys, addresses, tokens, and what each may do."""

@@ -1,0 +1,159 @@
+"""The keyring: the keys of a running service, which follow their file.
+
+The file is looked at once a second, in a thread. One that cannot be read, or has a line that is none, changes nothing:
+the keys of before stay, and the log says why.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from epsilond.app.callers import key_file
+from epsilond.app.callers.budgets import Budgets
+from epsilond.app.callers.caller import Caller
+from epsilond.app.callers.keys import Line, digest, read
+from epsilond.app.callers.revocations import Revocations
+
+LOOK_SECONDS = 1.0
+SETTLED_NANOSECONDS = 2_000_000_000
+"""A file that was changed less long ago may be changed again within the same tick of its clock."""
+
+Signature = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class KeyState:
+    """A key as it is now: its line with what this service knows of it."""
+
+    line: Line
+    last_used: datetime | None
+
+
+class Keyring:
+    """Everybody who has a key."""
+
+    def __init__(self, path: Path, budgets: Budgets) -> None:
+        """The keys of a file.
+
+        Raises:
+            ValueError: it cannot be read.
+        """
+        self._path = path
+        self._budgets = budgets
+        self._revocations = Revocations()
+        self._last_used: dict[str, datetime] = {}
+        self._looking = anyio.CapacityLimiter(1)
+        self._complaint = ""
+        self._log = structlog.get_logger()
+        self._signature = _signature(path)
+        self._take(read(path))
+
+    @classmethod
+    def of(cls, path: str, budgets: Budgets) -> Keyring | None:
+        """Those of a file; None if no file is named.
+
+        Raises:
+            ValueError: the file cannot be read.
+        """
+        return cls(Path(path), budgets) if path else None
+
+    def caller(self, key: str) -> Caller | None:
+        """Whose key this is; None of one that is unknown, expired or revoked.
+
+        Every digest is compared, each in constant time, so that the time says nothing.
+        """
+        given, found = digest(key), None
+        for line in self._lines:
+            if hmac.compare_digest(line.sha256, given):
+                found = line
+        now = datetime.now(UTC)
+        if found is None or found.expired(now) or self._revocations.since(found) is not None:
+            return None
+        self._last_used[found.id] = now
+        return Caller.of_key(found.name, found.allowed, found.limits, self._budgets)
+
+    def states(self) -> tuple[KeyState, ...]:
+        """Every key of the file, in its order."""
+        return tuple(map(self._state, self._lines))
+
+    async def revoke(self, identifier: str) -> KeyState | None:
+        """Revoke the key of this id, here at once and then in the file; None if there is no such key.
+
+        Raises:
+            OSError, ValueError: the file could not be changed; here the key is revoked nevertheless.
+        """
+        line = next((line for line in self._lines if line.id == identifier), None)
+        if line is None:
+            return None
+        now = datetime.now(UTC).replace(microsecond=0)
+        self._revocations.add(line, now)
+        if line.revoked is None:
+            self._log.warning("key was revoked", name=line.name, key=line.id)
+            await to_thread.run_sync(partial(key_file.revoke, self._path, line.id, now))
+        return self._state(line)
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[None]:
+        """Within this the keys follow their file."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._follow)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def look(self) -> None:
+        """Read the file if it has changed."""
+        signature, lines, complaint = await to_thread.run_sync(
+            partial(_looked, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
+        )
+        self._signature = signature
+        if complaint and complaint != self._complaint:
+            self._log.error("keys could not be read, those of before are kept", reason=complaint)
+        elif lines and lines != self._lines:
+            self._take(lines)
+            self._log.info("keys were read", count=len(lines))
+        self._complaint = complaint
+
+    async def _follow(self) -> None:
+        while True:
+            await anyio.sleep(LOOK_SECONDS)
+            await self.look()
+
+    def _take(self, lines: tuple[Line, ...]) -> None:
+        self._lines = lines
+        known = {line.id for line in lines}
+        self._last_used = {each: when for each, when in self._last_used.items() if each in known}
+
+    def _state(self, line: Line) -> KeyState:
+        return KeyState(replace(line, revoked=self._revocations.since(line)), self._last_used.get(line.id))
+
+
+def _signature(path: Path) -> Signature | None:
+    """What tells one state of a file from another; None if it is too fresh to say, or cannot be had."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    settled = time.time_ns() - found.st_mtime_ns > SETTLED_NANOSECONDS
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if settled else None
+
+
+def _looked(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[Line, ...], str]:
+    """The file's signature; and its lines if it has changed, or what is wrong with it."""
+    signature = _signature(path)
+    if signature is not None and signature == before:
+        return signature, (), ""
+    try:
+        return signature, read(path), ""
+    except ValueError as error:
+        return None, (), str(error)

@@ -1,0 +1,137 @@
+"""API keys and their lines: whose a key is, what it allows, until when.
+
+A file of keys holds one JSON object a line: {"name": …, "sha256": …} and, where wanted, "scopes", "expires", "revoked"
+and "limits". It has digests only. A key is 256 random bits, which nobody finds from its SHA-256; a slow hash is for
+secrets that people choose, and would only slow us down. Two lines of one name are two keys of one owner, so that a key
+can be replaced without a gap.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
+
+from epsilond.app.callers.limits import NONE, Limits
+from epsilond.app.callers.scopes import ASKING, UNSAID, ScopeName
+from epsilond.app.settings import PREFIX
+
+PREFIX_OF_KEYS = "epsk_"
+"""So that a key which has leaked is known for what it is, by people and by scanners."""
+SETTING = f"{PREFIX}API_KEYS_FILE"
+ID_DIGITS = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of the file."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] | None = None
+    expires: AwareDatetime | None = None
+    revoked: AwareDatetime | None = None
+    """When it was revoked; such a line is kept, so that it can be seen that there was such a key."""
+    limits: Limits = NONE
+
+    @property
+    def id(self) -> str:
+        """By which one key of a name is told from another; it says nothing of the key."""
+        return self.sha256[:ID_DIGITS]
+
+    @property
+    def allowed(self) -> frozenset[ScopeName]:
+        """Its scopes, said or not."""
+        return UNSAID if self.scopes is None else frozenset(self.scopes)
+
+    @property
+    def text(self) -> str:
+        """As it stands in the file."""
+        return LINE.dump_json(self, exclude_defaults=True).decode()
+
+    def expired(self, now: datetime) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and self.expires <= now
+
+
+LINE: TypeAdapter[Line] = TypeAdapter(Line)
+
+
+def new(
+    name: str, limits: Limits, scopes: Collection[ScopeName] = ASKING, expires: datetime | None = None
+) -> tuple[str, Line]:
+    """A fresh key, and its line; the key is nowhere else.
+
+    Raises:
+        ValueError: the name cannot be one, a limit is none, or the key would have expired already.
+    """
+    if expires is not None and expires <= datetime.now(UTC):
+        raise ValueError("a key that has expired already opens nothing")
+    key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)
+    line = Line(name=name, sha256=digest(key), scopes=tuple(sorted(scopes)), expires=expires, limits=limits)
+    try:
+        return key, LINE.validate_python(line)
+    except ValidationError as error:
+        wrong = "/".join(map(str, error.errors()[0]["loc"]))
+        if wrong == "name":
+            raise ValueError("a name is up to 64 letters, digits, dots, hyphens and underscores") from None
+        raise ValueError(f"{wrong} is out of range") from None
+
+
+def digest(key: str) -> str:
+    """The SHA-256 of a key, in hexadecimal."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def read(path: Path) -> tuple[Line, ...]:
+    """The lines of a file of keys.
+
+    Raises:
+        ValueError: the file cannot be read, or a line is none. Nothing of the line is repeated.
+    """
+    try:
+        texts = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{SETTING}: {path} cannot be read: {type(error).__name__}") from None
+    return lines_of(texts, path)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a line is empty or a comment."""
+    return not text.strip() or text.lstrip().startswith("#")
+
+
+def lines_of(whole: str, path: Path) -> tuple[Line, ...]:
+    """The lines of the text of a file; empty ones and those that begin with # say nothing.
+
+    Raises:
+        ValueError: a line is none, or does not go with an earlier one. Nothing of it is repeated.
+    """
+    lines: list[Line] = []
+    digests: set[str] = set()
+    limits: dict[str, Limits] = {}
+    for place, text in enumerate(whole.splitlines(), start=1):
+        if says_nothing(text):
+            continue
+        try:
+            line = LINE.validate_json(text)
+        except ValidationError as error:
+            wrong = "/".join(map(str, error.errors()[0]["loc"])) or "the line"
+            raise ValueError(f"{SETTING}: line {place} of {path} is invalid: {wrong}") from None
+        if line.sha256 in digests:
+            raise ValueError(f"{SETTING}: line {place} of {path} has the key of an earlier line")
+        if line.revoked is None and limits.setdefault(line.name, line.limits) != line.limits:
+            raise ValueError(f"{SETTING}: line {place} of {path} has other limits than an earlier one of its name")
+        digests.add(line.sha256)
+        lines.append(line)
+    if not lines:
+        raise ValueError(f"{SETTING}: {path} has no keys, so that nobody could ask")
+    return tuple(lines)

@@ -1,0 +1,56 @@
+"""What a caller has asked is known of that caller alone, and of so much memory."""
+
+from __future__ import annotations
+
+from epsilond.app.callers import seen
+from epsilond.app.callers.seen import Seen
+
+
+def test_one_callers_question_is_not_anothers() -> None:
+    asked = Seen()
+    assert not asked.seen("key:ada", "question")
+    assert asked.seen("key:ada", "question")
+    assert asked.seen("key:ada", b"question")
+    assert not asked.seen("key:bob", "question")
+    assert not asked.seen("key:ada", "another")
+
+
+def test_a_name_and_a_question_are_not_mixed_up() -> None:
+    asked = Seen()
+    asked.seen("key:ab", "c")
+    assert not asked.seen("key:a", "bc")
+
+
+def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> None:
+    most = 10 * (seen.IDENTITY_BYTES + 3 * seen.ENTRY_BYTES)
+    asked = Seen(most)
+    for name in range(40):
+        for question in range(3):
+            asked.seen(f"address:{name}", str(question))
+            assert asked.bytes <= most
+        asked.seen("address:0", "again")
+    assert asked.seen("address:0", "again")
+    assert asked.seen("address:39", "2")
+    assert not asked.seen("address:1", "2")
+
+
+def test_one_caller_has_so_many_questions() -> None:
+    asked = Seen()
+    for question in range(3 * seen.QUESTIONS_EACH):
+        asked.seen("key:ada", str(question))
+    assert asked.bytes == seen.IDENTITY_BYTES + seen.QUESTIONS_EACH * seen.ENTRY_BYTES
+    assert not asked.seen("key:ada", "0")
+    assert asked.seen("key:ada", str(3 * seen.QUESTIONS_EACH - 1))
+
+
+def test_the_sizes_are_no_guesses_below_what_is_held() -> None:
+    import tracemalloc
+
+    asked = Seen()
+    tracemalloc.start()
+    for name in range(100):
+        for question in range(50):
+            asked.seen(f"address:{name}", f"{question}")
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held <= 1.25 * asked.bytes
