@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.app.http.problems import FieldError, Problem
+from epsilond.app.nearness import near
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator
 
 MOST_SHOWN = 20
-LONGEST_COMPARED = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +101,9 @@ def pascal(name: str) -> str:
 def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
     """Nothing has this name; the problem lists those that are near it, or all if there are few, else the first."""
     known = sorted(names)
-    near = difflib.get_close_matches(name[:LONGEST_COMPARED].lower(), known, n=5, cutoff=0.5)
-    shown = near or known[:MOST_SHOWN]
-    said = "Near it" if near else "There are" if len(known) <= MOST_SHOWN else "The first of those there are"
+    nearest = near(name, known)
+    shown = nearest or known[:MOST_SHOWN]
+    said = "Near it" if nearest else "There are" if len(known) <= MOST_SHOWN else "The first of those there are"
     detail = f"There is no {what} of this name. {said}: {', '.join(shown) or 'none'}."
     return Problem(
         "not-found", detail, FieldError(parameter=what, message="is unknown", allowed=", ".join(shown) or None)

@@ -6,26 +6,37 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
+import scipy.optimize  # noqa: F401  closed forms run in the event loop, where their first search must not import it
+from anyio import to_thread
 from fastapi import FastAPI
-from starlette.middleware.gzip import GZipMiddleware
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import routes
-from epsilond.app.answers.compute import Compute
-from epsilond.app.http.authenticate import Authenticate
-from epsilond.app.http.body import StrictRoute
+from epsilond.app.callers.authenticate import Authenticate
+from epsilond.app.callers.budgets import Budgets
+from epsilond.app.callers.keyring import Keyring
+from epsilond.app.callers.oidc import Tokens
+from epsilond.app.callers.seen import Seen
+from epsilond.app.health import Health
+from epsilond.app.http.body import BytesRoute
+from epsilond.app.http.encodings import Compress
 from epsilond.app.http.handlers import answer_problem
-from epsilond.app.http.keys import Keys
+from epsilond.app.http.lag import LoopLag
 from epsilond.app.http.observe import Observe
 from epsilond.app.http.problems import TABLE
-from epsilond.app.jobs.manager import SimulationManager
-from epsilond.app.jobs.streams import Streams
+from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.places import Places
+from epsilond.app.jobs.questions import QuestionRunner
+from epsilond.app.jobs.simulations import SimulationRunner
 from epsilond.app.metrics import Metrics
 from epsilond.app.openapi import document
-from epsilond.app.routes import simulations
+from epsilond.app.questions.compute import Compute
+from epsilond.app.questions.readings import Readings
+from epsilond.app.routes import docs, simulations
 from epsilond.app.settings import Settings
+from epsilond.app.workers.pool import Pool
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.witness.kinds import KINDS
@@ -53,19 +64,32 @@ def create_app(
 
     Raises:
         ValueError: an EPSILOND_ variable, or the file of API keys, cannot be read.
+        MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
     """
     chosen = settings or Settings.from_environment()
     metrics = Metrics()
-    modules = tuple(sorted({theorem_home, *(calibrator.home for calibrator in calibrators)}))
-    compute = Compute(chosen, metrics, modules)
-    jobs = SimulationManager(chosen, metrics, kinds)
+    budgets, health = Budgets(chosen, metrics), Health()
+    keyring, tokens = Keyring.of(chosen.api_keys_file, budgets), Tokens.of(chosen, budgets)
+    pool = Pool(chosen, metrics, _modules(calibrators, theorem_home, kinds), charge=budgets.charge)
+    compute = Compute(chosen, metrics, pool)
+    reading = Readings(calibrators, theorems, theorem_home)
+    simulators = SimulationRunner(chosen, metrics, pool, kinds)
+    jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, reading)
+    health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
+    lag = LoopLag(metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as until_stopped:
+            if keyring is not None:
+                await until_stopped.enter_async_context(keyring.following())
+            await until_stopped.enter_async_context(pool.running())
             await until_stopped.enter_async_context(compute.running())
-            if kinds:
-                await until_stopped.enter_async_context(jobs.running())
+            await until_stopped.enter_async_context(simulators.running())
+            await until_stopped.enter_async_context(jobs.running())
+            await docs.prepare(app)  # workers start meanwhile
+            await to_thread.run_sync(reading.prepare)
+            await until_stopped.enter_async_context(lag.running())
             yield
 
     app = FastAPI(
@@ -78,18 +102,29 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.settings, app.state.metrics, app.state.compute, app.state.jobs = chosen, metrics, compute, jobs
-    app.state.streams = Streams(chosen.event_streams, metrics)
-    app.router.route_class = StrictRoute
-    keys = Keys.of(chosen.api_keys_file)
-    if keys is not None:
-        app.add_middleware(Authenticate, keys=keys, metrics_open=chosen.metrics_open)
-    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6)
+    app.state.settings, app.state.metrics, app.state.pool, app.state.compute = chosen, metrics, pool, compute
+    app.state.jobs, app.state.simulations, app.state.reading = jobs, simulators, reading
+    app.state.budgets, app.state.keyring, app.state.health, app.state.seen = budgets, keyring, health, Seen()
+    app.state.lag = lag
+    app.state.streams = streams = Places(chosen.event_streams, "event streams")
+    app.state.job_waits = job_waits = Places(chosen.job_waits, "requests that wait for jobs")
+    metrics.event_streams.set_function(lambda: streams.taken)
+    metrics.job_waits.set_function(lambda: job_waits.taken)
+    app.router.route_class = BytesRoute
+    app.add_middleware(Authenticate, budgets=budgets, keyring=keyring, tokens=tokens, metrics_open=chosen.metrics_open)
+    app.add_middleware(Compress)
     app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
-    routes.add(app, calibrators, theorems, theorem_home)
+    routes.add(app, calibrators, theorems)
     if kinds:
         simulations.add(app, kinds, figures)
     app.openapi = partial(document, app)  # type: ignore[method-assign]
     return app
+
+
+def _modules(calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
+    """What every worker has imported before there is work: the mathematics, simulations, and how bodies are read."""
+    mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
+    readings = {Readings.__module__} | ({"epsilond.app.questions.prepared"} if calibrators is CALIBRATORS else set())
+    return tuple(sorted({*mathematics, *(kind.run_block.__module__ for kind in kinds)} | readings))

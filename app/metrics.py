@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+import platform
+from collections.abc import Mapping
+from typing import get_args
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, PlatformCollector, ProcessCollector
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.app.store.record import State
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 BLOCK_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+LAGS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
@@ -23,6 +31,25 @@ class Metrics:
             buckets=SECONDS,
             registry=registry,
         )
+        # who asks, what they are refused, what it costs; a caller is the name of a key, `token` or `anonymous`
+        self.caller_requests = Counter(
+            "epsilond_caller_requests", "Requests answered, by who asked", ("caller",), registry=registry
+        )
+        self.problems = Counter(
+            "epsilond_problems",
+            "Requests answered with a problem, by its kind and by who asked",
+            ("problem", "caller"),
+            registry=registry,
+        )
+        self.caller_cpu_seconds = Counter(
+            "epsilond_caller_cpu_seconds", "CPU time of computations, by who asked", ("caller",), registry=registry
+        )
+        self.build = Info("epsilond_build", "What is running", registry=registry)
+        self.build.info(
+            {"version": ENGINE_VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()}
+        )
+        self.cache_bytes = Gauge("epsilond_cache_bytes", "Room that kept answers take", registry=registry)
+        self.cache_entries = Gauge("epsilond_cache_entries", "Answers that are kept", registry=registry)
         self.calibrations = Histogram(
             "epsilond_calibration_seconds",
             "Time to answer a calibration",
@@ -49,12 +76,11 @@ class Metrics:
         )
         self.cache = Counter("epsilond_cache", "Outcomes by where they came from", ("use",), registry=registry)
         self.all_warm = Gauge("epsilond_workers_warm", "1 if no worker is to be replaced, else 0", registry=registry)
-        self.simulations = Counter(
-            "epsilond_simulations", "Simulations that ended, by how", ("kind", "status"), registry=registry
-        )
-        self.simulations_live = Gauge(
-            "epsilond_simulations_under_way", "Simulations waiting and running", ("status",), registry=registry
-        )
+        self.jobs = Counter("epsilond_jobs", "Jobs that ended here, by how", ("kind", "state"), registry=registry)
+        self.jobs_running = Gauge("epsilond_jobs_running", "Jobs that run here", registry=registry)
+        self.store_up = Gauge("epsilond_store_up", "1 if the last call of the store was answered", registry=registry)
+        self.store_jobs = Gauge("epsilond_store_jobs", "Jobs in the store", ("state",), registry=registry)
+        self.store_bytes = Gauge("epsilond_store_bytes", "What the jobs in the store hold", registry=registry)
         self.simulation_blocks = Histogram(
             "epsilond_simulation_block_seconds",
             "Time of one block of a simulation",
@@ -62,5 +88,36 @@ class Metrics:
             buckets=BLOCK_SECONDS,
             registry=registry,
         )
+        self.cluster_steps = Counter(
+            "epsilond_cluster_steps",
+            "Steps of jobs given to a cluster, by where they ran",
+            ("where",),
+            registry=registry,
+        )
         self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
+        self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
+        # Of the pool of worker processes.
+        self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
+        self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
+        self.background = Gauge(
+            "epsilond_running_in_background", "Questions past their deadline that are computed", registry=registry
+        )
+        # The event loop
+        self.loop_lag = Histogram(
+            "epsilond_event_loop_lag_seconds",
+            "How much later than asked the event loop woke a task that sleeps",
+            buckets=LAGS,
+            registry=registry,
+        )
+        self.loop_lag_p99 = Gauge(
+            "epsilond_event_loop_lag_p99_seconds", "99 of 100 lags of the last minute are below", registry=registry
+        )
+
+    def tell_store(self, counts: Mapping[State, int] | None, size: int | None) -> None:
+        """What was just counted in the store; None of what could not be."""
+        if counts is not None:
+            for state in get_args(State):
+                self.store_jobs.labels(state).set(counts.get(state, 0))
+        if size is not None:
+            self.store_bytes.set(size)

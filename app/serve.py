@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import errno
+import gc
 import socket
-import sys
+from contextlib import ExitStack
 
+import anyio
+import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import logs
-from epsilond.app.http.connections import connection
+from epsilond.app.http.connections import Parser, connection
 from epsilond.app.main import create_app
-from epsilond.app.settings import Settings
+from epsilond.app.settings import PREFIX, Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.simulation import Kind
+
+BACKLOG = 2048
+"""Connections that may wait to be taken."""
 
 
 def serve(
     host: str | None = None,
     port: int | None = None,
     *,
+    dask: str | None = None,
     settings: Settings | None = None,
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
     theorems: tuple[Theorem, ...] = THEOREMS,
@@ -34,45 +42,103 @@ def serve(
     """Serve until SIGTERM or SIGINT; then refuse new connections, answer what is under way, and end.
 
     Raises:
-        ValueError: an EPSILOND_ variable cannot be read, or simulations cannot be kept where it says.
+        ValueError: an EPSILOND_ variable cannot be read or is no setting, the port is taken, or jobs cannot be kept
+            where it says.
     """
-    chosen = settings or Settings.from_environment(host=host, port=port)
+    chosen = settings or Settings.from_environment(host=host, port=port, dask=dask)
     logs.configure(chosen.log_level)
-    app = create_app(
-        calibrators=calibrators,
-        theorems=theorems,
-        settings=chosen,
-        theorem_home=theorem_home,
-        kinds=kinds,
-        figures=figures,
-    )
-    if kinds:
-        app.state.jobs.open()  # what is wrong there is told before anything is started
-    # Workers would run the file that was started once more, as multiprocessing does; they need nothing of it.
-    vars(sys.modules["__main__"]).pop("__file__", None)
-    server(app, chosen).run()
+    with ExitStack() as held:
+        sockets = [held.enter_context(one) for one in listening(chosen.host, chosen.port)]
+        app = create_app(
+            calibrators=calibrators,
+            theorems=theorems,
+            settings=chosen,
+            theorem_home=theorem_home,
+            kinds=kinds,
+            figures=figures,
+        )
+        app.state.jobs.open()  # what is wrong with the store is told before anything is started
+        started = server(app, chosen)
+        started.alone = True
+        started.run(sockets=sockets)
+
+
+def listening(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of a host, listening at the port; who connects now is answered after the start.
+
+    Raises:
+        ValueError: naming the variable that is to blame: there is no such host, or the port is not to be had.
+    """
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise ValueError(f"{PREFIX}HOST: {host} is no address of this machine: {error.strerror}") from None
+    bound: list[socket.socket] = []
+    for family, kind, protocol, _, address in dict.fromkeys(found):
+        one = socket.socket(family, kind, protocol)
+        bound.append(one)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            one.bind(address)
+            one.listen(BACKLOG)
+        except OSError as error:
+            for each in bound:
+                each.close()
+            blamed = "HOST" if error.errno == errno.EADDRNOTAVAIL else "PORT"
+            told = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
+            raise ValueError(f"{PREFIX}{blamed}: port {port} of {host} {told}") from None
+    return bound
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's, but simulations are interrupted as soon as it is to end: clients would be waiting for them."""
+    """Uvicorn's, but as soon as it is to end, jobs go back to the store, and questions have little time left."""
+
+    alone = False
+    """Whether the process is this server's alone, so that what is there when it has started stays to the end."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Uvicorn's; then the garbage collector is told that what is there now is no garbage.
+
+        It would look at a quarter of a million objects of the application at every full collection.
+        """
+        await super().startup(sockets)
+        if self.alone and self.started:
+            gc.collect()
+            gc.freeze()
+            for one in sockets or ():
+                host, port, *_ = one.getsockname()
+                structlog.get_logger().info("listening", host=host, port=port)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Interrupt them; then refuse new connections and answer what is under way."""
-        self.config.app.state.jobs.stop()  # type: ignore[union-attr]
-        await super().shutdown(sockets)
+        """Have everybody told; then refuse new connections and answer what is under way."""
+        state = self.config.app.state  # type: ignore[union-attr]
+        state.health.stop()
+        state.jobs.stop()
+        settings: Settings = state.settings
+        seconds = settings.drain_seconds if state.jobs.survives else settings.deadline_seconds
+        async with anyio.create_task_group() as draining:
+            draining.start_soon(state.compute.close_after, seconds)
+            await super().shutdown(sockets)
+            draining.cancel_scope.cancel()
 
 
-def server(app: FastAPI, settings: Settings) -> Server:
-    """The server of an application; its own log lines go to the standard library's root logger."""
+def server(app: FastAPI, settings: Settings, parser: Parser | None = None) -> Server:
+    """The server of an application; its own log lines go to the standard library's root logger.
+
+    Unless a parser is chosen, httptools reads the connections and uvloop turns the loop where they are installed.
+    """
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
-        loop="asyncio",
-        http=connection(settings),
-        h11_max_incomplete_event_size=settings.head_bytes,
+        loop="auto" if parser is None else "asyncio" if parser == "h11" else "uvloop",
+        http=connection(settings, parser),
         ws="none",
         lifespan="on",
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -41,6 +41,11 @@ export class Chart {
     this.note.replaceChildren(text, ...more);
   }
 
+  /** Say below what is drawn so far, if anything, that more is to come. */
+  wait(text) {
+    this.note.textContent = `${this.drawn ? "More points are being computed" : "Drawing"}. ${text}`;
+  }
+
   clear() {
     this.plot?.destroy();
     this.plot = this.drawn = null;

@@ -3,6 +3,7 @@
 import { Problem } from "./api.js";
 import { compareAll } from "./comparison.js";
 import { el, table } from "./dom.js";
+import { news } from "./progress.js";
 import { DEFINITIONS, OBJECTIVES, bits, capital, nameOf, noBetter, number } from "./words.js";
 
 const MEASURES = {
@@ -27,11 +28,13 @@ export class Compare {
       el("label", { class: "radio" }, el("input", { type: "radio", name: "measure", value: id, checked: id === this.measure, onchange: () => this.by(id) }), name),
     );
     this.button = el("button", { type: "button", id: "compare-start", onclick: () => this.start() }, "Compare them now");
+    this.stopping = el("button", { type: "button", id: "compare-stop", hidden: true, onclick: () => this.abort("Cancelled.") }, "Cancel");
     this.progress = el("span", { class: "hint", role: "status" });
+    this.far = el("span", { class: "hint" });
     this.list = el("div", { id: "compared" });
     place.replaceChildren(
       el("p", { class: "hint" }, "The numbers are those on the left. Algorithms differ in whom they trust, whose data they protect and what their risk is measured on: only rows that agree in all of these can be compared, and they stand together."),
-      el("p", { class: "row" }, this.button, this.progress),
+      el("p", { class: "row" }, this.button, this.stopping, this.progress, this.far),
       el("fieldset", { class: "measures" }, el("legend", {}, "Compare by"), choices),
       this.list,
     );
@@ -39,10 +42,21 @@ export class Compare {
 
   /** The problem on the screen has changed. */
   update(algorithm, body) {
-    this.stop.abort();
     Object.assign(this, { algorithm, body });
-    if (this.rows.length) this.progress.textContent = "These are for the numbers before; compare again.";
-    else this.progress.textContent = "";
+    this.abort(this.rows.length ? "These are for the numbers before; compare again." : "");
+  }
+
+  /** Stop what is being computed, and say so. */
+  abort(text = "") {
+    this.stop.abort();
+    this.say(text, "");
+    this.stopping.hidden = true;
+  }
+
+  /** How it stands, which is read aloud when it changes; and how far it is, which is not. */
+  say(text, far) {
+    if (this.progress.textContent !== text) this.progress.textContent = text;
+    this.far.textContent = far;
   }
 
   by(measure) {
@@ -52,22 +66,23 @@ export class Compare {
 
   async start() {
     this.stop.abort();
-    this.stop = new AbortController();
-    const { signal } = this.stop;
-    this.progress.textContent = "Computing; some algorithms take a while.";
+    const { signal } = (this.stop = new AbortController());
+    this.say("Computing; some algorithms take a while.", "");
+    this.stopping.hidden = false;
+    const told = (each) => signal.aborted || this.say(each.state === "busy" ? "The service is busy." : "Computing; some algorithms take a while.", news(each));
     try {
-      await compareAll({ ...this, signal }, (rows, count) => {
-        if (signal.aborted) return;
-        this.rows = rows;
-        this.progress.textContent = rows.length < count ? `${rows.length} of ${count} have answered` : "All have answered.";
-        this.draw();
-      });
+      this.rows = await compareAll({ ...this, asking: { signal, told } });
+      const open = this.rows.filter((row) => row.open).length;
+      this.list.dataset.state = open ? "partial" : "complete";
+      this.say(open ? `${this.rows.length - open} of ${this.rows.length} have answered; the others say why not.` : "All have answered.", "");
+      this.draw();
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
       const first = error.body.errors?.[0];
-      this.progress.textContent = `No comparison: ${first ? `${first.pointer.slice(1)} ${first.message}` : error.message}`;
+      this.say(`No comparison. ${error.body.title}. ${first ? `${first.pointer.slice(1)} ${first.message}` : (error.body.detail ?? "")}`, "");
     }
+    if (!signal.aborted) this.stopping.hidden = true;
   }
 
   draw() {
@@ -88,7 +103,7 @@ export class Compare {
       const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
       return [
         row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
-        value === undefined ? el("span", { class: "small" }, row.why ? capital(`no answer: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value), row.vacuous && this.measure === "risk" ? el("span", { class: "small silent" }, ` ${noBetter(row.baseline)}`) : null],
+        value === undefined ? el("span", { class: "small" }, row.why ? capital(`${row.open ? "not known" : "does not apply"}: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value), row.vacuous && this.measure === "risk" ? el("span", { class: "small silent" }, ` ${noBetter(row.baseline)}`) : null],
         row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
         row.guarantee ? `one ${row.guarantee.unit}` : "",
         OBJECTIVES[row.objective] ?? "",

@@ -16,11 +16,11 @@ function problemOf(body, examples) {
   return filled;
 }
 
-/** Rows {name, algorithm, body, values: {risk, noise, bits}, guarantee, objective, vacuous, baseline, why}. */
-export async function compareAll({ contract, examples, body, signal }, told) {
+/** Rows {name, algorithm, body, values: {risk, noise, bits}, guarantee, objective, vacuous, baseline, open, why}; `asking` is how it is asked. */
+export async function compareAll({ contract, examples, body, asking }) {
   const problem = problemOf(body, examples);
-  const { entries } = await post("v1/plans", within(problem, contract.body("v1/plans").properties), signal);
-  told(entries.map(fromPlan), entries.length);
+  const { entries } = await post("v1/plans", within(problem, contract.body("v1/plans").properties), asking);
+  return entries.map(fromPlan);
 }
 
 const fromPlan = (entry) => ({
@@ -32,7 +32,8 @@ const fromPlan = (entry) => ({
   vacuous: entry.vacuous === true,
   baseline: entry.risk?.baseline,
   values: entry.applies === true ? { risk: entry.risk?.value, noise: entry.noise_std, bits: entry.bits } : {},
-  why: entry.applies === true ? undefined : entry.why.map(worded).join("; ") || "not answered in time",
+  open: entry.applies === "undecidable",
+  why: entry.applies === true ? undefined : entry.why.map(worded).join("; "),
 });
 
 /** A message with the field it is about, unless it says so itself. */

@@ -8,38 +8,56 @@ const shell = (text) => `'${text.replace(/'/g, "'\\''")}'`;
 export function curl(algorithm, body) {
   const lines = [`curl -sS ${shell(urlOf(calibrationPath(algorithm)))}`, `-H 'content-type: application/json'`];
   if (accessKey()) lines.push(`-H "authorization: Bearer $EPSILOND_API_KEY"`);
-  lines.push(`-d ${shell(JSON.stringify(body))}`);
+  lines.push("-H 'prefer: wait=60'", `-d ${shell(JSON.stringify(body))}`);
   return lines.join(" \\\n  ");
 }
 
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const KEYWORDS = new Set(
+  ("False None True and as assert async await break class continue def del elif else except finally for from global if import in is " +
+    "lambda nonlocal not or pass raise return try while with yield").split(" "),
+);
+
 /** A JSON value as Python writes it. */
 function literal(value) {
+  if (value === null) return "None";
   if (value === true) return "True";
   if (value === false) return "False";
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
-  if (value !== null && typeof value === "object") {
+  if (typeof value === "object") {
     return `{${Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${literal(each)}`).join(", ")}}`;
   }
   return JSON.stringify(value);
 }
 
+/** An argument of a call. The address may name anything, and what is no name is quoted, so that it is never code. */
+const argument = (name, value) =>
+  NAME.test(name) && !KEYWORDS.has(name) ? `${name}=${literal(value)}` : `**{${JSON.stringify(name)}: ${literal(value)}}`;
+
 export function python(algorithm, body) {
-  const fields = Object.entries(body).map(([name, value]) => `    ${name}=${literal(value)},\n`);
+  const fields = Object.entries(body).map(([name, value]) => `    ${argument(name, value)},\n`);
   return `import epsilond\n\nanswer = epsilond.calibrate(\n    ${JSON.stringify(algorithm)},\n${fields.join("")})\nprint(answer.parameters)\nprint(answer.guarantee.epsilon)\n`;
 }
 
 export function typescript(algorithm, body) {
-  const key = accessKey() ? `\n    "authorization": \`Bearer \${process.env.EPSILOND_API_KEY}\`,` : "";
+  const key = accessKey() ? `\n  "authorization": \`Bearer \${process.env.EPSILOND_API_KEY}\`,` : "";
   const text = JSON.stringify(body, null, 2).replace(/\n/g, "\n  ");
   return [
-    `const response = await fetch(${JSON.stringify(urlOf(calibrationPath(algorithm)))}, {`,
+    `const headers = {${key}\n  "content-type": "application/json",\n};`,
+    `let response = await fetch(${JSON.stringify(urlOf(calibrationPath(algorithm)))}, {`,
     `  method: "POST",`,
-    `  headers: {${key}\n    "content-type": "application/json",\n  },`,
+    `  headers,`,
     `  body: JSON.stringify(${text}),`,
     `});`,
-    `const answer = await response.json();`,
-    `if (!response.ok) throw new Error(answer.detail);`,
-    `console.log(answer.parameters, answer.guarantee.epsilon);\n`,
+    `let answer = await response.json();`,
+    `while (answer.state === "queued" || answer.state === "running") {`,
+    `  // it takes long: wait for the job that computes it`,
+    `  response = await fetch(${JSON.stringify(urlOf("v1/jobs/"))} + answer.id, { headers: { ...headers, prefer: "wait=30" } });`,
+    `  answer = await response.json();`,
+    `}`,
+    `if (!response.ok || answer.problem) throw new Error((answer.problem ?? answer).detail);`,
+    `const { parameters, guarantee } = answer.result ?? answer;`,
+    `console.log(parameters, guarantee.epsilon);\n`,
   ].join("\n");
 }
 

@@ -8,7 +8,8 @@ import { byId, el } from "./dom.js";
 import { Form } from "./form.js";
 import { Plots } from "./plots.js";
 import { showPrinted } from "./printed.js";
-import { showProblem, showWarnings, showWhy } from "./remarks.js";
+import { Progress, target } from "./progress.js";
+import { kindOf, showProblem, showWarnings, showWhy } from "./remarks.js";
 import { Contract } from "./schema.js";
 import { addressOf, read } from "./state.js";
 import { nameOf } from "./words.js";
@@ -27,6 +28,7 @@ class Explorer {
     this.form = new Form(byId("fields"), contract, (body) => this.changed(body));
     this.plots = new Plots(byId("plots"), contract);
     this.copies = new Copies(byId("copies"));
+    this.progress = new Progress(byId("progress"), byId("spoken"), { cancel: () => this.cancel(), again: () => this.again() });
     this.compare = new Compare(byId("compare"), contract, algorithms, (name, body) => this.open(name, body, true));
     this.select = byId("algorithm");
     this.select.replaceChildren(...algorithms.map(({ name }) => el("option", { value: name }, `${nameOf(name)} (${name})`)));
@@ -76,11 +78,19 @@ class Explorer {
     const stop = (this.stop = new AbortController());
     const { algorithm } = this;
     this.waiting = null;
-    const began = performance.now();
+    this.asked = `${nameOf(algorithm)}${target(body)}`;
+    let began = performance.now();
     const slow = setTimeout(() => byId("answer").classList.add("waiting"), 250);
-    byId("answer").setAttribute("aria-busy", "true");
+    this.stand("asking");
+    const told = (news) => {
+      if (stop !== this.stop) return;
+      if (news.state === "asking") began = performance.now(); // what a busy service makes one wait is no cost of the answer
+      showProblem(byId("problem"), null);
+      this.progress.show(news, this.asked);
+      this.stand(news.state);
+    };
     try {
-      const answer = await post(calibrationPath(algorithm), body, stop.signal);
+      const answer = await post(calibrationPath(algorithm), body, { signal: stop.signal, told });
       if (algorithm !== this.algorithm) return;
       this.show(algorithm, body, answer, performance.now() - began);
     } catch (error) {
@@ -89,11 +99,38 @@ class Explorer {
       this.refuse(error.body);
     } finally {
       clearTimeout(slow);
-      if (stop === this.stop) {
-        byId("answer").classList.remove("waiting");
-        byId("answer").setAttribute("aria-busy", "false");
-      }
+      if (stop === this.stop) byId("answer").classList.remove("waiting");
     }
+  }
+
+  /** Say in the page what state the answer is in: asking, computing, busy, answered, invalid, infeasible, failed, cancelled. */
+  stand(state) {
+    byId("answer").dataset.state = state;
+    byId("answer").setAttribute("aria-busy", String(["asking", "computing", "busy"].includes(state)));
+    if (!["computing", "busy", "cancelled"].includes(state)) this.progress.hide();
+  }
+
+  /** Give the question up; its job is cancelled. */
+  cancel() {
+    this.stop.abort();
+    document.body.classList.add("refused");
+    this.progress.cancelled(this.asked);
+    this.stand("cancelled");
+    byId("brief").textContent = "Cancelled";
+    byId("ask-again").focus();
+  }
+
+  /** Ask the question that is on the screen once more. */
+  again() {
+    this.changed(this.form.body, 0);
+    byId("answer").focus();
+  }
+
+  /** The page is left: nobody will see what is being computed. */
+  leave() {
+    this.stop.abort();
+    this.plots.abort();
+    this.compare.abort();
   }
 
   show(algorithm, body, answer, milliseconds) {
@@ -108,6 +145,7 @@ class Explorer {
     byId("spoken").textContent = spoken(answer, body);
     byId("brief").textContent = brief(answer, body);
     byId("answer").dataset.answered = algorithm;
+    this.stand("answered");
     if (!this.waiting) this.plots.update(algorithm, body, answer, this.cost(algorithm, milliseconds));
   }
 
@@ -121,7 +159,8 @@ class Explorer {
   /** A problem stands beside its fields and on top; the last answer fades, for it answers something else. */
   refuse(problem) {
     const left = this.form.complain(problem.errors ?? []);
-    showProblem(byId("problem"), problem, left, (field, value) => this.form.choose(field, value));
+    showProblem(byId("problem"), problem, left, { choose: (field, value) => this.form.choose(field, value), again: () => this.again() });
+    this.stand(kindOf(problem));
     document.body.classList.add("refused");
     byId("spoken").textContent = `No answer. ${problem.title}. ${problem.detail ?? ""}`;
     byId("brief").textContent = "No answer: see why";
@@ -130,8 +169,8 @@ class Explorer {
 }
 
 /** What theorems say, by their ids. */
-async function theoremTitles() {
-  const { theorems } = await get("v1/theorems");
+async function theoremTitles(options) {
+  const { theorems } = await get("v1/theorems", options);
   return new Map(theorems.map(({ id, title }) => [id, title]));
 }
 
@@ -153,6 +192,8 @@ async function start() {
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") byId("access").open = false;
   });
+  addEventListener("pagehide", () => explorer?.leave());
+  addEventListener("pageshow", (event) => event.persisted && explorer?.again());
   await begin();
 }
 
@@ -160,18 +201,27 @@ let explorer = null;
 
 /** Read the service's documents and show the page; with another key, ask again. */
 async function begin() {
+  const stop = new AbortController();
+  const waiting = new Progress(byId("progress"), byId("spoken"), { cancel: () => stop.abort(), again: begin });
+  const options = { signal: stop.signal, told: (news) => waiting.show(news, "the page") };
   try {
     if (explorer) {
       explorer.changed(explorer.form.body, 0);
       return;
     }
-    const [contract, { algorithms }, titles] = await Promise.all([get("openapi.json"), get("v1/algorithms"), theoremTitles()]);
+    const [contract, { algorithms }, titles] = await Promise.all([get("openapi.json", options), get("v1/algorithms", options), theoremTitles(options)]);
+    waiting.hide();
     showProblem(byId("problem"), null);
     explorer = new Explorer(new Contract(contract), algorithms, titles);
     explorer.fromAddress();
   } catch (error) {
+    if (error.name === "AbortError") {
+      waiting.cancelled("the page");
+      return;
+    }
     if (!(error instanceof Problem)) throw error;
-    showProblem(byId("problem"), error.body, []);
+    waiting.hide();
+    showProblem(byId("problem"), error.body, [], { again: begin });
     if (error.status === 401) byId("access").open = true;
   }
 }

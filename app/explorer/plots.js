@@ -6,11 +6,14 @@ import { Chart } from "./chart.js";
 import { el } from "./dom.js";
 import { frontierOf } from "./frontier.js";
 import { accountOf, agrees } from "./profile.js";
+import { news } from "./progress.js";
 import { coarseFirst, spread, sweep } from "./sweep.js";
 import { fromLog10, number, title } from "./words.js";
 
 const PATIENCE = 4000;
 /** Milliseconds of one answer beyond which pictures wait to be asked for. */
+const HELD = 10;
+/** Seconds after which a part of a picture is a job; until then it costs the service nothing to keep. */
 const SYMBOLS = { noise_std: "noise σ", noise_multiplier: "noise multiplier z", epsilon: "privacy loss ε", delta: "failure probability δ", rounds: "rounds R", participants: "participants M", rate: "sampling rate q", step_size: "step size η" };
 const label = (name) => SYMBOLS[name] ?? title(name).toLowerCase();
 
@@ -26,7 +29,7 @@ export class Plots {
     this.stop = new AbortController();
   }
 
-  /** Ask for no more. What is under way may end: stopping a worker costs more than its answer. */
+  /** Ask for no more, and cancel what is being computed. */
   abort() {
     this.stop.abort();
     this.stop = new AbortController();
@@ -44,9 +47,9 @@ export class Plots {
       for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here, and no one line is everyone's.");
       return;
     }
-    this.follow(run, [this.profile], () => this.drawProfile(run));
-    this.follow(run, [this.noise, this.risk], () => this.drawPrivacy(run));
-    this.follow(run, [this.rounds], () => this.drawRounds(run));
+    this.follow(run, [this.profile], (asking) => this.drawProfile({ ...run, asking }));
+    this.follow(run, [this.noise, this.risk], (asking) => this.drawPrivacy({ ...run, asking }));
+    this.follow(run, [this.rounds], (asking) => this.drawRounds({ ...run, asking }));
   }
 
   /** Drawn from the answer itself; hidden where nothing was left open. */
@@ -57,13 +60,18 @@ export class Plots {
     else this.frontier.clear();
   }
 
+  /** Draw charts, now or when a button is pressed; each says whether it is "partial" or "complete". */
   follow({ signal, milliseconds }, charts, draw) {
+    const stand = (state) => charts.forEach(({ place }) => (place.dataset.state = state));
     const begin = () => {
       for (const chart of charts) if (!chart.drawn) chart.tell("Drawing…");
-      draw().catch((error) => {
+      stand("partial");
+      const told = (each) => signal.aborted || charts.forEach((chart) => chart.wait(news(each)));
+      draw({ signal, told, wait: HELD }).then(() => signal.aborted || stand("complete"), (error) => {
         if (error.name === "AbortError" || signal.aborted) return;
         if (!(error instanceof Problem)) throw error;
-        for (const chart of charts) chart.tell(error.message);
+        stand("failed");
+        for (const chart of charts) chart.tell(`No picture. ${error.body.title}. ${error.body.detail ?? ""} `, el("button", { type: "button", onclick: begin }, "Draw it again"));
       });
     };
     if (milliseconds <= PATIENCE) {
@@ -118,13 +126,13 @@ export class Plots {
   }
 
   /** Lower bounds, where the service has them for this algorithm. */
-  async lowerBounds({ algorithm, body, signal, count }, field, values, lower) {
+  async lowerBounds({ algorithm, body, signal, count, asking }, field, values, lower) {
     const path = `v1/risk-bounds/${algorithm}`;
     if (!this.contract.has(path) || field !== "epsilon") return;
     const known = this.contract.resolve(this.contract.body(path)).properties;
     const problem = Object.fromEntries(Object.entries(body).filter(([name]) => name in known));
     const some = coarseFirst(values.filter((_, index) => index % (count > 12 ? 2 : 1) === 0 || index === values.length - 1));
-    await several(some, (value) => post(path, { ...problem, epsilon: value }), (value, answer) => {
+    await several(some, (value) => post(path, { ...problem, epsilon: value }, asking), (value, answer) => {
       const bound = answer?.lower?.[0];
       const height = bound?.value ?? bound?.scale;
       if (typeof height === "number") lower.set(value, height);
@@ -153,7 +161,7 @@ export class Plots {
     if (!signal.aborted && !lines.series()[0].points.size) this.rounds.tell(failed || "Nothing to draw.");
   }
 
-  async drawProfile({ body, answer, signal }) {
+  async drawProfile({ body, answer, signal, asking }) {
     const target = answer.guarantee.target.epsilon;
     const here = typeof target === "number" ? target : answer.guarantee.epsilon.upper;
     const epsilons = Array.from({ length: 61 }, (_, index) => Number((here * (0.1 + index * 0.03)).toPrecision(6)));
@@ -162,7 +170,7 @@ export class Plots {
       this.profile.tell("The proof of this run joins several theorems, and its curve is not one that /v1/accounts draws. The certificate above holds at the ε and δ it names.");
       return;
     }
-    const { points } = await post("v1/accounts", request);
+    const { points } = await post("v1/accounts", request, asking);
     if (signal.aborted) return;
     if (!agrees(points.at(-1), answer)) {
       this.profile.tell("The general accountant proves another figure for this run than its own theorem does, so its curve is not shown. The certificate above stands.");

@@ -12,11 +12,15 @@ export function showWarnings(place, warnings) {
   );
 }
 
+/** What a problem is about: numbers that cannot be, a run that nothing certifies, or the service. */
+export const kindOf = ({ status }) => ({ 400: "invalid", 413: "invalid", 422: "invalid", 409: "infeasible" })[status] ?? "failed";
+const MARKS = { invalid: "✎", infeasible: "≠", failed: "!" };
+
 /**
  * Draw a problem; `left` are the errors that stand beside no field. The nearest values that would do are buttons that
- * call choose(field, value).
+ * call choose(field, value); where the service failed, a button calls again().
  */
-export function showProblem(place, problem, left, choose) {
+export function showProblem(place, problem, left, { choose, again } = {}) {
   if (!problem) {
     place.replaceChildren();
     return;
@@ -26,8 +30,8 @@ export function showProblem(place, problem, left, choose) {
   place.replaceChildren(
     el(
       "div",
-      { class: "problem card", role: "alert" },
-      el("h3", {}, problem.title ?? "No answer"),
+      { class: `problem card ${kindOf(problem)}`, role: "alert" },
+      el("h3", {}, el("span", { class: "sign", "aria-hidden": "true" }, MARKS[kindOf(problem)]), problem.title ?? "No answer"),
       el("p", {}, capital(problem.detail ?? ""), " ", errors),
       left.length ? el("ul", {}, left.map((error) => el("li", {}, el("code", {}, error.pointer), ` ${error.message}${error.allowed ? ` (allowed: ${error.allowed})` : ""}`))) : null,
       condition ? el("p", {}, `Condition: ${condition.statement}`, condition.left !== undefined ? ` (here ${number(condition.left)} against ${number(condition.right)})` : "") : null,
@@ -44,6 +48,7 @@ export function showProblem(place, problem, left, choose) {
       considered
         ? el("details", {}, el("summary", {}, "Why of each theorem"), el("ul", {}, considered.map(({ theorem, reason }) => el("li", {}, el("code", {}, theorem), ` ${reason}`))))
         : null,
+      again && kindOf(problem) === "failed" ? el("p", { class: "row" }, el("button", { type: "button", class: "again", onclick: again }, "Ask again")) : null,
     ),
   );
 }

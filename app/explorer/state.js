@@ -48,14 +48,24 @@ export function addressOf(algorithm, body) {
   return `#/${encodeURIComponent(algorithm)}?${query}`;
 }
 
+/** A part of an address without its escapes, or null if they are none. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 /** What an address holds, or null if it holds no algorithm. */
 export function read(hash) {
   const match = /^#\/([^?]+)(?:\?(.*))?$/.exec(hash);
-  if (!match) return null;
+  const algorithm = match && decoded(match[1]);
+  if (!algorithm) return null;
   let body = null;
   for (const [path, text] of new URLSearchParams(match[2] ?? "")) {
     if (path.split(".").some((name) => name === "__proto__")) continue;
     body = put(body ?? {}, path, decode(text));
   }
-  return { algorithm: decodeURIComponent(match[1]), body };
+  return { algorithm, body };
 }

@@ -24,25 +24,25 @@ export function coarseFirst(values) {
 
 /**
  * Calibrate at every value of a field; told(value, answer, problem) as they come. `perCall` is how many values one call
- * may take before it gets too long, `sweeps` whether the service says that it takes them.
+ * should take, so that a picture grows, `sweeps` whether the service says that it takes them, `asking` how each is asked.
  */
-export async function sweep(algorithm, body, field, values, told, { signal, perCall, sweeps }) {
+export async function sweep(algorithm, body, field, values, told, { signal, perCall, sweeps, asking }) {
   const path = calibrationPath(algorithm);
   const order = coarseFirst(values);
-  const one = (value) => post(path, put(body, field, value));
+  const one = (value) => post(path, put(body, field, value), asking);
   if (!sweeps || refused.has(algorithm) || perCall < 2) return several(order, one, told, { signal });
   const rest = [...order];
   while (rest.length && !signal.aborted) {
     const part = rest.slice(0, Math.min(perCall, 200));
     try {
-      const { answers } = await post(path, { ...body, sweep: { field, values: part } });
+      const { answers } = await post(path, { ...body, sweep: { field, values: part } }, asking);
       for (const { value, answer, problem } of answers) told(value, answer ?? null, problem ?? null);
       rest.splice(0, part.length);
     } catch (error) {
       if (error.name === "AbortError") return undefined;
       if (!(error instanceof Problem)) throw error;
       if (error.status === 422) refused.add(algorithm);
-      return several(rest, one, told, { signal }); // no sweeps here, or this one took too long
+      return several(rest, one, told, { signal }); // no sweeps here, or this one failed
     }
   }
   return undefined;

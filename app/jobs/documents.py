@@ -1,115 +1,98 @@
-"""Simulations as they are served."""
+"""Jobs as they are served."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import reduce
-from operator import or_
 from typing import Annotated, Any
 
-from typing_extensions import TypeAliasType
-
-from epsilond.accountants.quantities import Tagged
-from epsilond.app.answers.work import render
 from epsilond.app.http.problems import ProblemDocument
-from epsilond.app.jobs.records import Status
-from epsilond.app.jobs.running import Progress, State
+from epsilond.app.jobs.job import Job, Progress
+from epsilond.app.store.record import Record, State
+from epsilond.app.workers.work import render
 from epsilond.calibrators.answer import Served
-from epsilond.witness.simulation import Kind
 
-PATH = "/v1/simulations"
+PATH = "/v1/jobs"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationLinks:
+class JobLinks:
     """Where more of it is."""
 
     self: str
     events: str
-    figure: Annotated[str | None, Served("of its result, once it is done")] = None
+    result: Annotated[str | None, Served("the answer as it would have come at once; once it is done")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationSummary:
-    """A simulation without its request and its result."""
+class JobSummary:
+    """A job without its request and its result."""
 
     id: str
-    kind: str
-    status: Annotated[
-        Status,
-        Served("queued and running ones will end; interrupted: the service stopped, post it again with its seed"),
-    ]
-    progress: Annotated[Progress | None, Served("absent where the service stopped and nobody knows")] = None
+    kind: Annotated[str, Served("what was asked: calibration, sweep, account, risk-bounds, plan, …, simulation")]
+    name: Annotated[str, Served("of what: an algorithm, a kind of spec, a theorem, a kind of simulation")]
+    state: Annotated[State, Served("queued and running ones will end; interrupted: post it again")]
+    progress: Annotated[Progress | None, Served("absent where nobody knows")] = None
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
     started: Annotated[str | None, Served("when its first step began")] = None
     ended: Annotated[str | None, Served("when it was done, failed, cancelled or interrupted")] = None
-    engine_version: Annotated[str, Served("of the mathematics that ran it")]
-    links: SimulationLinks
+    engine_version: Annotated[str, Served("of the mathematics that runs it")]
+    links: JobLinks
 
     @classmethod
-    def of(cls, state: State) -> SimulationSummary:
-        """From its state."""
-        record = state.record
+    def of(cls, job: Job) -> JobSummary:
+        """From the job."""
+        record = job.record
         here = f"{PATH}/{record.id}"
-        figure = f"{here}/figure" if state.status == "done" else None
         return cls(
             id=record.id,
             kind=record.kind,
-            status=state.status,
-            progress=state.progress,
-            created=_told(record.created),
-            started=_told(record.started) if record.started is not None else None,
-            ended=_told(record.ended) if record.ended is not None else None,
+            name=record.name,
+            state=record.state,
+            progress=job.progress,
+            created=told(record.created),
+            started=told(record.started) if record.started is not None else None,
+            ended=told(record.ended) if record.ended is not None else None,
             engine_version=record.engine_version,
-            links=SimulationLinks(self=here, events=f"{here}/events", figure=figure),
+            links=JobLinks(
+                self=here, events=f"{here}/events", result=f"{here}/result" if record.state == "done" else None
+            ),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationList:
-    """A page of simulations, newest first."""
+class JobDocument(JobSummary):
+    """A job: what was asked, how far it is, and its result or problem once it has ended."""
 
-    simulations: tuple[SimulationSummary, ...] = field(default_factory=tuple)
+    request: Annotated[Mapping[str, Any], Served("the body that was posted")]
+    result: Annotated[Any, Served("once it is done: what a request that waited would have been answered")] = None
+    problem: Annotated[ProblemDocument | None, Served("why it failed, or was interrupted")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobList:
+    """A page of jobs, newest first."""
+
+    jobs: tuple[JobSummary, ...] = field(default_factory=tuple)
     next: Annotated[str | None, Served("where older ones are; absent on the last page")] = None
 
 
-def request_type(kinds: tuple[Kind, ...]) -> Any:
-    """A request of any of these kinds, told apart by `kind`."""
-    if len(kinds) == 1:
-        return kinds[0].request
-    union = reduce(or_, (kind.request for kind in kinds))
-    return TypeAliasType("SimulationRequest", Annotated[union, Tagged("kind")])
+def document(job: Job) -> bytes:
+    """The job with everything."""
+    return render(JobSummary.of(job))[:-1] + large_parts(job.record) + b"}"
 
 
-def document_type(kinds: tuple[Kind, ...]) -> type:
-    """A simulation with everything, as it stands in the OpenAPI document."""
-    answers = [kind.answer for kind in kinds]
-    result: Any = (
-        reduce(or_, (each for each in answers if each is not None)) if None not in answers else Mapping[str, Any]
-    )
-    return make_dataclass(
-        "Simulation",
-        [
-            ("request", Annotated[Mapping[str, Any], Served("what was posted, with its defaults")]),
-            ("result", Annotated[result | None, Served("once it is done")], None),
-            ("problem", Annotated[ProblemDocument | None, Served("why it failed, or was interrupted")], None),
-        ],
-        bases=(SimulationSummary,),
-        namespace={"__doc__": "A simulation: its request, how far it is, and its result or problem once it has ended."},
-        frozen=True,
-        kw_only=True,
-    )
+def large_parts(record: Record) -> bytes:
+    """The further members of a job's object. What is JSON already is put in its place as it stands."""
+    result = record.result
+    if result is not None and record.media_type not in (None, "application/json"):
+        result = json.dumps(result.decode(), ensure_ascii=False).encode()
+    parts = (("request", record.request), ("result", result), ("problem", record.problem))
+    return b"".join(b',"%s":%s' % (name.encode(), text) for name, text in parts if text)
 
 
-def document(state: State) -> bytes:
-    """The simulation with everything. What is JSON already is put in its place as it stands."""
-    record = state.record
-    parts = (("request", record.request), ("result", record.result), ("problem", record.problem))
-    large = b"".join(b',"%s":%s' % (name.encode(), text) for name, text in parts if text)
-    return render(SimulationSummary.of(state))[:-1] + large + b"}"
-
-
-def _told(when: float) -> str:
+def told(when: float) -> str:
+    """A time as it is served."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

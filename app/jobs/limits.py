@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from epsilond.accountants.errors import BeyondBudget, InvalidInput
@@ -14,20 +14,33 @@ MEGABYTE = 1_048_576
 TRIES = 20
 
 
-def require_within_limits(kind: Kind, request: Any, plan: Plan, settings: Settings) -> None:
+@dataclass(frozen=True)
+class Limits:
+    """What one simulation may take, by its own estimate."""
+
+    seconds: float
+    bytes: int
+    """Of one of its blocks."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        """Of a service: half the memory of a worker, for the rest is the libraries'."""
+        return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
+
+
+def require_within(limits: Limits, kind: Kind, request: Any, plan: Plan) -> None:
     """Refuse what would take too long, or too much memory at once.
 
     Raises:
         BeyondBudget: with the estimate, the limit, and the size that would fit, if the kind has a size.
     """
-    memory = settings.worker_memory_megabytes * MEGABYTE // 2  # the rest is the libraries'
     for identifier, statement, estimate, limit in (
-        ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, settings.job_seconds),
-        ("service.job-memory", "bytes(plan) ≤ worker_memory / 2", float(plan.bytes), float(memory)),
+        ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, limits.seconds),
+        ("service.job-memory", "bytes(plan) ≤ worker_memory / 2", float(plan.bytes), float(limits.bytes)),
     ):
         if not estimate <= limit:
-            share = min(1.0, settings.job_seconds / plan.seconds, memory / max(1, plan.bytes))
-            fitting = nearest(kind, request, share, settings)
+            share = min(1.0, limits.seconds / plan.seconds, limits.bytes / max(1, plan.bytes))
+            fitting = nearest(limits, kind, request, share)
             advice = "" if fitting else _advice(kind, request)
             raise BeyondBudget(
                 f"The simulation is estimated to need more than this service allows.{advice}",
@@ -36,7 +49,7 @@ def require_within_limits(kind: Kind, request: Any, plan: Plan, settings: Settin
             )
 
 
-def nearest(kind: Kind, request: Any, share: float, settings: Settings) -> dict[str, float]:
+def nearest(limits: Limits, kind: Kind, request: Any, share: float) -> dict[str, float | str]:
     """The kind's size at which the request fits, at about this share of its own, if there is one."""
     size: int | None = getattr(request, kind.size, None) if kind.size is not None else None
     if size is None:
@@ -45,7 +58,7 @@ def nearest(kind: Kind, request: Any, share: float, settings: Settings) -> dict[
         smaller = int(size * share * 0.9**attempt)
         try:
             fitting = replace(request, **{str(kind.size): smaller})
-            require_within_limits(replace(kind, size=None), fitting, kind.plan(fitting), settings)
+            require_within(limits, replace(kind, size=None), fitting, kind.plan(fitting))
         except BeyondBudget:
             continue
         except InvalidInput:

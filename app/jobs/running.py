@@ -1,102 +1,127 @@
-"""A simulation that waits or runs in this service: how far it is, and who is told."""
+"""A job that runs in this service: how far it is, and who is told."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import anyio
 
-from epsilond.app.jobs.records import UNFINISHED, Ended, Record, Status
-from epsilond.calibrators.answer import Served
-from epsilond.witness.simulation import Kind, Plan
+from epsilond.app.jobs.job import Job, Progress
+from epsilond.app.questions.shared import Shared
+from epsilond.app.questions.simulations import SimulationAsked
+from epsilond.app.store.record import Progress as Told
+from epsilond.app.store.record import Record
 
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How far a simulation is."""
-
-    blocks_done: int
-    blocks: Annotated[int, Served("blocks in all; a repetition is never split, so that one of many rounds takes long")]
-    seconds_left: Annotated[
-        float | None,
-        Served("estimate of its own work, without its wait: of the plan at first, then from the blocks measured"),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class State:
-    """A simulation as a client is to see it now."""
-
-    record: Record
-    status: Status
-    progress: Progress | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing will change any more."""
-        return self.status not in UNFINISHED
-
-    @classmethod
-    def of(cls, record: Record) -> State:
-        """Of one that is not live."""
-        if record.blocks_done is None:
-            return cls(record=record, status=record.status)
-        left = 0.0 if record.status == "done" else None
-        progress = Progress(blocks_done=record.blocks_done, blocks=record.blocks, seconds_left=left)
-        return cls(record=record, status=record.status, progress=progress)
+Ending = Literal["cancelled", "interrupted", "released"]
+"""What becomes of a job that is stopped: `released` goes back to the queue, for the next start or another replica."""
 
 
 @dataclass(eq=False, kw_only=True)
-class RunningSimulation:
-    """The simulation, its request, and what is known of its work."""
+class Running:
+    """The job, and what is known of its work."""
 
     record: Record
-    kind: Kind
-    request: Any
-    plan: Plan
-    concurrency: int
-    """How many of its blocks run side by side."""
-    status: Status = "queued"
-    blocks_done: int = 0
-    seconds_measured: float = 0.0
-    begun: dict[int, float] = field(default_factory=dict)
-    """When each block that runs now began, on the monotonic clock."""
-    bytes_held: int = 0
-    stopped_as: Ended = "interrupted"
-    """What it is called if it is stopped."""
+    began: float = field(default_factory=time.monotonic)
+    ending: Ending | None = None
+    """Why it is stopped, if it is. The first reason stands."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
     """Set at the next change, and replaced."""
 
     @property
-    def seconds_left(self) -> float:
-        """Of its own work, once it runs. A block that takes longer than the others did is taken to end at once."""
-        measured, now = self.blocks_done, time.monotonic()
-        each = self.seconds_measured / measured if measured else self.plan.seconds / max(1, self.plan.blocks)
-        spent = sum(min(each, now - began) for began in self.begun.values())
-        return max(0.0, each * (self.plan.blocks - measured) - spent) / self.concurrency
+    def steps_done(self) -> int:
+        """How many steps are done."""
+        return 0
 
     @property
-    def state(self) -> State:
+    def seconds_left(self) -> float | None:
+        """Of its own work; None where nobody knows."""
+        return None
+
+    @property
+    def job(self) -> Job:
         """As it is now."""
-        progress = Progress(
-            blocks_done=self.blocks_done, blocks=self.plan.blocks, seconds_left=round(self.seconds_left, 3)
-        )
-        return State(record=self.record, status=self.status, progress=progress)
+        spent = round(time.monotonic() - self.began, 3)
+        left = None if self.seconds_left is None else round(self.seconds_left, 3)
+        progress = Progress(done=self.steps_done, of=self.record.steps, seconds_spent=spent, seconds_left=left)
+        return Job(record=self.record, progress=progress)
+
+    @property
+    def told(self) -> Told:
+        """What the store is told of it, for who asks another replica."""
+        left = self.seconds_left
+        return Told(attempt=self.record.attempt, done=self.steps_done, of=self.record.steps, seconds_left=left)
+
+    def as_of(self, record: Record) -> Job:
+        """As it is now, with what has just been read from the store."""
+        return replace(self.job, record=record)
 
     def tell(self) -> None:
-        """Wake everybody who watches. They look at the state: a slow watcher misses steps, and nothing piles up."""
+        """Wake everybody who watches. They look at the job: a slow watcher misses steps, and nothing piles up."""
         self.changed.set()
         self.changed = anyio.Event()
+
+    def stop(self, ending: Ending) -> None:
+        """Have it stopped."""
+        self.ending = self.ending or ending
+        self.scope.cancel()
+
+
+@dataclass(eq=False, kw_only=True)
+class RunningQuestion(Running):
+    """A question that took too long for its request, or was left over by another replica."""
+
+    shared: Shared | None = None
+    """Its computation, once it has been read."""
+
+    @property
+    def steps_done(self) -> int:
+        """Its parts that are done."""
+        return min(self.shared.parts_done, self.record.steps) if self.shared is not None else 0
+
+
+@dataclass(eq=False, kw_only=True)
+class RunningSimulation(Running):
+    """A simulation: blocks that are measured as they come."""
+
+    asked: SimulationAsked | None = None
+    """What it is, once it has been read."""
+    concurrency: int = 1
+    """How many of its blocks run side by side."""
+    blocks_done: int = 0
+    seconds_measured: float = 0.0
+    begun: dict[int, float] = field(default_factory=dict)
+    """When each block that runs now began, on the monotonic clock."""
+    bytes_held: int = 0
+
+    @property
+    def steps_done(self) -> int:
+        """Its blocks that are done."""
+        return self.blocks_done
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks it has."""
+        return self.asked.plan.blocks if self.asked is not None else self.record.steps
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of its own work, once it runs. A block that takes longer than the others did is taken to end at once."""
+        if self.asked is None:
+            return self.record.seconds
+        measured, now, plan = self.blocks_done, time.monotonic(), self.asked.plan
+        each = self.seconds_measured / measured if measured else plan.seconds / max(1, plan.blocks)
+        spent = sum(min(each, now - began) for began in self.begun.values())
+        return max(0.0, each * (plan.blocks - measured) - spent) / self.concurrency
 
     def begins(self, index: int) -> None:
         """A block begins."""
         self.begun[index] = time.monotonic()
 
-    def measured(self, index: int, block: bytes) -> float:
+    def measured(self, index: int, block: Any) -> float:
         """That block is done; answers its seconds."""
         seconds = time.monotonic() - self.begun.pop(index)
         self.blocks_done += 1
@@ -104,8 +129,3 @@ class RunningSimulation:
         self.seconds_measured += seconds
         self.tell()
         return seconds
-
-    def stop(self, status: Ended) -> None:
-        """Have it stopped; its workers are killed. The first reason stands."""
-        self.stopped_as = self.stopped_as if self.scope.cancel_called else status
-        self.scope.cancel()

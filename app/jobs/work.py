@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Literal
 
-from epsilond.app.answers.work import Answered, render
+from epsilond.app.workers.work import Answered, render
 from epsilond.witness.simulation import Kind
 
 Format = Literal["png", "svg"]
 
 
-def prepared(kind: Kind, request: Any) -> Answered:
+def prepared(kind: Kind, request: bytes) -> Answered:
     """What the kind has made of the request, pickled."""
-    return Answered(pickle.dumps(kind.prepare(request), pickle.HIGHEST_PROTOCOL))
+    return Answered(pickle.dumps(kind.prepare(_opened(request)), pickle.HIGHEST_PROTOCOL))
 
 
 def block(kind: Kind, resolved: bytes, index: int) -> Answered:
@@ -28,9 +28,10 @@ def block(kind: Kind, resolved: bytes, index: int) -> Answered:
     return Answered(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
 
 
-def assembled(kind: Kind, request: Any, resolved: bytes, blocks: Sequence[bytes]) -> Answered:
+def assembled(kind: Kind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> Answered:
     """The result, rendered as JSON."""
-    return Answered(render(kind.assemble(request, _opened(resolved), [_opened(each) for each in blocks])))
+    opened = [_opened(each) for each in blocks]
+    return Answered(render(kind.assemble(_opened(request), _opened(resolved), opened)))
 
 
 def drawn(home: str, result: bytes, form: Format) -> Answered:

@@ -7,10 +7,12 @@ from fastapi import FastAPI
 from epsilond.accountants.theorem import Theorem
 from epsilond.app.routes import (
     accounts,
+    api_keys,
     calibrations,
     docs,
     explorer,
     health,
+    jobs,
     plans,
     problems,
     reports,
@@ -25,7 +27,6 @@ def add(
     app: FastAPI,
     calibrators: tuple[Calibrator, ...],
     theorem_list: tuple[Theorem, ...],
-    home: str,
 ) -> None:
     """Add every route; those asked most come first, for they are matched in order."""
     served = {calibrator.name for calibrator in calibrators}
@@ -34,8 +35,10 @@ def add(
     risk_bounds.add(app, served)
     plans.add(app, in_order(calibrators))
     reports.add(app)
+    jobs.add(app)
     health.add(app)
-    theorems.add(app, theorem_list, home)
+    api_keys.add(app)
+    theorems.add(app, theorem_list)
     problems.add(app)
     docs.add(app)
     explorer.add(app)

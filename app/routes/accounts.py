@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import Body, FastAPI
@@ -10,10 +9,11 @@ from fastapi.openapi.models import Example
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.answers.answering import answered
-from epsilond.app.answers.compute import Job
-from epsilond.app.answers.work import rendered
-from epsilond.calibrators.accounts import EXAMPLES, AccountAnswer, AccountProblem, answer
+from epsilond.app.http.body import unread
+from epsilond.app.http.prefer import OfQuestion
+from epsilond.app.questions.asking import asked
+from epsilond.app.routes.questions import TAKEN_AS_A_JOB
+from epsilond.calibrators.accounts import EXAMPLES, AccountAnswer, AccountProblem
 
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 
@@ -28,10 +28,15 @@ def add(app: FastAPI) -> None:
         summary="What a run guarantees, and whether a claim about it holds",
         response_model=AccountAnswer,
         response_description="The curve where it was asked, what it means to an attacker, and what proves it",
+        responses=TAKEN_AS_A_JOB,
         tags=["accounts"],
     )
 
 
-async def account(request: Request, problem: Annotated[AccountProblem, Body(openapi_examples=_EXAMPLES)]) -> Response:
+async def account(
+    request: Request,
+    problem: Annotated[unread(AccountProblem), Body(openapi_examples=_EXAMPLES)],  # type: ignore[valid-type]
+    preferences: OfQuestion,
+) -> Response:
     """Account for a spec under a stated neighbouring relation; the relation has no default."""
-    return await answered(Job("account", problem.spec.kind, problem, partial(rendered, answer, problem)), request)
+    return await asked(request, "account", "account", problem, preferences)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import make_dataclass
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI
 from fastapi.openapi.models import Example
-from pydantic import Discriminator, Tag
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.answers.answering import answered, json_response
-from epsilond.app.answers.compute import Job
-from epsilond.app.answers.sweeps import SweepAnswer, SweepProblem, body_type, swept
-from epsilond.app.answers.work import rendered
 from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug
-from epsilond.app.http.body import Reader, unread
+from epsilond.app.http.body import unread
+from epsilond.app.http.document import json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
+from epsilond.app.http.prefer import OfQuestion
+from epsilond.app.questions.asking import asked
+from epsilond.app.questions.sweeps import SweepAnswer, SweepProblem
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
+from epsilond.app.routes.questions import TAKEN_AS_A_JOB
+from epsilond.app.workers.work import render
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 
@@ -37,6 +36,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
             description=calibrator.summary,
             response_model=_answer_type(calibrator) | SweepAnswer,
             response_description="What to run with, and what is certified of it",
+            responses=TAKEN_AS_A_JOB,
             tags=["calibrations"],
         )
     app.add_api_route(
@@ -59,20 +59,8 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
 def _calibrating(calibrator: Calibrator) -> Endpoint:
     """One question, or the same at many values of one field: told apart by whether the body has a `sweep`."""
 
-    def job_of(problem: Any) -> Job:
-        closed_form = calibrator.cost(problem) == "closed-form"
-        return Job("calibration", calibrator.name, problem, partial(rendered, calibrator.solve, problem), closed_form)
-
-    many: Any = body_type(calibrator)
-    reader = Reader(
-        Annotated[Annotated[calibrator.problem, Tag("single")] | Annotated[many, Tag("sweep")], Discriminator(_which)]
-    )
-
-    async def endpoint(request: Request, body: Any) -> Response:
-        problem = reader(body)
-        if isinstance(problem, many):
-            return await swept(calibrator, problem, job_of, request)
-        return await answered(job_of(problem), request)
+    async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
+        return await asked(request, "calibration", calibrator.name, body, preferences)
 
     examples: dict[str, Example] = {
         calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)},
@@ -81,10 +69,6 @@ def _calibrating(calibrator: Calibrator) -> Endpoint:
         unread(calibrator.problem | SweepProblem), Body(openapi_examples=examples)
     ]
     return endpoint
-
-
-def _which(body: Any) -> str:
-    return "sweep" if isinstance(body, Mapping) and "sweep" in body else "single"
 
 
 def _answer_type(calibrator: Calibrator) -> type:
@@ -100,10 +84,10 @@ def _answer_type(calibrator: Calibrator) -> type:
 
 
 def _list(calibrators: tuple[Calibrator, ...]) -> Endpoint:
-    answer = AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))
+    document = json_document(render(AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))))
 
-    async def list_algorithms() -> Response:
+    async def list_algorithms(request: Request) -> Response:
         """Every calibrator, with a body to try and a link to its schema."""
-        return json_response(answer)
+        return document.response(request)
 
     return list_algorithms

@@ -14,7 +14,10 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.requests import Request
 from starlette.responses import Response
 
+from epsilond.app.http.document import Document, Documents, json_document
 from epsilond.app.http.files import PackageFiles
+
+CONTRACT = "openapi.json"
 
 POLICY = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -34,22 +37,25 @@ def add(app: FastAPI) -> None:
         swagger_favicon_url="docs/favicon-32x32.png",
         swagger_ui_parameters={"tryItOutEnabled": True, "validatorUrl": None, "docExpansion": "none"},
     )
-    page.headers["content-security-policy"] = POLICY.format(scripts=" ".join(map(_hash, SCRIPT.findall(page.body))))
+    policy = POLICY.format(scripts=" ".join(map(_hash, SCRIPT.findall(page.body))))
+    shown = Document(bytes(page.body), "text/html", {"content-security-policy": policy})
+    contract = app.state.contract = Documents(lambda _: json_document(compact(app.openapi())))
+
+    async def openapi(request: Request) -> Response:
+        """The OpenAPI document, as it is committed but for the indentation."""
+        return (await contract.of(CONTRACT)).response(request)
+
+    async def docs(request: Request) -> Response:
+        return shown.response(request)
+
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
-
-    async def docs() -> Response:
-        return Response(page.body, headers=dict(page.headers))  # headers are added to each answer
-
     app.add_api_route("/docs", docs, include_in_schema=False)
-    assets = PackageFiles("fastapi_swagger", "resources", {"cache-control": "max-age=86400"})
-    app.router.routes.append(assets.at("/docs"))
+    PackageFiles("fastapi_swagger", "resources", {"cache-control": "max-age=86400"}).add(app, "/docs")
 
 
-async def openapi(request: Request) -> Response:
-    """The OpenAPI document, as it is committed but for the indentation."""
-    return Response(
-        compact(request.app.openapi()), media_type="application/json", headers={"cache-control": "no-cache"}
-    )
+async def prepare(app: FastAPI) -> None:
+    """Make the OpenAPI document, which takes a second, before anybody asks for it."""
+    await app.state.contract.of(CONTRACT)
 
 
 def compact(document: Mapping[str, Any]) -> bytes:

@@ -16,4 +16,5 @@ POLICY = (
 def add(app: FastAPI) -> None:
     """Add the page at /, and its files; they are kept by browsers and asked about each time, for a new release."""
     files = PackageFiles("epsilond.app", "explorer", {"cache-control": "no-cache", "content-security-policy": POLICY})
-    app.router.routes += [files.index(), files.at("/explorer")]
+    app.add_api_route("/", files.index, include_in_schema=False)
+    files.add(app, "/explorer")

@@ -16,7 +16,7 @@ def add(app: FastAPI) -> None:
     """Add /healthz, /readyz and /metrics."""
     kinds: dict[str, Any] = {"tags": ["service"], "response_class": PlainTextResponse}
     app.add_api_route("/healthz", healthz, operation_id="healthz", summary="Is the process alive?", **kinds)
-    app.add_api_route("/readyz", readyz, operation_id="readyz", summary="Is a worker warm?", **kinds)
+    app.add_api_route("/readyz", readyz, operation_id="readyz", summary="Should it get requests?", **kinds)
     app.add_api_route("/metrics", metrics, operation_id="metrics", summary="Figures for Prometheus", **kinds)
 
 
@@ -26,12 +26,13 @@ async def healthz() -> Response:
 
 
 async def readyz(request: Request) -> Response:
-    """503 until a worker has imported the mathematics, and again once the service is stopping."""
-    if not request.app.state.compute.ready:
-        raise Problem("unavailable", "No worker is warm yet, or the service is stopping.", headers={"Retry-After": "1"})
+    """503 while this service should get no requests: no worker is warm, it is stopping, its store is away."""
+    reasons = request.app.state.health.reasons()
+    if reasons:
+        raise Problem("unavailable", " ".join(reasons), headers={"Retry-After": "1"})
     return PlainTextResponse("ready\n")
 
 
 async def metrics(request: Request) -> Response:
-    """Latency by route and algorithm, certificate widths, worker deaths, uses of the cache."""
+    """Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop."""
     return Response(generate_latest(request.app.state.metrics.registry), media_type=CONTENT_TYPE_LATEST)

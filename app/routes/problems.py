@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fastapi import FastAPI
+from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.answers.answering import json_response
 from epsilond.app.catalogue import unknown
+from epsilond.app.http.document import Document, Documents, json_document
 from epsilond.app.http.problem_kinds import KINDS, Kind
+from epsilond.app.workers.work import render
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +41,24 @@ def add(app: FastAPI) -> None:
     )
 
 
-async def list_problems() -> Response:
+ALL = ""
+"""Where the list stands among the documents."""
+
+
+def _made(slug: str) -> Document:
+    return json_document(render(KINDS[slug] if slug else ProblemList(problems=tuple(KINDS.values()))))
+
+
+DOCUMENTS = Documents(_made)
+
+
+async def list_problems(request: Request) -> Response:
     """Every `type` a problem may have."""
-    return json_response(ProblemList(problems=tuple(KINDS.values())))
+    return (await DOCUMENTS.of(ALL)).response(request)
 
 
-async def get_problem(slug: str) -> Response:
+async def get_problem(request: Request, slug: str) -> Response:
     """What a problem of this kind means, and what to do."""
     if slug not in KINDS:
         raise unknown("problem", slug, KINDS)
-    return json_response(KINDS[slug])
+    return (await DOCUMENTS.of(slug)).response(request)

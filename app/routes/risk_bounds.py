@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI
 from fastapi.openapi.models import Example
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.answers.answering import answered
-from epsilond.app.answers.compute import Job
-from epsilond.app.answers.work import rendered
 from epsilond.app.catalogue import slug
+from epsilond.app.http.body import unread
 from epsilond.app.http.handlers import UNKNOWN_NAME
+from epsilond.app.http.prefer import OfQuestion
+from epsilond.app.questions.asking import asked
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
+from epsilond.app.routes.questions import TAKEN_AS_A_JOB
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
@@ -34,6 +34,7 @@ def add(app: FastAPI, served: set[str]) -> None:
             description=bounder.summary,
             response_model=RiskBoundsAnswer,
             response_description="Upper bounds, lower bounds and reference rates, and how far they are apart",
+            responses=TAKEN_AS_A_JOB,
             tags=["risk-bounds"],
         )
     app.add_api_route(
@@ -46,11 +47,9 @@ def add(app: FastAPI, served: set[str]) -> None:
 
 
 def _bounding(bounder: RiskBounder) -> Endpoint:
-    async def endpoint(request: Request, problem: Any) -> Response:
-        closed_form = bounder.cost(problem) == "closed-form"
-        computation = partial(rendered, bounder.solve, problem)
-        return await answered(Job("risk-bounds", bounder.name, problem, computation, closed_form), request)
+    async def endpoint(request: Request, problem: bytes, preferences: OfQuestion) -> Response:
+        return await asked(request, "risk-bounds", bounder.name, problem, preferences)
 
     examples: dict[str, Example] = {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}}
-    endpoint.__annotations__["problem"] = Annotated[bounder.problem, Body(openapi_examples=examples)]
+    endpoint.__annotations__["problem"] = Annotated[unread(bounder.problem), Body(openapi_examples=examples)]
     return endpoint

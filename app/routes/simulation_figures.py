@@ -9,13 +9,13 @@ from fastapi import FastAPI, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.answers.compute import Job
-from epsilond.app.http.keys import caller_of
 from epsilond.app.http.problems import Problem
-from epsilond.app.jobs.documents import PATH
-from epsilond.app.jobs.running import State
+from epsilond.app.jobs.simulation_documents import PATH
 from epsilond.app.jobs.work import Format, drawn
+from epsilond.app.questions.asking import computed
+from epsilond.app.questions.question import Question
 from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.app.routes.looking import looked_for_simulation
 
 MEDIA_TYPES: dict[Format, str] = {"png": "image/png", "svg": "image/svg+xml"}
 HEADERS = {
@@ -49,11 +49,11 @@ def _endpoint(figures: str) -> Endpoint:
     ) -> Response:
         """Drawn in a worker when it is asked for: as `format` says, else as Accept does, PNG if it likes both alike."""
         chosen = form or accepted(request.headers.get("accept", "").strip() or "*/*")
-        state: State = await request.app.state.jobs.find(id, caller_of(request).name)
-        if state.record.result is None:
-            raise Problem("no-result", f"There is nothing to draw: the simulation is {state.status}.")
-        job = Job("figure", state.record.kind, (id, chosen), partial(drawn, figures, state.record.result, chosen))
-        answer, _ = await request.app.state.compute.answer(job, request)
+        record = (await looked_for_simulation(request, id, 0.0)).record
+        if record.result is None:
+            raise Problem("no-result", f"There is nothing to draw: the simulation is {record.state}.")
+        question = Question.of("figure", record.name, (id, chosen), partial(drawn, figures, record.result, chosen))
+        answer = await computed(request, question)
         return Response(answer.body, media_type=MEDIA_TYPES[chosen], headers=HEADERS)
 
     return draw_simulation

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache, partial
 from typing import Annotated, Any
 
-from anyio import to_thread
 from fastapi import Body, FastAPI, Path, Query
 from fastapi.openapi.models import Example
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.theorem import Status, Theorem
-from epsilond.app.answers.answering import answered, json_response
-from epsilond.app.answers.compute import Job
-from epsilond.app.answers.evaluation import EvaluationAnswer, EvaluationRequest, body_type
-from epsilond.app.answers.work import evaluate
 from epsilond.app.catalogue import TheoremList, TheoremSummary, paper, unknown
-from epsilond.app.http.body import Handler, Reader, StrictRoute, unread
+from epsilond.app.http.body import BytesRoute, Handler, unread
+from epsilond.app.http.document import Document, Documents, json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.http.observe import record_of
+from epsilond.app.http.prefer import OfQuestion
 from epsilond.app.http.problems import FieldError, Problem
+from epsilond.app.questions.asking import asked
+from epsilond.app.questions.evaluations import EvaluationAnswer, EvaluationRequest
+from epsilond.app.routes.questions import TAKEN_AS_A_JOB
 from epsilond.app.theorem_detail import TheoremDetail
+from epsilond.app.workers.work import render
 
 EVALUATIONS = "/v1/theorems/{id}/evaluations"
 OTHERS = ["GET", "PUT", "PATCH", "DELETE"]
 Endpoint = Callable[..., Awaitable[Response]]
 
 
-def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
+def add(app: FastAPI, theorems: tuple[Theorem, ...]) -> None:
     """Add the list, each theorem by itself, and the evaluation of their formulas."""
     known = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
@@ -52,12 +51,13 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
     )
     app.router.add_api_route(
         EVALUATIONS,
-        _evaluating(known, home),
+        _evaluating(known),
         methods=["POST"],
         operation_id="evaluate_theorem",
         summary="A theorem's formula, and its conditions, at given inputs",
         response_model=EvaluationAnswer,
         response_description="The formula's outputs, beside the theorem's conditions at these inputs",
+        responses=TAKEN_AS_A_JOB,
         tags=["theorems"],
         route_class_override=_of_formulas(known),
     )
@@ -67,7 +67,15 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
     papers = sorted({paper(theorem) for theorem in theorems})
 
+    def made(filters: tuple[Status | None, str | None]) -> Document:
+        status, of = filters
+        chosen = (item for item in theorems if status in (None, item.status) and of in (None, paper(item)))
+        return json_document(render(TheoremList(theorems=tuple(map(TheoremSummary.of, chosen)))))
+
+    documents = Documents(made)
+
     async def list_theorems(
+        request: Request,
         status: Annotated[Status | None, Query(description="only theorems of this status")] = None,
         of: Annotated[str | None, Query(alias="paper", description="only theorems of this paper")] = None,
     ) -> Response:
@@ -78,28 +86,27 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
                 "A query parameter is invalid; see errors.",
                 FieldError(parameter="paper", message="is not one of the allowed values", allowed=", ".join(papers)),
             )
-        chosen = (item for item in theorems if status in (None, item.status) and of in (None, paper(item)))
-        return json_response(TheoremList(theorems=tuple(map(TheoremSummary.of, chosen))))
+        return (await documents.of((status, of))).response(request)
 
     return list_theorems
 
 
 def _detail(known: Mapping[str, Theorem]) -> Endpoint:
-    detail = cache(TheoremDetail.of)
+    documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(known[name]))))
 
-    async def get_theorem(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
+    async def get_theorem(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         """Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and outputs."""
         if id not in known:
             raise unknown("theorem", id, known)
-        return json_response(await to_thread.run_sync(detail, known[id]))
+        return (await documents.of(id)).response(request)
 
     return get_theorem
 
 
-def _of_formulas(known: Mapping[str, Theorem]) -> type[StrictRoute]:
+def _of_formulas(known: Mapping[str, Theorem]) -> type[BytesRoute]:
     """A route that looks for the theorem before it reads what is asked of it."""
 
-    class Known(StrictRoute):
+    class Known(BytesRoute):
         def get_route_handler(self) -> Handler:
             handle = super().get_route_handler()
 
@@ -112,21 +119,16 @@ def _of_formulas(known: Mapping[str, Theorem]) -> type[StrictRoute]:
     return Known
 
 
-def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
-    readers = {name: Reader(body_type(theorem)) for name, theorem in known.items() if _has_formula(theorem)}
-
-    async def evaluate_theorem(request: Request, id: Any, body: Any) -> Response:  # noqa: A002 (the path parameter)
+def _evaluating(known: Mapping[str, Theorem]) -> Endpoint:
+    async def evaluate_theorem(
+        request: Request,
+        id: Any,  # noqa: A002 (the path parameter)
+        body: bytes,
+        preferences: OfQuestion,
+    ) -> Response:
         """The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}."""
         record_of(request).theorem = id
-        asked = readers[id](body)
-        computation = partial(evaluate, home, id, asked.reading, asked.inputs)
-        try:
-            return await answered(Job("evaluation", id, asked, computation), request)
-        except InvalidInput as error:
-            # The formula speaks of its own inputs; in the body they stand one level down.
-            raise InvalidInput(
-                *(Fault(f"/inputs{fault.pointer}", fault.message, fault.allowed) for fault in error.faults)
-            ) from None
+        return await asked(request, "evaluation", id, body, preferences)
 
     shown = next((theorem for theorem in known.values() if theorem.examples and _has_formula(theorem)), None)
     examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}

@@ -18,9 +18,11 @@ import structlog
 from fastapi import FastAPI
 
 from epsilond.app import serve
+from epsilond.app.http.connections import Parser
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from tests.app import toy_simulations, toys
+from tests.app.postgresql import postgresql_server, postgresql_url  # noqa: F401 (fixtures)
 
 SERVERS: dict[str, serve.Server] = {}
 """Those that run, by the address of their clients."""
@@ -58,10 +60,10 @@ def application(settings: Settings) -> FastAPI:
 
 
 @contextmanager
-def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Client]:
+def serving(settings: Settings, app: FastAPI | None = None, parser: Parser | None = None) -> Iterator[httpx.Client]:
     """A client of a server of its own, ready to compute: of the toys, unless another application is given."""
     app = app or application(settings)
-    server = serve.server(app, settings)
+    server = serve.server(app, settings, parser)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:

@@ -10,8 +10,8 @@ import pytest
 
 import epsilond
 from epsilond.accountants.errors import ConditionViolated
-from epsilond.app.answers.work import render
 from epsilond.app.http.problems import problem_of, text_of
+from epsilond.app.workers.work import render
 from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.reading import read
 

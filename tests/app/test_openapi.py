@@ -45,6 +45,7 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
         "account", "report", "calibrate_toy", "calibrate_slow_toy", "calibrate_busy", "list_algorithms", "list_theorems", "get_theorem",
         "evaluate_theorem", "healthz", "readyz", "metrics", "list_problems", "get_problem",
         "start_simulation", "list_simulations", "get_simulation", "remove_simulation", "follow_simulation", "draw_simulation",
+        "list_jobs", "get_job", "get_job_result", "remove_job", "follow_job", "list_api_keys", "revoke_api_key",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
     assert {"ToyProblem", "ToyCalibration", "EvaluationRequest", "Problem", "Relation", "Caution", "Status"} <= names

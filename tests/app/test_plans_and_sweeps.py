@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,25 +11,16 @@ import pytest
 
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
-from epsilond.calibrators.planning.adapter import PlanAdapter
-from tests.app import toys
+from tests.app import toy_planners, toys
 from tests.app.conftest import PATIENT, serving, wait_until
 
-ADAPTER = PlanAdapter(
-    definition="local", observer="server", units=("record",), objective=None, copied=("clients", "participants")
-)
 ONE: dict[str, Any] = {"delta": 1e-6, "clients": 10}
-SHORT = Settings(workers=1, spare_workers=1, port=0, store_path=":memory:", deadline_seconds=4.0)
 
 
 def served(settings: Settings) -> Iterator[httpx.Client]:
     """The toys with their adapters."""
     app = create_app(
-        calibrators=(
-            replace(toys.TOY, plans=(ADAPTER,)),
-            replace(toys.SLOW_TOY, plans=(ADAPTER,)),
-            replace(toys.BUSY, plans=(toys_busy(),)),
-        ),
+        calibrators=toy_planners.CALIBRATORS,
         theorems=toys.THEOREMS,
         theorem_home="tests.app.toys",
         settings=settings,
@@ -43,37 +34,6 @@ def served(settings: Settings) -> Iterator[httpx.Client]:
 def planning() -> Iterator[httpx.Client]:
     """A server with time for all of it."""
     yield from served(PATIENT)
-
-
-@pytest.fixture(scope="module")
-def hurried() -> Iterator[httpx.Client]:
-    """A server with little time, and a worker that need not be started first."""
-    for client in served(SHORT):
-        warm(client)
-        yield client
-
-
-def warm(client: httpx.Client) -> None:
-    """Wait until no worker has to be started."""
-    wait_until(lambda: "\nepsilond_workers_warm 1.0" in client.get("/metrics").text)
-
-
-def toys_busy() -> PlanAdapter:
-    """An adapter that works for as many seconds as there are rounds."""
-    return PlanAdapter(
-        definition="local",
-        observer="server",
-        units=("record",),
-        objective=None,
-        copied=(),
-        read=("rounds",),
-        computed=seconds,
-    )
-
-
-def seconds(plan: Any) -> dict[str, Any]:
-    """What the busy toy is told; the target is none of its business."""
-    return {"seconds": plan.rounds, "epsilon": None, "delta": None}
 
 
 def post(client: httpx.Client, path: str, body: Any, status: int = 200) -> Any:
@@ -162,17 +122,25 @@ def test_a_plan_has_every_planner_with_its_single_call(planning: httpx.Client) -
             assert alone.headers["x-cache"] == "hit"
 
 
-def test_what_cannot_be_computed_in_time_is_told_and_the_rest_stands(hurried: httpx.Client) -> None:
-    found = post(hurried, "/v1/plans", {**ONE, "epsilon": 1.0, "rounds": 90})
-    applies = {entry["algorithm"]: entry["applies"] for entry in found["entries"]}
-    assert applies == {"toy": True, "slow-toy": True, "busy": "undecided"}
-    late = next(entry for entry in found["entries"] if entry["algorithm"] == "busy")
-    assert "deadline-exceeded" in late["why"][0]["message"]
-    warm(hurried)
-    body = {"sweep": {"field": "seconds", "values": [0.01, 50.0, 60.0]}}
-    first, *rest = post(hurried, "/v1/calibrations/busy", body)["answers"]
-    assert "answer" in first
-    assert [each["problem"]["status"] for each in rest] == [503, 503]
+def test_what_does_not_end_in_time_becomes_a_job_that_loses_nothing(planning: httpx.Client, tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    body = {"diary": str(diary), "sweep": {"field": "seconds", "values": [0.0, 90.0]}}
+    taken = planning.post("/v1/calibrations/busy", json=body, headers={"Prefer": "wait=0"})
+    assert taken.status_code == 202, taken.text
+    job = taken.json()
+    assert (job["kind"], job["name"], job["state"]) == ("sweep", "busy", "running")
+    assert job["progress"]["of"] == 2
+    assert job["request"] == body
+    assert taken.headers["location"] == job["links"]["self"] == f"/v1/jobs/{job['id']}"
+    wait_until(lambda: planning.get(job["links"]["self"]).json()["progress"]["done"] == 1)
+    assert planning.get(f"{job['links']['self']}/result").status_code == 409
+    toys.may_end(diary).touch()
+    done = planning.get(job["links"]["self"], headers={"Prefer": "wait=600"}).json()
+    assert done["state"] == "done"
+    assert [each["value"] for each in done["result"]["answers"]] == [0.0, 90.0]
+    assert planning.get(done["links"]["result"]).json() == done["result"]
+    assert planning.post("/v1/calibrations/busy", json=body).json() == done["result"]
+    assert diary.read_text().count("began") == 2
 
 
 def test_refusals_of_the_mathematics_are_told_in_their_entries(planning: httpx.Client) -> None:

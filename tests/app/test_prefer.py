@@ -11,7 +11,7 @@ from epsilond.app.http.prefer import wait_of
     ("headers", "seconds"),
     [
         ([], None),
-        (["respond-async"], None),
+        (["respond-async"], 0),
         (["wait=10"], 10),
         (["Wait = 10"], 10),
         (['wait="10"'], 10),

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from epsilond.app.http.problem_kinds import KINDS, Kind
+from epsilond.app.http.problems import Problem, response_of
 from tests.app.conftest import PATIENCE, problem
 from tests.app.toys import TOY
 
@@ -120,9 +122,9 @@ def test_two_fields_that_no_run_can_have(client: httpx.Client) -> None:
 def test_every_fault_is_told_at_once_but_no_more_than_sixteen(client: httpx.Client) -> None:
     body = problem(client.post(PATH, json={"epsilon": -1, "delta": 2}), 422, "invalid-input")
     assert {fault["pointer"] for fault in body["errors"]} == {"/epsilon", "/delta", "/clients"}
-    body = problem(client.post(PATH, json={str(place): 1 for place in range(10_000)}), 422, "invalid-input")
+    body = problem(client.post(PATH, json={str(place): 1 for place in range(1_000)}), 422, "invalid-input")
     assert len(body["errors"]) == 16
-    numbers = ",".join(f'"{place}":NaN' for place in range(10_000))
+    numbers = ",".join(f'"{place}":NaN' for place in range(1_000))
     body = problem(client.post(PATH, content="{" + numbers + "}", headers=JSON), 422, "invalid-input")
     assert len(body["errors"]) == 16
 
@@ -302,3 +304,11 @@ def test_a_request_that_is_not_http(client: httpx.Client) -> None:
     with socket.create_connection((client.base_url.host, client.base_url.port)) as raw:
         raw.sendall(b"31337\r\n\r\n")
         assert raw.recv(100).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS.values() if kind.status in (429, 503)], ids=lambda kind: kind.slug
+)
+def test_whoever_is_put_off_is_told_until_when(kind: Kind) -> None:
+    assert int(response_of(Problem(kind.slug, "Not now.")).headers["retry-after"]) > 0
+    assert response_of(Problem(kind.slug, "Not now.", headers={"Retry-After": "7"})).headers["retry-after"] == "7"

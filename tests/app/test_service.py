@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from tests.app.conftest import PATIENCE, ready, wait_until
+from tests.app.processes import descendants
 
 ROOT = Path(__file__).parents[2]
 SERVE = """
@@ -119,8 +120,8 @@ def test_sigterm_drains_and_the_logs_tell_no_values(server: tuple[subprocess.Pop
     asking = threading.Thread(target=ask)
     asking.start()
     wait_until(diary.exists)
-    children = [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-    assert children
+    children = descendants(process.pid)
+    assert len(children) > 1  # the forkserver and its workers
     # As a supervisor does that signals the whole group.
     for pid in (process.pid, *children):
         os.kill(pid, signal.SIGTERM)
@@ -135,8 +136,12 @@ def test_sigterm_drains_and_the_logs_tell_no_values(server: tuple[subprocess.Pop
     requests = [line for line in lines if line["event"] == "request"]
     last = next(line for line in requests if line["id"] == "drained")
     assert last.keys() == {
-        "event", "level", "timestamp", "id", "method", "path", "status", "algorithm", "cache", "milliseconds"
+        "event", "level", "timestamp", "id", "method", "path", "status", "algorithm", "cache", "milliseconds",
+        "caller", "cpu_milliseconds", "queued_milliseconds",
     }  # fmt: skip
+    assert last["caller"] == "127.0.0.1"
+    refused = next(line for line in requests if line["status"] == 422)
+    assert refused["problem"] == "invalid-input"
     assert last["path"] == "/v1/calibrations/{name}"
     assert (last["status"], last["algorithm"], last["cache"]) == (200, "busy", "miss")
     unexpected = next(line for line in lines if line["event"] == "unexpected")

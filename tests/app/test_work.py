@@ -16,7 +16,7 @@ from epsilond.accountants.errors import (
     NoCertificate,
 )
 from epsilond.accountants.theorem import ConditionResult
-from epsilond.app.answers.work import Answered, Failed, Refused, WorkFailed, outcome_of
+from epsilond.app.workers.work import Answered, Failed, Refused, WorkFailed, outcome_of
 
 CONDITION = ConditionResult("a.b", "x ≤ y", False, 2.0, float("inf"))
 REFUSALS = [

@@ -1,1 +1,0 @@
-"""Where answers come from: the cache, the event loop or a worker process."""

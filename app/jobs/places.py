@@ -1,0 +1,50 @@
+"""Places: how many event streams, or requests that wait for jobs, there may be at one time, and of one caller."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from epsilond.app.http.problems import Problem
+
+RETRY = {"Retry-After": "30"}
+
+
+class Places:
+    """Those of one sort in a service. All of it belongs to the event loop's thread."""
+
+    def __init__(self, most: int, plural: str) -> None:
+        """So many in all, of what `plural` names; at most half of them are one caller's."""
+        self._most = most
+        self._each = max(1, most // 2)
+        self._plural = plural
+        self._taken: Counter[str] = Counter()
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return self._taken.total()
+
+    def has_room(self, identity: str) -> bool:
+        """Whether this caller may take one more."""
+        return self.taken < self._most and self._taken[identity] < self._each
+
+    @contextmanager
+    def place(self, identity: str) -> Iterator[None]:
+        """Within this, one more is this caller's. It is taken in the same step in which the limits are tested.
+
+        Raises:
+            Problem: there are too many, or too many of this caller.
+        """
+        if self.taken >= self._most:
+            raise Problem("too-many-requests", f"There are too many {self._plural}.", headers=RETRY)
+        if self._taken[identity] >= self._each:
+            raise Problem("rate-limited", f"This caller has too many {self._plural}.", headers=RETRY)
+        self._taken[identity] += 1
+        try:
+            yield
+        finally:
+            self._taken[identity] -= 1
+            if not self._taken[identity]:
+                del self._taken[identity]

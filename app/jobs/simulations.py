@@ -1,0 +1,145 @@
+"""The course of one simulation: prepared, run block by block, put together, each step in a worker.
+
+Blocks are decided by the request alone, so one whose worker died is run once more and gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import anyio
+import structlog
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.app.http.problems import Problem, problem_of, text_of
+from epsilond.app.jobs import work
+from epsilond.app.jobs.limits import MEGABYTE, Limits
+from epsilond.app.jobs.running import RunningSimulation
+from epsilond.app.jobs.turns import in_turn
+from epsilond.app.metrics import Metrics
+from epsilond.app.questions.simulations import SimulationAsked, opened_simulation, read_simulation
+from epsilond.app.settings import Settings
+from epsilond.app.store.record import End, Record
+from epsilond.app.workers.cluster import Cluster
+from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.work import Answered, Computation
+from epsilond.witness.simulation import Kind
+
+OVERRUN = 10
+"""A simulation that runs so many times longer than the limit on estimates is stopped."""
+TELL_SECONDS = 3.0
+"""Who watches is told so often how long it still takes, for one block may run for minutes."""
+
+
+class SimulationRunner:
+    """What reads and runs simulations."""
+
+    def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, kinds: tuple[Kind, ...]) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._pool = pool
+        self._kinds = kinds
+        self._limits = Limits.of(settings)
+        self._cluster = Cluster(settings.dask, metrics, self._here) if settings.dask else None
+        self._log = structlog.get_logger()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Steps are run on the cluster, if there is one."""
+        async with AsyncExitStack() as until_stopped:
+            if self._cluster is not None:
+                await until_stopped.enter_async_context(self._cluster.running())
+            yield
+
+    def reading(self, body: bytes) -> Computation:
+        """How a worker reads a body."""
+        return partial(read_simulation, self._kinds, self._limits, body)
+
+    async def end_of(self, running: RunningSimulation) -> End:
+        """Run it to its end, whatever that is. Cancelling kills its workers."""
+        try:
+            with anyio.fail_after(OVERRUN * self._settings.job_seconds):
+                result = await self._result(running)
+                return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
+        except TimeoutError:
+            problem = Problem("deadline-exceeded", "The simulation ran far longer than any may, and was stopped.")
+        except (EpsilondError, Problem) as refusal:
+            problem = problem_of(refusal)
+        except Exception:  # noqa: BLE001 (one that fails must not end the others)
+            self._log.exception("simulation failed", id=running.record.id)
+            problem = Problem("internal-error", "The simulation failed; the service's logs have it under its id.")
+        return End(state="failed", steps_done=running.blocks_done, problem=text_of(problem))
+
+    async def _result(self, running: RunningSimulation) -> bytes:
+        caller, asked = running.record.caller, await self._read(running.record)
+        running.asked, running.concurrency = asked, await self._side_by_side(asked.plan.blocks)
+        kind = next(kind for kind in self._kinds if kind.request.kind == asked.kind)  # type: ignore[attr-defined]
+        request = asked.request
+        resolved = (await self._step(partial(work.prepared, kind, request), caller)).body
+        blocks = await self._blocks(running, kind, resolved)
+        result = (await self._step(partial(work.assembled, kind, request, resolved, blocks), caller)).body
+        self._require_bounded(len(result))
+        return result
+
+    async def _read(self, record: Record) -> SimulationAsked:
+        """What was posted, read again: another version may have other limits."""
+        reading = self.reading(record.request)
+        return opened_simulation(await in_turn(self._pool, reading, caller=record.caller, lane="read"))
+
+    async def _side_by_side(self, blocks: int) -> int:
+        """How many blocks are given out at one time."""
+        places = self._settings.job_workers
+        if self._cluster is not None:
+            places = max(places, await self._cluster.places())
+        return max(1, min(places, blocks))
+
+    async def _blocks(self, running: RunningSimulation, kind: Kind, resolved: bytes) -> list[bytes]:
+        """Every block, as many side by side as its concurrency allows; the first that fails stops the others."""
+        blocks = [b""] * running.blocks
+        indices = iter(range(running.blocks))
+        failures: list[Exception] = []
+
+        async def run_blocks(scope: anyio.CancelScope) -> None:
+            try:
+                for index in indices:
+                    running.begins(index)
+                    step = partial(work.block, kind, resolved, index)
+                    blocks[index] = (await self._step(step, running.record.caller)).body
+                    seconds = running.measured(index, blocks[index])
+                    self._metrics.simulation_blocks.labels(running.record.name).observe(seconds)
+                    self._require_bounded(running.bytes_held)
+            except Exception as failure:  # noqa: BLE001 (a task group would wrap it)
+                failures.append(failure)
+                scope.cancel()
+
+        async with anyio.create_task_group() as ticking:
+            ticking.start_soon(_tell_often, running)
+            async with anyio.create_task_group() as workers:
+                for _ in range(running.concurrency):
+                    workers.start_soon(run_blocks, workers.cancel_scope)
+            ticking.cancel_scope.cancel()
+        if failures:
+            raise failures[0]
+        return blocks
+
+    async def _step(self, computation: Computation, caller: str) -> Answered:
+        """What one step answers, on the cluster or here; leaving early stops it."""
+        if self._cluster is None:
+            return await self._here(computation, caller)
+        return (await self._cluster.run(computation, caller)).get()
+
+    async def _here(self, computation: Computation, caller: str) -> Answered:
+        return await in_turn(self._pool, computation, caller=caller, lane="job")
+
+    def _require_bounded(self, size: int) -> None:
+        limit = self._settings.job_megabytes
+        if size > limit * MEGABYTE:
+            raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")
+
+
+async def _tell_often(running: RunningSimulation) -> None:
+    while True:
+        await anyio.sleep(TELL_SECONDS)
+        running.tell()

@@ -1,0 +1,199 @@
+"""From a request to its answer: read, computed, waited for, or handed to a job.
+
+What is small and quickly read is read in the event loop; everything else by a worker. A request waits for its answer as
+long as it says (Prefer: wait), else until the service's deadline; then a job waits in its place and is answered 202.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Literal
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import caller_of
+from epsilond.app.callers.seen import Seen
+from epsilond.app.http.leaving import client_gone, gone
+from epsilond.app.http.observe import record_of
+from epsilond.app.http.prefer import Preferences
+from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.attending import attended
+from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.responses import headers_of, job_response, result_response
+from epsilond.app.metrics import Metrics
+from epsilond.app.questions.compute import Compute
+from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
+from epsilond.app.questions.shared import Shared
+from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.work import Answered, Computation, Outcome
+
+SMALL = 4_096
+"""Bytes; a longer body is read by a worker."""
+QUICKLY_READ = frozenset({"calibration", "account", "risk-bounds", "evaluation"})
+"""Kinds whose small bodies are read in the event loop; a sweep is not."""
+Waited = Literal["done", "late", "gone", "stopping"]
+
+
+async def asked(request: Request, kind: str, name: str, body: bytes, preferences: Preferences) -> Response:
+    """The answer to a body of this kind and name, or the job that will have it.
+
+    Raises:
+        Malformed: the body is not JSON.
+        InvalidInput: it asks what cannot be asked.
+        NoCertificate: the mathematics' refusal.
+        Problem: too many wait, or of this caller; the client has gone; the service is stopping and keeps no jobs; the
+            idempotency key came with another request.
+        WorkFailed: a fault of ours.
+    """
+    jobs: Jobs = request.app.state.jobs
+    compute: Compute = request.app.state.compute
+    caller = caller_of(request)
+    fingerprint = _fingerprint(kind, name, body)
+    seconds = preferences.seconds(request.app.state.settings)
+    if preferences.key is not None:
+        earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
+        if earlier is not None:
+            wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
+            job = await (attended(request, wait) if seconds else wait())
+            return result_response(job) if job.ended else job_response(job, preferences)
+    question = await _read(request, kind, request.app.state.reading(kind, name), body)
+    outcome = _known(request, question)
+    if outcome is None:
+        with caller.computation():
+            shared, new = compute.join(question, caller.name, caller.identity)
+            try:
+                waited = await _wait(request, shared.done, seconds)
+                if waited in ("late", "stopping"):
+                    told = {"idempotency_key": preferences.key, "fingerprint": fingerprint}
+                    job = await jobs.adopt(shared, body, caller=caller, **told)
+                    compute.to_background(shared)
+                    return job_response(job, preferences)
+            finally:
+                compute.leave(shared)
+        outcome = _outcome(request, shared, new=new)
+    return Response(
+        outcome.get().body,
+        media_type=question.media_type,
+        headers={**headers_of(kind), "x-cache": str(record_of(request).cache), **preferences.applied},
+    )
+
+
+async def computed(request: Request, question: Question) -> Answered:
+    """The answer to a question of the service's own, within its deadline.
+
+    Raises:
+        NoCertificate: the mathematics' refusal.
+        Problem: as `asked` does; or it took too long.
+        WorkFailed: a fault of ours.
+    """
+    outcome = _known(request, question)
+    if outcome is None:
+        compute: Compute = request.app.state.compute
+        caller, seconds = caller_of(request), request.app.state.settings.deadline_seconds
+        with caller.computation():
+            shared, new = compute.join(question, caller.name, caller.identity)
+            try:
+                waited = await _wait(request, shared.done, seconds)
+            finally:
+                compute.leave(shared)
+        if waited == "late":
+            detail, headers = f"It did not end within {seconds:g} s and was stopped.", {"Retry-After": "10"}
+            raise Problem("deadline-exceeded", detail, headers=headers)
+        outcome = _outcome(request, shared, new=new)
+    return outcome.get()
+
+
+async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Question:
+    """The question of a body: read here if that is quick, else by a worker."""
+    if len(body) <= SMALL and kind in QUICKLY_READ and b'"sweep"' not in body:
+        return reading(body)
+    return opened(await in_worker(request, partial(read_in_worker, reading, body)))
+
+
+async def in_worker(request: Request, computation: Computation) -> Answered:
+    """What a worker that reads makes of a body, while the client waits for it.
+
+    Raises:
+        Problem: too many wait; the client has gone; the service is stopping.
+    """
+    pool: Pool = request.app.state.pool
+    task = pool.submit(computation, caller=caller_of(request).identity, lane="read")
+    try:
+        await _wait(request, task.done, None)
+    finally:
+        if task.state != "ended":
+            pool.stop(task)
+    if task.outcome is None:
+        raise _stopping()
+    return task.outcome.get()
+
+
+def _known(request: Request, question: Question) -> Outcome | None:
+    """The outcome where it is kept; of others' questions nothing is told."""
+    caller, compute = caller_of(request), request.app.state.compute
+    seen: Seen = request.app.state.seen
+    before = seen.seen(caller.identity, question.digest)
+    for part in question.parts:
+        seen.seen(caller.identity, part.digest)
+    record_of(request).cache = "hit" if before else "miss"
+    outcome: Outcome | None = compute.known(question, caller.name)
+    if outcome is not None:
+        _count(request, "hit", question, outcome)
+    return outcome
+
+
+def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
+    """How a computation has ended that somebody waited for."""
+    if shared.problem is not None:
+        raise shared.problem
+    if shared.outcome is None:
+        raise _stopping() if request.app.state.compute.closing.is_set() else client_gone()
+    record, use = record_of(request), "miss" if new else "shared"
+    record.cache = use if new or record.cache == "hit" else "miss"  # of others' questions nothing is told
+    record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
+    record.queued_milliseconds = round(1000.0 * shared.queued_seconds, 3)
+    _count(request, use, shared.question, shared.outcome)
+    return shared.outcome
+
+
+def _count(request: Request, use: str, question: Question, outcome: Outcome) -> None:
+    metrics: Metrics = request.app.state.metrics
+    metrics.cache.labels(use).inc()
+    if use == "miss" and isinstance(outcome, Answered) and outcome.relative_width is not None:
+        metrics.widths.labels(question.name).observe(outcome.relative_width)
+
+
+async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
+    """Wait for something to be done, so long, as long as the client does and the service does not stop."""
+    waited: Waited = "late"
+    closing: anyio.Event = request.app.state.compute.closing
+
+    async def until(event: Callable[[], Awaitable[object]], reached: Waited, scope: anyio.CancelScope) -> None:
+        nonlocal waited
+        await event()
+        waited = reached
+        scope.cancel()
+
+    with anyio.move_on_after(seconds):
+        async with anyio.create_task_group() as all_of_them:
+            all_of_them.start_soon(until, partial(gone, request), "gone", all_of_them.cancel_scope)
+            all_of_them.start_soon(until, closing.wait, "stopping", all_of_them.cancel_scope)
+            all_of_them.start_soon(until, done.wait, "done", all_of_them.cancel_scope)
+    if done.is_set():
+        return "done"
+    if waited == "gone":
+        raise client_gone()
+    return waited
+
+
+def _fingerprint(kind: str, name: str, body: bytes) -> str:
+    """Equal for equal requests: an idempotency key names one."""
+    return hashlib.sha256(b"\0".join((kind.encode(), name.encode(), body))).hexdigest()
+
+
+def _stopping() -> Problem:
+    return Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})

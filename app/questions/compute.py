@@ -1,0 +1,198 @@
+"""Where a question gets its answer: from the cache, else from the pool, where closed forms wait behind nothing long.
+
+Equal questions of one owner at one time share one computation. When nobody waits for it any more, the pool decides
+whether it may still end. When a request has waited long enough, a job waits in its place, and nothing of the work is
+lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Literal
+
+import anyio
+import anyio.lowlevel
+import structlog
+
+from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.turns import AGAIN_SECONDS, turned_away
+from epsilond.app.metrics import Metrics
+from epsilond.app.questions.cache import Cache
+from epsilond.app.questions.question import Question, joined
+from epsilond.app.questions.shared import Shared
+from epsilond.app.settings import Settings
+from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.task import Lane, TurnedAway
+from epsilond.app.workers.work import Computation, Failed, Outcome
+
+CacheUse = Literal["hit", "miss", "shared"]
+
+
+class Compute:
+    """The computations of a service, between entering and leaving `running()`."""
+
+    def __init__(self, settings: Settings, metrics: Metrics, pool: Pool) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._pool = pool
+        self._cache = Cache(settings.cache_megabytes)
+        self._shared: dict[tuple[str, str], Shared] = {}
+        self._log = structlog.get_logger()
+        metrics.under_way.set_function(lambda: len(self._shared))
+        metrics.cache_bytes.set_function(lambda: self._cache.bytes)
+        metrics.cache_entries.set_function(lambda: self._cache.entries)
+
+        self.closing = anyio.Event()
+        """Set when the service is to end: no request waits any longer for its answer."""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Computations can be begun; at the end those under way are dropped."""
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    async def close_after(self, seconds: float) -> None:
+        """Let requests wait so long for what is under way, and no longer."""
+        await anyio.sleep(seconds)
+        self.closing.set()
+
+    def known(self, question: Question, owner: str) -> Outcome | None:
+        """The outcome, if it is kept."""
+        return self._cache.get(owner, question.digest)
+
+    def join(self, question: Question, owner: str, caller: str, lane: Lane = "question") -> tuple[Shared, bool]:
+        """The computation of a question, one under way or a new one, and whether it is new. One more waits for it."""
+        shared = self._shared.get((owner, question.digest))
+        if new := shared is None:
+            shared = self._shared[owner, question.digest] = Shared(
+                question=question, owner=owner, caller=caller, lane=lane
+            )
+            self._tasks.start_soon(self._run, shared)
+        elif shared.waiting == 0 and shared.task is not None:
+            self._pool.keep(shared.task)
+        shared.waiting += 1
+        return shared, new
+
+    def leave(self, shared: Shared) -> None:
+        """One less waits for it. Without anybody it is abandoned: parts are not begun any more."""
+        shared.waiting -= 1
+        if shared.waiting or shared.done.is_set():
+            return
+        if shared.question.parts:
+            self._forget(shared)
+            shared.scope.cancel()
+        elif shared.task is not None:
+            self._pool.abandon(shared.task)
+
+    def to_background(self, shared: Shared) -> None:
+        """A job waits for it now: it makes way for questions that somebody waits for.
+
+        It loses nothing, unless the background is full and other callers have waited for its place: then it is begun
+        anew, once, in a place of jobs.
+        """
+        if shared.lane == "job":
+            return
+        shared.lane = "job"
+        for part in shared.parts:
+            if part.waiting == 1 and not part.done.is_set():
+                self.to_background(part)
+        if shared.task is not None and shared.task.state != "ended" and not self._pool.to_background(shared.task):
+            self._pool.stop(shared.task)  # it has not begun, and asks again for room among the jobs
+
+    async def _run(self, shared: Shared) -> None:
+        """Until there is an outcome, or nobody wants one."""
+        try:
+            with shared.scope:
+                outcomes = await self._parts(shared)
+                if not shared.question.parts:
+                    work = shared.question.work
+                    shared.outcome = await self._computed(shared, work, briefly=shared.question.closed_form)
+                elif outcomes is not None:
+                    work = partial(joined, shared.question.pickled, outcomes)
+                    shared.outcome = await self._computed(shared, work, briefly=True)
+        except Problem as problem:
+            shared.problem = problem
+        finally:
+            if shared.task is not None and shared.task.state != "ended":
+                self._pool.stop(shared.task)
+            self._forget(shared)
+            if shared.outcome is not None:
+                self._cache.keep(*shared.key, shared.outcome)
+            shared.end()
+
+    async def _computed(self, shared: Shared, work: Computation | bytes, *, briefly: bool) -> Outcome | None:
+        """What the pool makes of it; None if it was given up since nobody waits.
+
+        What a job waits for asks again until the pool has room: with it, the parts beside it would be given up.
+
+        Raises:
+            Problem: there is no room for what requests wait for, or the service is stopping.
+        """
+        while shared.waiting:
+            try:
+                task = self._pool.submit(work, caller=shared.caller, lane="read" if briefly else shared.lane)
+                shared.task = task
+                await task.done.wait()
+                shared.cpu_seconds += task.cpu_seconds
+                shared.queued_seconds += task.queued_seconds
+                if isinstance(task.outcome, TurnedAway):
+                    raise task.outcome.problem
+            except Problem as problem:
+                if shared.lane != "job" or not turned_away(problem):
+                    raise
+                await anyio.sleep(AGAIN_SECONDS)
+                continue
+            if task.outcome is not None:
+                return task.outcome
+        return None
+
+    async def _parts(self, shared: Shared) -> tuple[Outcome, ...] | None:
+        """What became of each part: begun in their order, no more at a time than there are workers.
+
+        Raises:
+            Problem: a part was turned away, and with it the whole.
+        """
+        outcomes: list[Outcome | None] = [None] * len(shared.question.parts)
+        turned_away: list[Problem] = []
+        places = anyio.CapacityLimiter(self._settings.workers)
+
+        async def settle(place: int, part: Question, all_of_them: anyio.CancelScope) -> None:
+            async with places:
+                try:
+                    outcomes[place] = await self._part(shared, part)
+                except Problem as problem:
+                    turned_away.append(problem)
+                    all_of_them.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            for place, part in enumerate(shared.question.parts):
+                tasks.start_soon(settle, place, part, tasks.cancel_scope)
+        if turned_away:
+            raise turned_away[0]
+        return tuple(outcome for outcome in outcomes if outcome is not None)
+
+    async def _part(self, whole: Shared, question: Question) -> Outcome:
+        outcome = self.known(question, whole.owner)
+        if outcome is None:
+            part, _ = self.join(question, whole.owner, whole.caller, whole.lane)
+            whole.parts.append(part)
+            try:
+                await part.done.wait()
+            finally:
+                self.leave(part)
+            if part.problem is not None:
+                raise part.problem
+            assert part.outcome is not None  # somebody has waited for it all the time
+            outcome = part.outcome
+            whole.cpu_seconds += part.cpu_seconds
+        if isinstance(outcome, Failed):
+            self._log.error("one of several failed", question=question.name, trace=outcome.trace)
+        whole.step()
+        return outcome
+
+    def _forget(self, shared: Shared) -> None:
+        if self._shared.get(shared.key) is shared:
+            del self._shared[shared.key]

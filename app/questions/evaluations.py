@@ -1,0 +1,91 @@
+"""POST /v1/theorems/{id}/evaluations: the formula of a theorem at given inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from operator import getitem
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.theorem import Erratum, Reading, Status, Theorem
+from epsilond.app.questions.question import Question
+from epsilond.app.questions.validation import Validator
+from epsilond.app.workers.work import Answered, render
+from epsilond.calibrators.answer import ConditionAnswer, Served
+from epsilond.calibrators.strict_json import parse
+
+INPUTS = Quantity(description="what the formula is evaluated at")
+READING = Quantity(description="the formula as printed, or with its errata corrected")
+
+
+@request
+class EvaluationRequest:
+    """What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`."""
+
+    inputs: Annotated[Mapping[str, Any], INPUTS]
+    reading: Annotated[Reading, READING] = "printed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationAnswer:
+    """The outputs of a formula, beside the theorem's conditions, status and errata."""
+
+    outputs: Annotated[
+        Mapping[str, Any],
+        Served("the formula's outputs by name, as in the theorem's `outputs_schema`; an infinite one is unbounded"),
+    ]
+    conditions: tuple[ConditionAnswer, ...]
+    status: Status
+    errata: tuple[Erratum, ...]
+    reading: Annotated[Reading, Served("which reading of the formula these outputs are of")]
+
+
+def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
+    """The evaluation of a theorem of module `home`'s list that a body asks for.
+
+    Raises:
+        Malformed: it is not JSON.
+        InvalidInput: these are no inputs of the theorem's formula.
+    """
+    asked = of_formula(home, identifier)(parse(body))
+    computation = partial(evaluate, home, identifier, asked.reading, asked.inputs)
+    return Question.of("evaluation", identifier, asked, computation)
+
+
+def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answered:
+    """The formula of a theorem of module `home`'s list, rendered. Theorems hold functions, so they go by name.
+
+    Raises:
+        InvalidInput: as the formula does; pointers lead into the body, where its inputs stand one level down.
+    """
+    try:
+        return Answered(render(_theorem(home, identifier).evaluate(inputs, reading)))
+    except InvalidInput as error:
+        raise InvalidInput(*(Fault(f"/inputs{it.pointer}", it.message, it.allowed) for it in error.faults)) from None
+
+
+def body_type(theorem: Theorem) -> type:
+    """The request class {inputs, reading?} of one theorem's formula, with only the readings it has."""
+    readings: Any = getitem(Literal, theorem.readings)
+    members = {
+        "__doc__": f"Evaluate the formula of {theorem.id}.",
+        "__annotations__": {"inputs": Annotated[theorem.inputs, INPUTS], "reading": Annotated[readings, READING]},
+        "reading": "printed",
+    }
+    return request(type(EvaluationRequest.__name__, (), members))
+
+
+@cache
+def of_formula(home: str, identifier: str) -> Validator:
+    """How the inputs of a theorem of a list are read."""
+    return Validator(body_type(_theorem(home, identifier)))
+
+
+@cache
+def _theorem(home: str, identifier: str) -> Theorem:
+    found: Theorem = next(each for each in import_module(home).THEOREMS if each.id == identifier)
+    return found

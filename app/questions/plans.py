@@ -1,0 +1,65 @@
+"""POST /v1/plans: one problem, every algorithm side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.app.questions.calibrations import calibration_of
+from epsilond.app.questions.question import Question
+from epsilond.app.questions.validation import Validator
+from epsilond.app.workers.work import Answered, Outcome, Refused, render, rendered
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.planning import rankings
+from epsilond.calibrators.planning.adapter import Draft
+from epsilond.calibrators.planning.answer import Reached
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.planning.reach import Found, reach
+from epsilond.calibrators.strict_json import parse
+
+VALIDATED = Validator(PlanProblem)
+
+
+def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
+    """The plan over these calibrators that a body asks for.
+
+    Raises:
+        Malformed: it is not JSON.
+        InvalidInput: it is no plan, or names an algorithm that there is not.
+    """
+    problem = VALIDATED(parse(body))
+    parts = tuple(_part(each, problem) for each in rankings.drafts(calibrators, problem) if each.request is not None)
+    names = tuple(calibrator.name for calibrator in calibrators)
+    return Question.of("plan", "plan", (names, problem), partial(answer_of, calibrators, problem), parts=parts)
+
+
+def answer_of(calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]) -> Answered:
+    """The plan's answer: every draft with what became of its request, ranked."""
+    asked = iter(outcomes)
+    settled = [
+        (each, None if each.request is None else _outcome(each, next(asked)))
+        for each in rankings.drafts(calibrators, problem)
+    ]
+    return Answered(render(rankings.answer_of(problem, settled)))
+
+
+def _part(each: Draft, problem: PlanProblem) -> Question:
+    """The single calibration, kept under its own name; or the search for what reaches a risk."""
+    if problem.unknown is None:
+        return calibration_of(each.calibrator, each.request)
+    return Question.of("reach", each.name, problem, partial(rendered, reach, each.calibrator, each.adapter, problem))
+
+
+def _outcome(each: Draft, outcome: Outcome) -> rankings.Outcome:
+    if isinstance(outcome, Refused):
+        assert isinstance(outcome.error, EpsilondError)
+        return outcome.error
+    if not isinstance(outcome, Answered):
+        return rankings.Undecided("internal-error: the service failed to compute it")
+    told: Mapping[str, Any] = json.loads(outcome.body)
+    if "reached" not in told:
+        return rankings.found_of(told, each.request)
+    return Found(request=told["request"], calibration=told["calibration"], reached=Reached.read(told["reached"]))

@@ -1,0 +1,102 @@
+"""A question: what a body asks, read and checked. It is plain data, so that a worker can read one for the service."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, cast
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import EpsilondError
+from epsilond.app.workers.work import Answered, Computation, Outcome
+from epsilond.calibrators.strict_json import Malformed
+
+Kind = Literal[
+    "calibration", "sweep", "account", "risk-bounds", "plan", "evaluation", "report", "figure", "reach", "simulation"
+]
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be computed: the answer of `computation`, or of what `computation` makes of the answers of `parts`."""
+
+    kind: Kind
+    name: str
+    digest: str
+    """Equal for equal questions to one version of the mathematics."""
+    computation: Computation | Join | bytes
+    """Called in a worker; bytes where it came pickled from another process. A Join where there are parts."""
+    closed_form: bool = False
+    """It takes some milliseconds, and need not wait behind what takes long."""
+    parts: tuple[Question, ...] = ()
+    media_type: str = JSON
+
+    @classmethod
+    def of(cls, kind: Kind, name: str, problem: Any, computation: Computation | Join, **more: Any) -> Question:
+        """The question whose problem is told apart by its repr, which shows all that differs."""
+        told = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
+        return cls(kind, name, hashlib.sha256(told.encode()).hexdigest(), computation, **more)
+
+    @property
+    def work(self) -> Computation | bytes:
+        """The computation of a question without parts, to be pickled where it is sent to a worker, if it is not yet."""
+        assert not self.parts
+        return cast("Computation | bytes", self.computation)
+
+    @cached_property
+    def pickled(self) -> bytes:
+        """The computation as bytes."""
+        return self.computation if isinstance(self.computation, bytes) else pickle.dumps(self.computation)
+
+    def __reduce__(self) -> Any:
+        """With the computation pickled by itself: who passes a question on never has to open it."""
+        return Question, (
+            self.kind,
+            self.name,
+            self.digest,
+            self.pickled,
+            self.closed_form,
+            self.parts,
+            self.media_type,
+        )
+
+
+Join = Callable[[tuple[Outcome, ...]], Answered]
+"""Makes the answer of what became of the parts, in their order. A partial, so that it pickles by reference."""
+Reading = Callable[[bytes], Question]
+"""Reads a body. A partial of a function of this package, so that a worker can do it.
+
+Raises Malformed where the body is no JSON, and InvalidInput where it asks what cannot be asked.
+"""
+
+
+def read_in_worker(reading: Reading, body: bytes) -> Answered:
+    """The question of a body, or the refusal to read it, pickled."""
+    try:
+        read: Question | Exception = reading(body)
+    except (Malformed, EpsilondError) as refusal:
+        read = refusal
+    return Answered(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
+
+
+def opened(read: Answered) -> Question:
+    """What `read_in_worker` answered.
+
+    Raises:
+        Malformed: the body is not JSON.
+        InvalidInput: it asks what cannot be asked.
+    """
+    question: Question | Exception = pickle.loads(read.body)  # noqa: S301 (made by a worker of our own)
+    if isinstance(question, Exception):
+        raise question
+    return question
+
+
+def joined(join: bytes, outcomes: tuple[Outcome, ...]) -> Answered:
+    """What a question makes of the answers of its parts."""
+    put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
+    return put_together(outcomes)

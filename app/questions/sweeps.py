@@ -1,0 +1,154 @@
+"""One calibration at many values of one field: `sweep: {field, values}` in the body of any calibration.
+
+Each value is validated as the body would be and answered as a single call is, from the same cache, so that a sweep
+equals its single calls. What is wrong with a value is that value's problem; what is wrong beside it, the request's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from functools import partial
+from operator import getitem
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.app.catalogue import pascal
+from epsilond.app.http.faults import faults_of
+from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
+from epsilond.app.questions.question import Question
+from epsilond.app.workers.work import Answered, Outcome, Refused
+from epsilond.calibrators.answer import Calibration, Served
+from epsilond.calibrators.calibration import Calibrator
+
+MOST_VALUES = 200
+FIELD = Quantity(description="the field that takes the values; what the body has in it is not used")
+VALUES = Quantity(description=f"its values, 1 to {MOST_VALUES}; each is answered by itself")
+SWEEP = Quantity(description="the same question at each of these values of one field")
+
+
+@request
+class Sweep:
+    """One field of a calibration and the values it takes."""
+
+    field: Annotated[str, FIELD]
+    values: Annotated[tuple[Any, ...], VALUES]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepProblem:
+    """A calibration's own fields, but for the one that is swept, and `sweep`."""
+
+    __pydantic_config__: ClassVar = {"extra": "allow"}
+
+    sweep: Annotated[Sweep, SWEEP]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtValue:
+    """The answer at one value, or the problem with it."""
+
+    value: Any
+    answer: Annotated[Calibration | None, Served("what a single call answers")] = None
+    problem: Annotated[ProblemDocument | None, Served("what it refuses with")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepAnswer:
+    """What a calibration answers at many values, in their order."""
+
+    algorithm: str
+    sweep: Sweep
+    answers: tuple[AtValue, ...]
+
+
+def body_type(calibrator: Calibrator) -> type:
+    """What a calibrator's sweep is read as: its problem with every field optional, and a `sweep` of one of them."""
+    name = pascal(calibrator.name)
+    hints = get_type_hints(calibrator.problem, include_extras=True)
+    words: Any = getitem(Literal, tuple(hints))
+    sweep: Any = request(
+        type(
+            f"{name}SweepValues",
+            (),
+            {
+                "__doc__": f"A field of {calibrator.name} and its values.",
+                "__annotations__": {"field": Annotated[words, FIELD], "values": Annotated[tuple[Any, ...], VALUES]},
+                "check": _check_count,
+            },
+        )
+    )
+    return make_dataclass(
+        f"{name}SweepProblem",
+        [("sweep", Annotated[sweep, SWEEP]), *((one, hint, field(default=None)) for one, hint in hints.items())],
+        namespace={
+            "__doc__": f"The fields of {calibrator.name}, but for the one that is swept.",
+            "__pydantic_config__": {"extra": "forbid"},
+        },
+        frozen=True,
+        kw_only=True,
+    )
+
+
+def _check_count(self: Any) -> None:
+    if not 1 <= len(self.values) <= MOST_VALUES:
+        raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
+
+
+def question_of(calibrator: Calibrator, body: Any, single: Callable[[Any], Question]) -> Question:
+    """The question whose parts are the single calibrations at each value that can be asked.
+
+    Raises:
+        InvalidInput: a field beside the one that is swept is missing.
+    """
+    name, values = body.sweep.field, body.sweep.values
+    given = {
+        one.name: getattr(body, one.name)
+        for one in fields(calibrator.problem)
+        if one.name != name and getattr(body, one.name) is not None
+    }
+    missing = [
+        Fault(f"/{one.name}", "is required")
+        for one in fields(calibrator.problem)
+        if one.default is MISSING and one.default_factory is MISSING and one.name not in {*given, name}
+    ]
+    if missing:
+        raise InvalidInput(*missing)
+    reader = TypeAdapter(get_type_hints(calibrator.problem, include_extras=True)[name])
+    read = [_read(calibrator.problem, given, name, value, reader) for value in values]
+    refused = tuple(Refused(one) if isinstance(one, InvalidInput) else None for one in read)
+    parts = tuple(single(one) for one in read if not isinstance(one, InvalidInput))
+    join = partial(answer_of, calibrator.name, name, values, refused)
+    return Question.of("sweep", calibrator.name, (name, values, given), join, parts=parts)
+
+
+def answer_of(
+    algorithm: str, name: str, values: Sequence[Any], refused: Sequence[Refused | None], outcomes: tuple[Outcome, ...]
+) -> Answered:
+    """The sweep's answer: at each value its refusal, or what became of the next of those that were asked."""
+    asked = iter(outcomes)
+    parts = (_part(value, refusal or next(asked)) for value, refusal in zip(values, refused, strict=True))
+    head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
+    return Answered(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
+
+
+def _read(declared: Any, given: Mapping[str, Any], name: str, value: Any, reader: TypeAdapter[Any]) -> Any:
+    """The problem at this value, or what is wrong with it."""
+    try:
+        return declared(**given, **{name: reader.validate_python(value)})
+    except ValidationError as error:
+        errors = [{**item, "loc": (name, *item["loc"])} for item in error.errors()]
+        return InvalidInput(*faults_of(errors, declared))
+    except InvalidInput as error:
+        return error
+
+
+def _part(value: Any, outcome: Outcome) -> bytes:
+    told = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    if isinstance(outcome, Answered):
+        return b'{"value":' + told + b',"answer":' + outcome.body + b"}"
+    return b'{"value":' + told + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"

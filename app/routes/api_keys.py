@@ -1,0 +1,127 @@
+"""/v1/api-keys, for operators: which keys there are, and revoking one. Never a key, nor what could find one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Annotated
+
+from fastapi import FastAPI
+from fastapi import Path as InPath
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import caller_of
+from epsilond.app.callers.keyring import Keyring, KeyState
+from epsilond.app.callers.scopes import ScopeName
+from epsilond.app.http.answers import json_response
+from epsilond.app.http.problems import Problem
+
+PATH = "/v1/api-keys"
+TAGS: list[str | Enum] = ["service"]
+RETRY = {"Retry-After": "60"}
+Identifier = Annotated[
+    str,
+    InPath(
+        description="the key's id: the first 12 hexadecimal digits of its SHA-256",
+        pattern=r"^[0-9a-f]{12}$",
+        examples=["0123456789ab"],
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiKey:
+    """An API key, without the key."""
+
+    id: str
+    name: str
+    scopes: tuple[ScopeName, ...]
+    expires: str | None = None
+    """When it expires, or did; absent: never."""
+    revoked: str | None = None
+    """When it was revoked; absent: it was not."""
+    last_used: str | None = None
+    """When it was last sent to this service process; absent: never since that started."""
+
+    @classmethod
+    def of(cls, state: KeyState) -> ApiKey:
+        """From what the keyring knows."""
+        line = state.line
+        return cls(
+            id=line.id,
+            name=line.name,
+            scopes=tuple(sorted(line.allowed)),
+            expires=_text(line.expires),
+            revoked=_text(line.revoked),
+            last_used=_text(state.last_used),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiKeyList:
+    """Every key of the service's file, in its order; none if it has no file."""
+
+    api_keys: Sequence[ApiKey]
+
+
+def add(app: FastAPI) -> None:
+    """Add both."""
+    app.add_api_route(
+        PATH,
+        list_api_keys,
+        operation_id="list_api_keys",
+        summary="The API keys, for operators",
+        response_model=ApiKeyList,
+        response_description="Names, scopes and dates; never a key or its digest",
+        tags=TAGS,
+    )
+    app.add_api_route(
+        f"{PATH}/{{id}}",
+        revoke_api_key,
+        methods=["DELETE"],
+        operation_id="revoke_api_key",
+        summary="Revoke an API key, for operators",
+        response_model=ApiKey,
+        response_description="It is revoked",
+        tags=TAGS,
+    )
+
+
+async def list_api_keys(request: Request) -> Response:
+    """Those that have expired or were revoked are listed as long as the file has them."""
+    keyring = _keyring(request)
+    states = keyring.states() if keyring is not None else ()
+    return json_response(ApiKeyList(api_keys=tuple(map(ApiKey.of, states))))
+
+
+async def revoke_api_key(request: Request, id: Identifier) -> Response:  # noqa: A002 (the name of the path parameter)
+    """It opens nothing any more in this service, at once; in others that read the same file, within two seconds."""
+    keyring = _keyring(request)
+    try:
+        state = None if keyring is None else await keyring.revoke(id)
+    except (OSError, ValueError):
+        detail = (
+            "The key is revoked in this service process until it ends; its file cannot be changed from here: change it."
+        )
+        raise Problem("unavailable", detail, headers=RETRY) from None
+    if state is None:
+        raise Problem("not-found", "There is no API key of this id.")
+    return json_response(ApiKey.of(state))
+
+
+def _keyring(request: Request) -> Keyring | None:
+    """The keyring, for whoever may change it.
+
+    Raises:
+        Problem: they may not.
+    """
+    caller_of(request).require_scope("admin")
+    keyring: Keyring | None = request.app.state.keyring
+    return keyring
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")
