@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.finite_law import FiniteLaw
     from epsilond.accountants.profiles.gaussian import Law
 
 
@@ -91,16 +92,18 @@ class Pair:
     """An ordered pair of laws (P, Q), known by its profiles in both orders.
 
     `forward` is E(P‖Q) and `backward` is E(Q‖P). `law` is the law of the loss, forward, where it is known exactly;
-    composition then need not read the profiles. `gaussian_dp_mu` is set where the pair is exactly N(μ, 1) against
-    N(0, 1), whose compositions are closed. For a relation that removes something (add-or-remove-one, zero-out-one) P
-    is the law with the contribution and Q the law without it, in every pair of a composition; for replace-one the
-    neighbouring relation is symmetric and a dominating pair has equal profiles.
+    composition then need not read the profiles; `atoms` likewise, where the loss has finitely many values.
+    `gaussian_dp_mu` is set where the pair is exactly N(μ, 1) against N(0, 1), whose compositions are closed. For a
+    relation that removes something (add-or-remove-one, zero-out-one) P is the law with the contribution and Q the law
+    without it, in every pair of a composition; for replace-one the neighbouring relation is symmetric and a dominating
+    pair has equal profiles.
     """
 
     forward: Profile
     backward: Profile
     gaussian_dp_mu: float | None = None
     law: Law | None = None
+    atoms: FiniteLaw | None = None
 
     @property
     def symmetric(self) -> bool:
@@ -129,6 +132,15 @@ class Pair:
         upper = upper_epsilon(lambda epsilon: self.ends(epsilon).upper, log_delta)
         lower = lower_epsilon(lambda epsilon: self.ends(epsilon).lower, log_delta, guess=upper)
         return Interval(min(lower, upper), upper)
+
+
+class SweptPair(Pair):
+    """A pair whose profiles cost hardly more at many ε than at one: ε(δ) is searched at many ε at once."""
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """As for every pair; both ends have themselves been evaluated."""
+        swept = _swept(self, log_delta)
+        return swept if swept is not None else super().epsilon(log_delta)
 
 
 @dataclass(frozen=True)
@@ -198,6 +210,41 @@ def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: f
     if math.isinf(bracket[1]):
         return bracket[0]
     return _narrow(lower, log_delta, *bracket)[0]
+
+
+_SWEPT = np.concatenate([[0.0], SMALL_EPSILON * 3.0 ** np.arange(38.0), [LARGEST_EPSILON]])
+_SHARES = np.arange(1.0, 16.0) / 16.0
+_AROUND = np.concatenate([-(8.0 ** -np.arange(1.0, 16.0)), 8.0 ** -np.arange(1.0, 16.0)])
+_MOST_SWEEPS = 12
+
+
+def _swept(pair: Pair, log_delta: float) -> Interval | None:
+    """ε(δ) by evaluations at many ε at once, evenly and around where the last ones point; None where that is too wide.
+
+    The bracket runs from the largest ε whose lower end is above the target to the smallest whose upper end is not.
+    """
+    at, before = _SWEPT, (math.nan, math.nan)
+    for _ in range(_MOST_SWEEPS):
+        ends = pair.log_delta(at)
+        above, below = np.flatnonzero(ends.lower > log_delta), np.flatnonzero(ends.upper <= log_delta)
+        if below.size == at.size:
+            return Interval(0.0, 0.0)
+        if above.size == 0:
+            return None
+        low = float(at[above[-1]])
+        if below.size == 0:
+            return Interval(low, math.inf)
+        high, width = float(at[below[0]]), float(at[below[0]]) - low
+        if 0.0 < width <= 1e-10 * high:
+            return Interval(low, high)
+        if width <= 0.0 or (low, high) == before:
+            return None
+        before = low, high
+        first, last = (0.5 * float(ends.lower[place] + ends.upper[place]) for place in (above[-1], below[0]))
+        share = (first - log_delta) / (first - last) if -math.inf < last < first else 0.5
+        inner = low + width * np.concatenate([_SHARES, share + _AROUND])
+        at = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
+    return None
 
 
 def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
@@ -271,7 +318,7 @@ def with_plateau(pair: Pair, plateau: Plateau | None) -> Pair:
     """The pair, with a plateau where there is one."""
     if plateau is None:
         return pair
-    return PlateauPair(pair.forward, pair.backward, pair.gaussian_dp_mu, pair.law, plateau=plateau)
+    return PlateauPair(pair.forward, pair.backward, pair.gaussian_dp_mu, pair.law, pair.atoms, plateau=plateau)
 
 
 def amplified_plateau(base: Pair, rate: Fraction) -> Plateau | None:

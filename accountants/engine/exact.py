@@ -6,9 +6,10 @@ same pairs from their tails.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,11 @@ from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
+from epsilond.accountants.trade_off import NearTest
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Profile
+    from epsilond.accountants.engine.contour.profile import ContourProfile
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.gaussian import Law
 
@@ -30,6 +33,7 @@ Laws = tuple[tuple["Law", int], ...]
 
 _NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
+_KEPT = 32
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 """A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
 
@@ -42,6 +46,12 @@ def _raised(end: float) -> float:
 def _lowered(end: float) -> float:
     """A lower end of log δ, less what a rounded shift may take away."""
     return end - _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+
+
+def _outward(near: ContourProfile, epsilon: float) -> Interval:
+    """log δ on nodes that are given, with what a rounded shift may add or take away."""
+    lower, upper = near.log_delta(epsilon)
+    return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +113,29 @@ class ExactProfile:
             found = self.rare.epsilon(log_delta - slack)
             return found, found.upper - found.lower <= NARROW * found.upper < math.inf
 
-    def bound_log_delta(self, epsilon: float) -> float:
-        """A quick upper bound of log δ(ε)."""
+    def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
+        """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
         try:
-            bound = contour.upper_log_delta(self.laws, epsilon)
+            bound = contour.upper_log_delta(self.laws, epsilon, enough=_lowered(enough))
         except _NO_CERTIFICATE:
             bound = self.rare.log_delta(epsilon).upper
         return _raised(bound)
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+        """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
+
+        Empty where the contour engine refuses.
+        """
+        try:
+            found = contour.thresholds(self.laws, [math.log(size) for size in sizes])
+        except _NO_CERTIFICATE:
+            return []
+        return [
+            NearTest(
+                each.epsilon, functools.partial(_outward, each.profile), each.width, 1.0 + each.profile.nodes.place.tilt
+            )
+            for each in found
+        ]
 
     def enclose(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε."""
@@ -140,6 +166,7 @@ class ExactPair(Pair):
     """A product of exact pairs, whose ε(δ) the contour engine solves itself, the lattice where that refuses."""
 
     lattice: Once | None = None
+    known: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """The larger of both orders. One whose quick bound lies below the other is not evaluated."""
@@ -152,7 +179,7 @@ class ExactPair(Pair):
         """The larger of both orders, with the lattice's ends where one of the two is known too roughly without."""
         found, all_narrow = Interval(0.0, 0.0), True
         for k, order in enumerate(self._exact):
-            if k and order.bound_log_delta(found.lower) <= log_delta:
+            if k and order.bound_log_delta(found.lower, enough=log_delta) <= log_delta:
                 continue
             solved, narrow = order.epsilon(log_delta)
             found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))
@@ -170,16 +197,24 @@ class ExactPair(Pair):
         return tuple(order for order in orders if isinstance(order, ExactProfile))
 
     def _larger(self, epsilon: float) -> Interval:
+        """At one ε; what was found at the last few is kept."""
+        found = self.known.get(epsilon)
+        if found is None:
+            found = self._evaluate(epsilon)
+            if len(self.known) >= _KEPT:
+                self.known.clear()
+            self.known[epsilon] = found
+        return found
+
+    def _evaluate(self, epsilon: float) -> Interval:
+        """The first order, and the other one where its quick bound does not lie below."""
         first, *others = self._exact
-        if not others:
-            return first.enclose(epsilon)
-        bounds = [order.bound_log_delta(epsilon) for order in self._exact]
-        larger, smaller = self._exact if bounds[0] >= bounds[1] else self._exact[::-1]
-        here = larger.enclose(epsilon)
-        if min(bounds) <= here.lower:
-            return here
-        there = smaller.enclose(epsilon)
-        return Interval(max(here.lower, there.lower), max(here.upper, there.upper))
+        found = first.enclose(epsilon)
+        for other in others:
+            if other.bound_log_delta(epsilon, enough=found.lower) > found.lower:
+                there = other.enclose(epsilon)
+                found = Interval(max(found.lower, there.lower), max(found.upper, there.upper))
+        return found
 
     def _evaluated(self, found: Interval, log_delta: float) -> Interval:
         """Ends moved outward until `log_delta` itself, on nodes of its own, agrees that they lie on their sides."""

@@ -15,7 +15,7 @@ since φ(a) = e^ε φ(b). All functions are elementwise on float64 arrays.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 FloatArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
+Numbers = TypeVar("Numbers", float, "FloatArray")
+"""One number or an array of them: arithmetic that serves both."""
 
 UNIT_ROUNDOFF = 2.0**-53
 LOG_ACCURACY = 16 * UNIT_ROUNDOFF
@@ -40,6 +42,8 @@ _SQRT_HALF_PI = math.sqrt(math.pi / 2)
 _SPLITTER = 2.0**27 + 1
 _SERIES_TERMS = 14
 _FEW = 16
+_FAR_RATIO = 1e7
+"""Of ε to the shift: beyond it the series is its first term."""
 
 
 def mills(x: FloatArray) -> FloatArray:
@@ -83,7 +87,7 @@ def log_expm1(x: float) -> float:
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
 
 
-def _two_product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
     """x·y as an unevaluated sum high + low, exactly (Dekker), for |x|, |y| < 2^996."""
     product = x * y
     high_x = _SPLITTER * x - (_SPLITTER * x - x)
@@ -92,7 +96,7 @@ def _two_product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return product, ((high_x * high_y - product) + high_x * low_y + low_x * high_y) + low_x * low_y
 
 
-def _threshold(epsilon: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
     """a = ε/r − r/2 as high + low: one Newton correction of the division with an exact remainder.
 
     For ε = 1e9 and r = 5e4 the plain quotient is off by 1e-11, which a²/2 would amplify to 1e-6.
@@ -109,7 +113,7 @@ def _threshold(epsilon: FloatArray, shift: FloatArray) -> tuple[FloatArray, Floa
     return rounded, (high - rounded) + low
 
 
-def _log_density(high: FloatArray, low: FloatArray) -> FloatArray:
+def _log_density(high: Numbers, low: Numbers) -> Numbers:
     """log φ(high + low)."""
     square, square_low = _two_product(high, high)
     return -0.5 * square - (0.5 * square_low + high * low) - _LOG_SQRT_2PI
@@ -198,6 +202,10 @@ def log_theta_complement(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
 
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
+    if eps.size <= _FEW:
+        each = [theta_logs(*one) for one in zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)]
+        values, rests = np.asarray(each, dtype=np.float64).reshape(-1, 2).T
+        return values.reshape(eps.shape), rests.reshape(eps.shape)
     log_value, log_rest = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
     whole = np.isposinf(r)
     log_value[whole], log_rest[whole] = 0.0, -np.inf
@@ -212,6 +220,46 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     return log_value, log_rest
 
 
+def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
+    """log θ_ε(r) and log(1 − θ_ε(r)) of two numbers, with the accuracy of `log_theta`: for few this is quicker."""
+    if shift == math.inf:
+        return 0.0, -math.inf
+    if not shift > 0.0 or not math.isfinite(epsilon):
+        return -math.inf, 0.0
+    rough = epsilon / shift - 0.5 * shift
+    if abs(rough) > FARTHEST:
+        return (LEAST_LOG, 0.0) if rough > 0.0 else (0.0, LEAST_LOG)
+    a, a_low = _threshold(epsilon, shift)
+    log_density = _log_density(a, a_low)
+    if a < -1.0:
+        rest = min(log_density + math.log(_mills_at(-a) + _mills_at(max(a + shift, 0.0))), 0.0)
+        return _log1m_exp_at(rest), rest
+    if shift < 0.5 * max(1.0, a):
+        c = min(epsilon / shift, 1e150)
+        far = c > _FAR_RATIO
+        moment = -math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift) if far else math.log(_odd_moment_at(c, shift))
+        log_bracket = math.log(shift) + moment
+    else:
+        log_bracket = math.log(_mills_at(a) - _mills_at(a + shift))
+    value = min(log_density + log_bracket, 0.0)
+    return value, _log1m_exp_at(value)
+
+
+def _mills_at(x: float) -> float:
+    return _SQRT_HALF_PI * float(erfcx(x * _SQRT_HALF))
+
+
+def _odd_moment_at(c: float, shift: float) -> float:
+    return _odd_moment_sum(c, _mills_at(c), shift)
+
+
+def _log1m_exp_at(x: float) -> float:
+    """log(1 − e^x) for x ≤ 0."""
+    if x == 0.0:
+        return -math.inf
+    return math.log1p(-math.exp(x)) if x < -math.log(2.0) else math.log(-math.expm1(x))
+
+
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         a, a_low = _threshold(eps, r)
@@ -221,9 +269,9 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
         direct = (a >= -1.0) & ~series
         if series.any():
             c = np.minimum(eps[series] / r[series], 1e150)
-            near_limit = c > 1e7  # M_1(c) → 1/c² and the rest of the series is below one unit
+            near_limit = c > _FAR_RATIO  # M_1(c) → 1/c² and the rest of the series is below one unit
             value = np.log(r[series])
-            moment = _odd_moment_series(np.minimum(c, 1e7), r[series])
+            moment = _odd_moment_series(np.minimum(c, _FAR_RATIO), r[series])
             log_bracket[series] = value + np.where(near_limit, _log_far_bracket(c, r[series]), np.log(moment))
         if direct.any():
             log_bracket[direct] = np.log(mills(a[direct]) - mills(a[direct] + r[direct]))

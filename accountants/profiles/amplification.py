@@ -234,7 +234,8 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     backward = DilutedProfile(base.backward, share.rate, share.absent)
     mu = base.gaussian_dp_mu
     if mu is None:
-        pair = with_plateau(Pair(forward, backward), amplified_plateau(base, Fraction(share.around[1])))
+        atoms = None if base.atoms is None else base.atoms.mixed(share.rate, share.absent)
+        pair = with_plateau(Pair(forward, backward, atoms=atoms), amplified_plateau(base, Fraction(share.around[1])))
         return pair, pair
     return with_laws_around(Pair(forward, backward), share, mu, "remove")
 

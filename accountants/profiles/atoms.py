@@ -10,6 +10,7 @@ cancellation, whatever the number of atoms.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Tails
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_one_minus_exp
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -86,3 +87,18 @@ class AtomicProfile:
         with np.errstate(invalid="ignore"):
             step = np.where(np.isinf(beyond), -np.inf, beyond + log_one_minus_exp(at - beyond) + log_q[place])
         return Enclosure.around(np.asarray(np.logaddexp(self._log_delta_at_losses[place], step)), self.tail_accuracy)
+
+    def estimated_epsilon(self, log_delta: float) -> float:
+        """About where log δ is as asked, −∞ below every loss, math.inf where the infinite loss is more likely.
+
+        Between two losses δ is linear in e^ε, so that no search is needed; but roundings are not charged.
+        """
+        values = self._log_delta_at_losses
+        if values[-1] > log_delta:
+            return math.inf
+        place = int(np.searchsorted(-values, -log_delta, side="left"))
+        if place >= self._places.size:
+            return float(self._places[-1]) if self._places.size else -math.inf
+        excess = log_difference(np.asarray([log_delta]), values[place : place + 1])
+        share = math.exp(min(float(excess[0]) - float(self._places[place] + self._tails[1][place]), 0.0))
+        return float(self._places[place]) + math.log1p(-share) if share < 1.0 else -math.inf

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _STEPS = 120
+_FEW = 16
+_LARGEST_EXPONENT = 709.0
 
 
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
@@ -36,6 +38,8 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     Domain: ρ in (0, 1e9], ε in [0, 1e9].
     """
     at = np.asarray(epsilon, dtype=np.float64)
+    if at.size <= _FEW:
+        return np.asarray([_minimiser_at(rho, one) for one in at.ravel().tolist()], dtype=np.float64).reshape(at.shape)
     low = np.minimum(at - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = np.log(at / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -50,6 +54,24 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
             break
         log_b = new
     return np.asarray(log_b)
+
+
+def _minimiser_at(rho: float, epsilon: float) -> float:
+    """The same for one ε; for few numbers this is quicker."""
+    low = min(epsilon - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
+    high = math.log(epsilon / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
+    log_b = 0.5 * (low + high)
+    for _ in range(_STEPS):
+        b = math.exp(min(log_b, _LARGEST_EXPONENT))
+        odds = log_b - math.log1p(b) if log_b < 0.0 else -math.log1p(math.exp(-log_b))
+        gap = (2.0 * b + 1.0) * rho - epsilon + odds
+        low, high = (log_b, high) if gap <= 0.0 else (low, log_b)
+        new = log_b - gap / (2.0 * rho * b + 1.0 / (1.0 + b))
+        new = new if low < new < high else 0.5 * (low + high)
+        if abs(new - log_b) <= UNIT_ROUNDOFF * (1.0 + abs(log_b)):
+            break
+        log_b = new
+    return log_b
 
 
 def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
@@ -105,8 +127,7 @@ class ConcentratedProfile:
         low, high = 0.0, 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         for _ in range(80):
             middle = 0.5 * (low + high)
-            log_b = minimiser(self.rho, np.asarray(middle))
-            b = math.exp(float(log_b))
+            b = math.exp(_minimiser_at(self.rho, middle))
             above = math.exp(-self.rho * b * b) + math.exp(-self.rho * (b + 1.0) ** 2) > 1.0
             low, high = (middle, high) if above else (low, middle)
         end = np.asarray(high)

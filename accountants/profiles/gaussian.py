@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import erfcx, logsumexp, softmax
+from scipy.special import erfcx
 
 from epsilond.accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Tails
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.numerics.special import (
+    LEAST_LOG,
     LOG_ACCURACY,
     UNIT_ROUNDOFF,
     log_difference,
     log_normal_tail,
     log_theta,
+    theta_logs,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +116,8 @@ Law: TypeAlias = GaussianLaw | SampledGaussianLaw
 
 # The profiles of concrete pairs of laws: a Gaussian shift, Gaussian mixtures, and nothing at all --------------------
 _TABLE = 4097
-_NEWTON_STEPS = 6
+_NEWTON_STEPS, _SETTLED = 6, 1e-10
+_MOST_STEPS = 100
 _NEARLY_ONE = -20.0
 
 
@@ -156,6 +160,13 @@ class GaussianProfile:
         least, most = log_theta(points, shifts.reshape(2, *(1,) * points.ndim))
         return Enclosure(Enclosure.around(least, LOG_ACCURACY).lower, Enclosure.around(most, LOG_ACCURACY).upper)
 
+    def end(self, epsilon: float, side: Literal[-1, 1]) -> float:
+        """The lower (−1) or upper (1) end of `log_delta` at one ε, by itself."""
+        value = theta_logs(epsilon, self.mu * (1 + side * 4 * UNIT_ROUNDOFF))[0]
+        if side < 0:
+            return -math.inf if value <= LEAST_LOG else value - LOG_ACCURACY * (1.0 + abs(value))
+        return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
+
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
         middle = epsilon / self.mu
@@ -166,43 +177,62 @@ class GaussianProfile:
 class GaussianPair(Pair):
     """N(μ, 1) against N(0, 1), μ > 0, whose ε(δ) is searched from where a quick formula points."""
 
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε."""
+        profile = GaussianProfile(self.gaussian_dp_mu or 0.0)
+        return Interval(profile.end(epsilon, -1), profile.end(epsilon, 1))
+
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; math.inf where there is none."""
+        profile = GaussianProfile(self.gaussian_dp_mu or 0.0)
         guess = self._guess(log_delta)
         if guess is None:
             return super().epsilon(log_delta)
         pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / guess.steepness + 4 * UNIT_ROUNDOFF * guess.epsilon
-        upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
-        lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)
+        upper = closest(lambda epsilon: profile.end(epsilon, 1), log_delta, guess, pad)
+        lower = closest(lambda epsilon: profile.end(epsilon, -1), log_delta, guess, -pad)
         if upper is None:
-            upper = crossing(lambda epsilon: self.ends(epsilon).upper, log_delta, guess).below
+            upper = crossing(lambda epsilon: profile.end(epsilon, 1), log_delta, guess).below
         if lower is None:
-            lower = crossing(lambda epsilon: self.ends(epsilon).lower, log_delta, guess).above
+            lower = crossing(lambda epsilon: profile.end(epsilon, -1), log_delta, guess).above
         return Interval(min(lower, upper), upper)
 
     def _guess(self, log_delta: float) -> Guess | None:
-        """By plain differences of Mills' ratios, which cancel where μ is small; None where they tell nothing."""
+        """By plain differences of Mills' ratios, which cancel where μ is small; None where they tell nothing.
+
+        Newton steps, kept inside a bracket: with R Mills' ratio, δ = φ(a)(R(a) − R(b)) and δ' = −φ(a) R(b).
+        """
         mu = self.gaussian_dp_mu or 0.0
+        half = 0.5 * mu
 
-        def excess(epsilon: float) -> float:
-            middle, half = epsilon / mu, 0.5 * mu
+        def excess(epsilon: float) -> tuple[float, float]:
+            """log δ less what is asked, and |d log δ/dε|; where δ is nearly 1, as if it were 1."""
+            middle = epsilon / mu
             if middle - half < _NEARLY_ONE:
-                return -log_delta
-            bracket = scaled_tail(middle - half) - scaled_tail(middle + half)
-            return -0.5 * (middle - half) ** 2 + math.log(max(bracket, 1e-320)) - log_delta
+                return -log_delta, 0.0
+            here, beyond = scaled_tail(middle - half), scaled_tail(middle + half)
+            bracket = max(here - beyond, 1e-320)
+            return -0.5 * (middle - half) ** 2 + math.log(bracket) - log_delta, beyond / bracket
 
-        def scaled_tail(x: float) -> float:
-            return 0.5 * float(erfcx(x * math.sqrt(0.5)))
-
-        most = mu * (0.5 * mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
-        if not (most < LARGEST_EPSILON and excess(0.0) > 0.0 > excess(most)):
+        low, high = 0.0, mu * (half + math.sqrt(-2.0 * min(log_delta, -1e-300)))
+        if not (high < LARGEST_EPSILON and excess(0.0)[0] > 0.0 > excess(high)[0]):
             return None
-        from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+        least, root, steepness = 1e-9 * high, high, 0.0
+        for _ in range(_MOST_STEPS):
+            value, steepness = excess(root)
+            low, high = (root, high) if value > 0.0 else (low, root)
+            following = root + value / steepness if steepness > 0.0 else math.inf
+            inside = low < following < high
+            near = abs(following - root) <= 1e-9 * root if inside else high - low <= 1e-15 * high
+            root = following if inside else 0.5 * (low + high)
+            if near:  # Newton's steps double the digits
+                break
+        return Guess(root, steepness) if steepness > 0.0 and root > least else None
 
-        root = float(brentq(excess, 0.0, most, rtol=1e-14))
-        step = 1e-6 * root
-        steepness = (excess(root - step) - excess(root)) / step if step > 0.0 else 0.0
-        return Guess(root, steepness) if steepness > 0.0 and root > 1e-9 * most else None
+
+def scaled_tail(x: float) -> float:
+    """(1 − Φ(x))/e^{−x²/2}."""
+    return 0.5 * float(erfcx(x * math.sqrt(0.5)))
 
 
 def gaussian_pair(mu: float) -> Pair:
@@ -213,6 +243,14 @@ def gaussian_pair(mu: float) -> Pair:
     return GaussianPair(profile, profile, gaussian_dp_mu=mu, law=GaussianLaw(mu))
 
 
+def _log_sum(terms: FloatArray) -> FloatArray:
+    """log Σ e^{terms} over the first axis, −inf where every term is."""
+    most = terms.max(axis=0)
+    most = np.where(np.isneginf(most), 0.0, most)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(terms - most).sum(axis=0)) + most)
+
+
 @dataclass(frozen=True)
 class GaussianMixture:
     """A mixture Σ w_k N(m_k, 1) on the line, by the logarithms of its weights."""
@@ -220,21 +258,29 @@ class GaussianMixture:
     log_weights: tuple[float, ...]
     means: tuple[float, ...]
 
-    def log_density_ratio(self, x: FloatArray) -> FloatArray:
-        """log of the density over that of N(0, 1)."""
-        means, weights = np.asarray(self.means)[:, None], np.asarray(self.log_weights)[:, None]
-        return np.asarray(logsumexp(weights + means * (x - 0.5 * means), axis=0))
+    @cached_property
+    def _columns(self) -> tuple[FloatArray, FloatArray]:
+        """Log weights and means, one row each."""
+        return np.asarray(self.log_weights)[:, None], np.asarray(self.means)[:, None]
 
-    def mean_given(self, x: FloatArray) -> FloatArray:
-        """The mean of the component that x came from: the derivative of `log_density_ratio`."""
-        means, weights = np.asarray(self.means)[:, None], np.asarray(self.log_weights)[:, None]
-        shares = softmax(weights + means * (x - 0.5 * means), axis=0)
-        return np.asarray((shares * means).sum(axis=0))
+    def log_density_ratio(self, x: FloatArray) -> FloatArray:
+        """log of the density over that of N(0, 1), at the points of a line of them."""
+        weights, means = self._columns
+        return _log_sum(weights + means * (x - 0.5 * means))
+
+    def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`log_density_ratio`, and its derivative: the mean of the component that x came from."""
+        weights, means = self._columns
+        terms = weights + means * (x - 0.5 * means)
+        most = terms.max(axis=0)
+        shares = np.exp(terms - most)
+        whole = shares.sum(axis=0)
+        return np.asarray(most + np.log(whole)), np.asarray((shares * means).sum(axis=0) / whole)
 
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
-        """log mass above x (side = 1) or below x (side = −1)."""
-        means, weights = np.asarray(self.means)[:, None], np.asarray(self.log_weights)[:, None]
-        return np.asarray(logsumexp(weights + log_normal_tail(side * (x - means)), axis=0))
+        """log mass above x (side = 1) or below x (side = −1), at the points of a line of them."""
+        weights, means = self._columns
+        return _log_sum(weights + log_normal_tail(side * (x - means)))
 
 
 @dataclass(frozen=True)
@@ -251,34 +297,44 @@ class MixtureProfile:
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = 256 * UNIT_ROUNDOFF
 
-    def _loss(self, x: FloatArray) -> FloatArray:
-        return self.p.log_density_ratio(x) - self.q.log_density_ratio(x)
+    @cached_property
+    def _table(self) -> tuple[FloatArray, FloatArray]:
+        """Places over 60 standard deviations of every mean, and the loss there, rising, with the sign of `side`."""
+        means = (*self.p.means, *self.q.means)
+        places = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
+        return places, self.side * (self.p.log_density_ratio(places) - self.q.log_density_ratio(places))
 
     def _end(self, epsilon: FloatArray) -> FloatArray:
         """x with L(x) = ε; ±inf where the loss stays on one side of ε over 60 standard deviations of every mean.
 
-        Tabulated, inverted by interpolation, and polished by Newton steps kept inside their cell of the table.
+        Tabulated, inverted by interpolation, and polished by Newton steps kept inside their cell of the table, until
+        they are so small that the next would be a rounding.
         """
-        means = (*self.p.means, *self.q.means)
-        table = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
-        losses = self.side * self._loss(table)
-        wanted = self.side * np.asarray(epsilon, dtype=np.float64)
+        table, losses = self._table
+        wanted = self.side * epsilon
         cell = np.clip(np.searchsorted(losses, wanted), 1, _TABLE - 1)
         low, high = table[cell - 1], table[cell]
         end = np.clip(np.interp(wanted, losses, table), low, high)
         for _ in range(_NEWTON_STEPS):
-            slope = self.p.mean_given(end) - self.q.mean_given(end)
+            (log_p, slope_p), (log_q, slope_q) = (each.log_density_ratio_and_slope(end) for each in (self.p, self.q))
+            slope = slope_p - slope_q
             with np.errstate(divide="ignore", invalid="ignore"):
-                step = np.where(slope != 0.0, (self._loss(end) - epsilon) / slope, 0.0)
-            end = np.clip(end - step, low, high)
+                step = np.where(slope != 0.0, (log_p - log_q - epsilon) / slope, 0.0)
+            moved = np.clip(end - step, low, high)
+            settled = bool((np.abs(moved - end) <= _SETTLED).all())
+            end = moved
+            if settled:
+                break
         # The loss exceeds ε above `end` if it rises, below if it falls; off the table, nowhere or everywhere.
         end = np.where(wanted > losses[-1], np.inf, end)
         return np.where(wanted < losses[0], -np.inf, end)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Masses of the half-line {L > ε}."""
-        end = self._end(np.asarray(epsilon, dtype=np.float64))
-        return Tails(self.p.log_tail(end, side=self.side), self.q.log_tail(end, side=self.side))
+        points = np.asarray(epsilon, dtype=np.float64)
+        end = self._end(points.ravel())
+        log_p, log_q = (each.log_tail(end, side=self.side).reshape(points.shape) for each in (self.p, self.q))
+        return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """log(P(L > ε) − e^ε Q(L > ε)), widened by the cancellation it suffers."""

@@ -19,13 +19,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.curve import Enclosure, Pair, SweptPair, Tails
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.profiles.amplification import outward
+from epsilond.accountants.profiles.finite_law import FiniteLaw
 from epsilond.accountants.profiles.gaussian import ZeroProfile
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
+
+_MOST_ATOMS = 16
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,27 @@ class GeometricProfile:
         """log(1 − escape probability): −inf where the supports are apart."""
         return self._escape[1]
 
+    def atoms(self) -> FiniteLaw | None:
+        """The law as atoms, by P(y ≤ 0), P(y = c) and P(y ≥ k) on the common support; None for many or other ones."""
+        shift, rate = self.shift, self.decay_rate
+        if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
+            return None
+        kept = 0.0
+        if self.levels is not None:
+            kept = float(log_one_minus_exp(np.asarray(-rate * (self.levels - shift + 1.0))))
+        inner = float(log_one_minus_exp(np.asarray(-rate)))
+        first = [(kept if c in (0, shift) else inner) - rate * c - self._log_total for c in range(shift + 1)]
+        losses = tuple(rate * (shift - 2 * c) for c in range(shift + 1))
+        sizes = [max(-kept, -inner) + rate * c + abs(self._log_total) for c in range(shift + 1)]
+        lost = max(size / (1.0 + abs(mass)) for size, mass in zip(sizes, first, strict=True))
+        escape, accuracy = self.log_infinite_mass, 16 * UNIT_ROUNDOFF * (1.0 + lost)
+        accuracy = max(accuracy, self.tail_accuracy)
+        return FiniteLaw(losses, tuple(first), tuple(reversed(first)), escape, escape, accuracy=accuracy)
+
     def _lowest(self, epsilon: FloatArray) -> FloatArray:
         """c*: the largest c with α (k − 2c) > ε; below `_least` if there is none."""
-        return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
+        with np.errstate(over="ignore"):  # −∞ where ε is beyond every loss
+            return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """P(noise ≤ c*) and P(noise ≥ k − c*)."""
@@ -128,5 +149,7 @@ class GeometricProfile:
 
 def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> Pair:
     """The symmetric pair of geometric noise against its shift by k ≥ 0."""
-    profile = GeometricProfile(decay_rate, shift, levels) if shift > 0 else ZeroProfile()
-    return Pair(profile, profile)
+    if shift == 0:
+        return Pair(ZeroProfile(), ZeroProfile())
+    profile = GeometricProfile(decay_rate, shift, levels)
+    return SweptPair(profile, profile, atoms=profile.atoms())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.curve import Enclosure, Pair, SweptPair, Tails
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.profiles.amplification import log_complement
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -104,10 +104,10 @@ class OppositeLaplaceProfile:
 def laplace_pair(shift: float) -> Pair:
     """The symmetric pair of Laplace(s) against Laplace(0), s in units of the scale."""
     profile = LaplaceProfile(shift) if shift > 0 else ZeroProfile()
-    return Pair(profile, profile)
+    return SweptPair(profile, profile)
 
 
 def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
     """The symmetric pair of `OppositeLaplaceProfile`."""
     profile = OppositeLaplaceProfile(rate, shift, absent)
-    return Pair(profile, profile)
+    return SweptPair(profile, profile)

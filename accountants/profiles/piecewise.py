@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +36,7 @@ class PiecewiseTails:
         """The value that is never left."""
         return float(self.log_value[-1])
 
+    @cached_property
     def log_slopes(self) -> FloatArray:
         """log −dD/dα on each piece, but no more than that of the line from (0, 1), below which every profile runs."""
         slopes = log_difference(self.log_value[:-1], self.log_value[1:]) - log_difference(
@@ -49,8 +51,8 @@ class PiecewiseTails:
         piece = np.minimum(piece, max(self.epsilon.size - 2, 0))
         if self.epsilon.size == 1:
             return Tails(np.full(np.shape(epsilon), self.log_infinite_mass), np.full(np.shape(epsilon), -np.inf))
-        log_q = np.where(inside, self.log_slopes()[piece], -np.inf)
-        right = np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + self.log_slopes()[piece])
+        log_q = np.where(inside, self.log_slopes[piece], -np.inf)
+        right = np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + self.log_slopes[piece])
         return Tails(np.where(inside, np.minimum(right, 0.0), self.log_infinite_mass), log_q)
 
 

@@ -127,16 +127,37 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
     """The least m with escape probability at most δ, exactly: it falls with m (errata, D-1). 0 for δ = 1."""
     target = Decimal(log_delta)
-    return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target)
+    guess = math.ceil(min(max(_likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
+    return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
 
 
-def _least(meets: Callable[[int], bool]) -> int:
-    """The least integer ≥ 0 that meets a monotone demand, by doubling and bisection."""
-    if meets(0):
-        return 0
-    low, high = 0, 1
+def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> float:
+    """About where the escape probability is δ: Lemma 1 solved for e^(−α(m+1)), in doubles. Decides nothing.
+
+    With g = Σ count (e^(αk) − 1) and x = e^(−α(m+1)), g x/(1 + e^−α − 2x) coordinates are expected to escape.
+    """
+    grown = [(decay_rate * size, count) for size, count in parts if size and count]
+    if not grown or decay_rate == 0.0 or not log_delta < 0.0:
+        return 0.0
+    log_expected = log_delta if log_delta < -40.0 else math.log(-math.log1p(-math.exp(log_delta)))
+    largest = max(size for size, _ in grown)
+    log_grown = largest + math.log(
+        math.fsum(count * math.exp(size - largest) * -math.expm1(-size) for size, count in grown)
+    )
+    ratio = log_expected - log_grown  # of the expected escapes to g
+    log_x = ratio + math.log1p(math.exp(-decay_rate)) - math.log1p(2.0 * math.exp(min(ratio, 700.0)))
+    return -log_x / decay_rate - 1.0
+
+
+def _least(meets: Callable[[int], bool], guess: int) -> int:
+    """The least integer ≥ 0 that meets a monotone demand: by steps that double away from a guess, then bisection."""
+    low, high, step = guess - 1, guess, 1
     while not meets(high):
-        low, high = high, 2 * high
+        low, high, step = high, high + step, 2 * step
+    step = 1
+    while low >= 0 and meets(low):
+        low, high, step = low - step, low, 2 * step
+    low = max(low, -1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle, high)

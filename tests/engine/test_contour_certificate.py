@@ -13,8 +13,8 @@ from scipy.special import log_ndtr, logsumexp
 
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import _centred, _cut_at
-from epsilond.accountants.engine.contour.nodes import log_chernoff_factor
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
+from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     EXPONENTS,

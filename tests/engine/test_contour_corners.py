@@ -15,9 +15,10 @@ from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
-from epsilond.accountants.engine.contour.nodes import ChernoffBounds, log_chernoff_factor
+from epsilond.accountants.engine.contour.nodes import ChernoffBounds
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile
+from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
 from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, Reason, Refused
 from epsilond.accountants.profiles.gaussian import SampledGaussianLaw

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve import Pair
-from epsilond.accountants.engine.lattice.discretise import LatticeLaw, joined_atoms, read_side, upper_law
-from epsilond.accountants.engine.lattice.laws import LatticeLaws, _lower_atom, _upper_cut
+from epsilond.accountants.engine.lattice.discretise import (
+    LatticeLaw,
+    joined_atoms,
+    least_log_atom,
+    read_side,
+    upper_law,
+)
+from epsilond.accountants.engine.lattice.laws import LatticeLaws, _upper_cut
 from epsilond.accountants.engine.lattice.plan import TransformLimits, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
@@ -65,7 +71,7 @@ def test_one_law_is_above_and_one_is_below(name: str, cells: int, tilt: float) -
     right = read_side(pair.forward, bounds, unit, mirrored=False)
     left = read_side(pair.backward, bounds, unit, mirrored=True)
     upper = upper_law(right, left, _upper_cut(pair.forward, right))
-    lower = best_lower_law(right, left, _lower_atom(pair.forward), unit=unit, tilt=tilt, enough=math.inf)
+    lower = best_lower_law(right, left, least_log_atom(pair.forward), unit=unit, tilt=tilt, enough=math.inf)
     for epsilon in np.concatenate((np.linspace(-1.2, 1.2, 41) * scale, scale * np.asarray([1e-3, 2.0, 5.0]))):
         low, high = truth(pair, float(epsilon))
         assert hockey_stick(upper, unit, epsilon) >= low - 1e-12

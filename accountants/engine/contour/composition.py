@@ -13,15 +13,17 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.nodes import REACH, build, log_chernoff_factor
+from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps, marked_at
+from epsilond.accountants.engine.contour.nodes import REACH, build
 from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of
+from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -38,6 +40,8 @@ WIDEST = 1e-4
 _RECENTRINGS = 8
 _NEWTON_STEPS = 12
 _DOUBLINGS = 30
+_FAR, _SHARED_WIDTH = 1.6, 1e-8
+"""How far from their centre, in their reach, nodes are tried for a test, and the width of log δ at which they do."""
 
 
 def log_delta(
@@ -85,8 +89,12 @@ def profile(
     return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
 
 
-def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET) -> float:
-    """The Chernoff bound of log δ(ε), ε in nats, at the saddle: about as much too high as λ + 1 is above one.
+def upper_log_delta(
+    laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: float = -math.inf, budget: NodeBudget = DEFAULT_BUDGET
+) -> float:
+    """A Chernoff bound of log δ(ε), ε in nats; of the best tilt, unless one at hand is at most `enough`.
+
+    At the saddle it is about as much too high as λ + 1 is above one.
 
     Raises:
         Refused: no tilt within the budget.
@@ -94,6 +102,10 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: 
     parts = compiled(laws)
     if not parts or epsilon >= _supremum(parts):
         return log_delta(laws, epsilon, budget=budget).upper
+    if enough > -math.inf:
+        bound = _chernoff(parts, saddle.best_rung(parts, epsilon, budget), epsilon)
+        if bound <= enough:
+            return bound
     return _chernoff(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon)
 
 
@@ -129,6 +141,82 @@ def epsilon(
         return Answer(_certified(solved, root, here, log_delta, slack), width_of(here))
 
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
+
+
+class Threshold(NamedTuple):
+    """About the ε at which a test has the size asked, a profile whose nodes serve it well, and its width of log δ."""
+
+    profile: ContourProfile
+    epsilon: float
+    width: float
+
+
+def thresholds(
+    laws: Sequence[tuple[Law, int]],
+    log_sizes: Sequence[float],
+    *,
+    budget: NodeBudget = DEFAULT_BUDGET,
+    widest: float = WIDEST,
+) -> list[Threshold]:
+    """Where the test S > ε has each size e^x under Q; an ε may have any sign.
+
+    Nodes are laid for the middle of the sizes; a size that they do not reach has its own.
+
+    Raises:
+        Refused: as `profile`, for some size.
+    """
+    parts = compiled(laws)
+    if not parts:
+        raise Refused(Reason.CLOSED_FORM)
+    middle = _threshold(parts, 0.5 * (min(log_sizes) + max(log_sizes)), budget, widest)
+    found: list[Threshold] = []
+    for log_size in log_sizes:
+        near = _threshold_near(middle.profile, log_size)
+        if near is None or near.width > max(_SHARED_WIDTH, middle.width):
+            near = _threshold(parts, log_size, budget, widest)
+        found.append(near)
+    return found
+
+
+def _threshold(parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float) -> Threshold:
+    target = saddle.at_log_size(log_size)
+
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Threshold]:
+        current = shared(chosen, saddle.find(chosen, target, most).place, most)
+        for _ in range(_RECENTRINGS):
+            root, inside = _newton_to_size(current, log_size)
+            if inside:
+                found = Threshold(current, root, width_of(current.log_delta(root)))
+                return Answer(found, found.width)
+            current = shared(chosen, saddle.find(chosen, saddle.at_epsilon(root), most).place, most)
+        raise Refused(Reason.NO_TILT, "the size is not met")
+
+    return best_of(attempt, parts, target, budget, widest)
+
+
+def _threshold_near(near: ContourProfile, log_size: float) -> Threshold | None:
+    """On these nodes, None if they are far from it."""
+    try:
+        root, inside = _newton_to_size(near, log_size)
+        return Threshold(near, root, width_of(near.log_delta(root))) if inside else None
+    except Refused:
+        return None
+
+
+def _newton_to_size(near: ContourProfile, log_size: float) -> tuple[float, bool]:
+    """Newton's iteration for log Q(S > ε), concave in ε, from the centre, and whether it ends within reach."""
+    root, reach = near.centre, _FAR * near.width
+    for _ in range(_NEWTON_STEPS):
+        value, slope = near.estimate_log_size(root)
+        moved = root + (log_size - value) / slope
+        if abs(moved - near.centre) > reach:
+            moved = near.centre + math.copysign(reach, moved - near.centre)
+            if moved == root:
+                return near.centre + math.copysign(2.0 * near.width, moved - near.centre), False
+        if abs(moved - root) <= 1e-5 * near.width:
+            return moved, True
+        root = moved
+    return root, True
 
 
 def _demand_number(value: float) -> None:
@@ -178,9 +266,9 @@ def _chernoff(parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float
     """The Chernoff bound of log δ at one tilt, and what is cut off."""
     tilts = np.asarray([found.place.tilt])
     cumulant, decrease = float(found.survey.upper_cumulants(tilts)[0]), found.place.tilt * epsilon
-    bound = cumulant - decrease + float(log_chernoff_factor(tilts)[0])
+    bound = cumulant - decrease + float(saddle.log_chernoff_factor(tilts)[0])
     bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(cumulant) + abs(decrease) + abs(bound))
-    return min(float(np.logaddexp.reduce([bound, *(part.log_leak for part in parts)])), 0.0)
+    return min(with_leaks(bound, parts, epsilon), 0.0)
 
 
 def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tuple[ContourProfile, float, Interval]:
@@ -250,7 +338,11 @@ GOOD_WIDTH = 1e-6
 """A relative width of δ with which the search for a better way ends."""
 LEAK = 19.0
 """What is cut off is e^−19 of δ."""
-_CUTS, _FEW = 5, 4
+FINE_LEAK, COARSE_LEAK = 18.0, 11.0
+"""What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
+MARKED = replace(DEFAULT_BUDGET, products=3 << 22)
+"""The budget of the finer of the two."""
+_CUTS, _MARKS, _FEW = 5, 3, 4
 _DEEPEST = -1e6
 
 Value = TypeVar("Value")
@@ -284,6 +376,13 @@ def best_of(
     )
     if len(parts) > _FEW:  # to cut many is dear, and all of them together hardly ever need it
         ways = (ways[0], ways[2], ways[1])
+    if can_be_marked(parts):
+        place = 1 if few_steps(parts) else 2
+        fine, coarse = (
+            functools.partial(_marked, parts, target, budget, leak, most)
+            for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
+        )
+        ways = (*ways[:place], fine, *ways[place:], coarse)
     for way in ways:
         try:
             answer = attempt(*way())
@@ -324,6 +423,46 @@ def _cut(parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget) -> 
             break
         log_delta = found
     return chosen
+
+
+def _marked(
+    parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget, leak: float, most: NodeBudget
+) -> tuple[tuple[Part, ...], NodeBudget]:
+    """The composition less what it loses when no step is large, which leaks about e^−leak of δ, and the budget.
+
+    Which steps are large depends on ε and δ; the one that is not given is estimated on what is left.
+
+    Raises:
+        Refused: nothing that leaks so little can be left out.
+    """
+    near = _near(parts, target, budget)
+    chosen = marked_at(parts, near.epsilon, near.log_delta - leak)
+    for _ in range(_MARKS):
+        laid = shared((chosen,), saddle.find((chosen,), target, most).place, most)
+        if target.epsilon is None:
+            near = _Near(_newton(laid, near.log_delta)[0], near.log_delta)
+        else:
+            near = _Near(near.epsilon, laid.estimate(near.epsilon)[0])
+        before, chosen = chosen, marked_at(parts, near.epsilon, near.log_delta - leak)
+        if chosen is before:  # so that a question for ε and one for δ there share their marks
+            break
+    return (chosen,), most
+
+
+class _Near(NamedTuple):
+    """About where the question lies."""
+
+    epsilon: float
+    log_delta: float
+
+
+def _near(parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget) -> _Near:
+    """By the saddle of the whole composition, with what is asked in place of its estimate."""
+    place = saddle.find(parts, target, budget).place
+    return _Near(
+        place.epsilon if target.epsilon is None else target.epsilon,
+        place.log_delta if target.log_delta is None else target.log_delta,
+    )
 
 
 def _cut_at(parts: tuple[Part, ...], log_leak: float) -> tuple[Part, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.saddle import TiltSurvey
+from epsilond.accountants.engine.contour.saddle import TiltSurvey, log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.transform import (
     Joined,
     Line,
@@ -95,6 +95,14 @@ class Nodes:
         return self.values.cumulant
 
     @cached_property
+    def _series(self) -> Series:
+        return self.chernoff.series(self.period)
+
+    def log_excess(self, epsilon: float) -> float:
+        """log of the bound on the alias at ε, in units of δ."""
+        return self._series.log_excess(epsilon)
+
+    @cached_property
     def _terms(self) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
         """(Δt/π) φ^T/(z(1 + z)), the first halved."""
         terms = np.exp(self.values.log_modulus + 1j * self.values.phase) / (self._z * (1.0 + self._z))
@@ -130,6 +138,11 @@ class Nodes:
         value = float(shifted.real.sum())
         slope = -float((shifted * self._z).real.sum())
         return Sums(value, slope, self._fixed_error + argument * self._weighted_frequency)
+
+    def derivatives(self, epsilon: float) -> tuple[float, float]:
+        """The first two derivatives of the sum in ε, in the units of `sums`; estimates."""
+        shifted = self._terms * np.exp((1j * (self.centre - epsilon)) * self._frequencies) * self._z
+        return -float(shifted.real.sum()), float((shifted * self._z).real.sum())
 
     def log_scale(self, epsilon: float) -> tuple[float, float]:
         """K − λε and a bound on its error."""
@@ -212,16 +225,6 @@ STEPS = np.asarray([0.3, 0.6, 1.0, 1.7, 2.8, 4.2, 6.0, 8.0])
 """Distances of the other tilts from λ, in units of 1/sd of the integrand's bulk."""
 
 
-def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0.
-
-    As −log(1 + μ) − μ log(1 + 1/μ) it does not cancel for large μ.
-    """
-    with np.errstate(divide="ignore"):
-        ratio = np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf))
-    return np.asarray(-np.log1p(tilt) - tilt * ratio)
-
-
 @dataclass(frozen=True)
 class ChernoffBounds:
     """log D(ε) ≤ min over the tilts of log C(μ) + K(μ) − μ ε.
@@ -255,21 +258,29 @@ class ChernoffBounds:
         here = float(values[~above & ~below][0])
         return cls(tilt, tilts[above], values[above], tilts[below], values[below], here)
 
+    @cached_property
+    def _all(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Every tilt, its bound with the part of its rounding that knows no ε, and the other part for each nat of ε."""
+        tilts = np.concatenate((self.above, self.below, [self.tilt]))
+        logs = np.concatenate((self.log_above, self.log_below, [self.log_here]))
+        return tilts, logs + 16 * UNIT_ROUNDOFF * (1.0 + np.abs(logs)), 16 * UNIT_ROUNDOFF * tilts
+
     def upper_log_delta(self, epsilon: float) -> float:
         """The Chernoff bound of log D(ε) itself, the smaller of 0 and what the tilts give."""
-        logs = np.concatenate((self.log_above, self.log_below, [self.log_here]))
-        decrease = np.concatenate((self.above, self.below, [self.tilt])) * epsilon
-        rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(logs) + np.abs(decrease))
-        return min(float((logs - decrease + rounding).min()), 0.0)
+        tilts, logs, rounding = self._all
+        return min(float((logs - tilts * epsilon + rounding * abs(epsilon)).min()), 0.0)
+
+    def series(self, period: float) -> Series:
+        """Both geometric series of the alias, as far as they do not depend on ε."""
+        tilts = np.concatenate((self.above, self.below))
+        logs = np.concatenate((self.log_above, self.log_below))
+        gap = np.abs(tilts - self.tilt) * period
+        rounding = 16 * UNIT_ROUNDOFF * (np.abs(logs) + gap)
+        return Series(tilts, logs + rounding - gap - np.log(-np.expm1(-gap)), self.above.size)
 
     def log_excess(self, epsilon: float, period: float) -> float:
         """log of the bound on Σ_{k≠0} e^{λkA} D(ε + kA)."""
-        return float(
-            np.logaddexp(
-                _log_series(self.log_above, self.above * epsilon, (self.above - self.tilt) * period),
-                _log_series(self.log_below, self.below * epsilon, (self.tilt - self.below) * period),
-            )
-        )
+        return self.series(period).log_excess(epsilon)
 
     def period(self, epsilon: float, target: float) -> float:
         """A period whose excess at ε is about e^target."""
@@ -278,7 +289,16 @@ class ChernoffBounds:
         return float(max(right.min(), left.min()))
 
 
-def _log_series(log_bound: FloatArray, decrease: FloatArray, gap: FloatArray) -> float:
-    """log min(e^{log_bound − decrease}/(e^gap − 1)), with its rounding."""
-    rounding = 16 * UNIT_ROUNDOFF * (np.abs(log_bound) + np.abs(decrease) + gap)
-    return float((log_bound - decrease + rounding - gap - np.log(-np.expm1(-gap))).min())
+class Series(NamedTuple):
+    """log of the bounds e^{log_bound}/(e^gap − 1) at ε = 0, by tilt: those above λ first."""
+
+    tilts: FloatArray
+    logs: FloatArray
+    above: int
+
+    def log_excess(self, epsilon: float) -> float:
+        """log of the bound on Σ_{k≠0} e^{λkA} D(ε + kA), with its rounding: the best tilt of each side."""
+        found = self.logs - self.tilts * epsilon + (16 * UNIT_ROUNDOFF * abs(epsilon)) * self.tilts
+        above, below = float(found[: self.above].min()), float(found[self.above :].min())
+        larger, less = max(above, below), abs(above - below)
+        return larger + math.log1p(math.exp(-less)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import REACH, build
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, reach_for
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.engine.contour.nodes import Nodes
     from epsilond.accountants.engine.contour.saddle import Saddle
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
@@ -66,14 +69,14 @@ class ContourProfile:
         nodes = self.nodes
         value, _, error = nodes.sums(epsilon)
         log_scale, scale_error = nodes.log_scale(epsilon)
-        log_excess = nodes.chernoff.log_excess(epsilon, nodes.period) - log_scale + scale_error
+        log_excess = nodes.log_excess(epsilon) - log_scale + scale_error
         lower = _outward(log_scale - scale_error, value - error - 1.001 * math.exp(min(log_excess, 600.0)), -1)
         upper = _outward(log_scale + scale_error, value + error, +1)
         chernoff = nodes.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
             raise Refused(Reason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}")
-        upper = min(float(np.logaddexp.reduce([min(upper, chernoff), *(part.log_leak for part in self.parts)])), 0.0)
-        return Interval(min(lower, upper), upper)
+        upper = min(with_leaks(min(upper, chernoff), self.parts, epsilon), 0.0)
+        return Interval(float(min(lower, upper)), float(upper))
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
         """log δ(ε) and its derivative in ε from the same nodes, for root searches; nothing is certified.
@@ -85,6 +88,17 @@ class ContourProfile:
         if not (value > 0.0 and slope < 0.0):
             raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(value), slope / value
+
+    def estimate_log_size(self, epsilon: float) -> tuple[float, float]:
+        """log Q(S > ε) = log(−dδ/dε) − ε and its derivative in ε from the same nodes; nothing is certified.
+
+        Raises:
+            Refused: δ, or its slope, does not fall.
+        """
+        slope, curvature = self.nodes.derivatives(epsilon)
+        if not (slope < 0.0 < curvature - slope):
+            raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
+        return self.nodes.log_scale(epsilon)[0] + math.log(-slope) - epsilon, curvature / slope - 1.0
 
     def scale_derivative(self) -> float:
         """d log δ/d log σ at the centre, every σ scaled alike, to leading order of the saddle-point expansion.
@@ -112,6 +126,12 @@ class ContourProfile:
         return TailIntervals(Interval(float(low) - slack, min(float(high) + slack, 0.0)), log_q)
 
 
+def with_leaks(upper: float, parts: Sequence[Part], epsilon: float) -> float:
+    """An upper bound of log δ(ε) of what the transforms see, with what they leave out of δ(ε)."""
+    leaks = [leak for leak in log_leaks(parts, epsilon) if leak > -math.inf]
+    return float(np.logaddexp.reduce([upper, *leaks])) if leaks else upper
+
+
 def width_of(interval: Interval) -> float:
     """Width of an enclosure of log δ; inf where the lower end is −inf and the upper is not."""
     return 0.0 if interval.upper == interval.lower else interval.upper - interval.lower
@@ -136,19 +156,28 @@ _COARSEST = 2
 """Bits to which tilts are rounded at least."""
 _FINEST = 40
 _KEPT = 8
+_LOWER = 2
+"""How many tilts below the nearest are tried."""
 
 
 def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> ContourProfile:
     """A profile laid at the tilt of a grid that is nearest to the place's, within about half the integrand's width.
 
-    It depends on the place through that tilt only.
+    It depends on the place through that tilt only. Where giant losses begin to rule, a little lower tilt may need far
+    fewer nodes: if those of the nearest exceed the budget, the next below are tried.
 
     Raises:
         Refused: as `build`.
     """
     bits = min(max(_COARSEST, math.ceil(math.log2(0.7 * place.tilt * place.width))), _FINEST)
     exponent = round(math.ldexp(math.log2(place.tilt), bits))
-    return _laid(parts, 2.0 ** math.ldexp(exponent, -bits), budget)
+    for lower in range(_LOWER):
+        try:
+            return _laid(parts, 2.0 ** math.ldexp(exponent - lower, -bits), budget)
+        except Refused as refused:
+            if refused.reason is not Reason.BEYOND_BUDGET:
+                raise
+    return _laid(parts, 2.0 ** math.ldexp(exponent - _LOWER, -bits), budget)
 
 
 @functools.lru_cache(maxsize=_KEPT)

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 _FIRST_REACH = 12.0
 _GROWTH = 4.0
+_LEAST_REACH = 0.01
+_ROOM = 8.0
+_FEW_NODES = 2048
 _LARGEST_TILT = 1e15
 _ITERATIONS = 40
 _KEPT, _FEW_KEPT, _FEW_PARTS = 16, 2, 16
 """How many surveys are kept, as a request asks for the same ones again: of a few parts, and of many."""
-_CLOSE = 0.25
+_CLOSE = 0.05
 """A tilt within this fraction of the integrand's width of the saddle is as good as the saddle."""
 
 
@@ -131,8 +134,30 @@ class TiltSurvey(NamedTuple):
 
     def place(self, tilt: float) -> Saddle:
         """All of it at one tilt."""
-        cumulant, mean, curvature = self.moments(np.asarray([tilt]))
-        return Saddle(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
+        if self.stack is not None:
+            cumulant, mean, curvature = self.moments(np.asarray([tilt]))
+            return Saddle(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
+        found = [_moments(each, tilt) for each in self.resolved]
+        poles = tilt**-2.0 + (1.0 + tilt) ** -2.0
+        return Saddle(tilt, *map(sum, zip(*found, (0.0, 0.0, poles), strict=True)))
+
+
+def _moments(each: Resolved, tilt: float) -> tuple[float, float, float]:
+    """K, K′ and K″ of one part."""
+    terms = each.terms
+    if terms is None:
+        known = each.moments(np.asarray([tilt]))
+        return float(known.cumulant[0]), float(known.mean[0]), float(known.variance[0])
+    exponent = tilt * terms.loss
+    exponent += terms.log_first
+    top = float(exponent.max())
+    exponent -= top
+    weights = np.exp(exponent, out=exponent)
+    total = float(weights.sum())
+    weights *= terms.loss
+    mean, square = float(weights.sum()) / total, float(weights @ terms.loss) / total
+    copies = terms.copies
+    return copies * (top + math.log(total)), copies * mean, copies * max(square - mean * mean, 0.0)
 
 
 def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> TiltSurvey:
@@ -173,11 +198,31 @@ def at_log_delta(log_delta: float) -> Target:
     )
 
 
+def at_log_size(log_size: float) -> Target:
+    """The estimate of log Q(S > ε), which is log D + log λ − ε at the saddle of ε, meets the target."""
+    return Target(
+        lambda place: log_size - (place.log_delta + math.log(place.tilt) - place.epsilon),
+        lambda place: (1.0 + place.tilt) * place.curvature - 1.0 / place.tilt,
+    )
+
+
+def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
+    """log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0.
+
+    As −log(1 + μ) − μ log(1 + 1/μ) it does not cancel for large μ.
+    """
+    with np.errstate(divide="ignore"):
+        ratio = np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf))
+    return np.asarray(-np.log1p(tilt) - tilt * ratio)
+
+
 def reach_for(tilt: float) -> float:
-    """The first rung of the ladder of surveys that lies above a tilt."""
+    """The first rung of the ladder of surveys that lies above a tilt, far enough above a small one."""
     reach = _FIRST_REACH
     while reach < tilt:
         reach *= _GROWTH
+    while reach / _GROWTH > _ROOM * tilt:
+        reach /= _GROWTH
     return reach
 
 
@@ -187,9 +232,10 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSadd
     Raises:
         Refused: the tilt would exceed 10^15, or a quadrature the budget.
     """
-    low, reach = 0.0, _FIRST_REACH
+    parts = tuple(parts)
+    low, reach = 0.0, _first_reach(parts, budget)
     while True:
-        bracket = _scan(_rungs(tuple(parts), reach, budget), target, low)
+        bracket = _scan(_rungs(parts, reach, low == 0.0, budget).places, target, low)
         if bracket is not None:
             survey = TiltSurvey.of(parts, reach, budget)
             return FoundSaddle(_polish(survey, target, *bracket), survey)
@@ -198,31 +244,71 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSadd
             raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
+class Rungs(NamedTuple):
+    """Places on one ladder of tilts, falling, and K + log C there, for a quick look at Chernoff's bounds."""
+
+    places: tuple[Saddle, ...]
+    tilts: FloatArray
+    log_bounds: FloatArray
+
+
+def best_rung(parts: Sequence[Part], epsilon: float, budget: NodeBudget) -> FoundSaddle:
+    """Of the tilts on the lowest ladder, the one with about the least Chernoff bound at ε."""
+    parts = tuple(parts)
+    reach = _first_reach(parts, budget)
+    found = _rungs(parts, reach, True, budget)
+    chosen = int((found.log_bounds - epsilon * found.tilts).argmin())
+    return FoundSaddle(found.places[chosen], TiltSurvey.of(parts, reach, budget))
+
+
 def _scan(places: Sequence[Saddle], target: Target, low: float) -> tuple[float, float, float] | None:
     """Two tilts between which the target crosses zero and a guess, None if it does so above the reach only."""
-    values = [target.value(place) for place in places]
-    if values[0] < 0.0:
+    if target.value(places[0]) < 0.0:
         return None
-    for k in range(1, len(values)):
-        if values[k] < 0.0:
-            ends = places[k - 1].tilt, places[k].tilt
-            return ends[1], ends[0], _guess(ends, values[k - 1 : k + 1])
-    return low, places[-1].tilt, math.sqrt(low * places[-1].tilt) if low else 0.1 * places[-1].tilt
+    above, below = 0, len(places) - 1
+    if target.value(places[below]) >= 0.0:
+        return low, places[below].tilt, math.sqrt(low * places[below].tilt) if low else 0.1 * places[below].tilt
+    while below - above > 1:
+        middle = (above + below) // 2
+        above, below = (middle, below) if target.value(places[middle]) >= 0.0 else (above, middle)
+    return places[below].tilt, places[above].tilt, _guess(places[above], places[below], target)
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _rungs(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> tuple[Saddle, ...]:
+def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
+    """The rung to climb from: a lower one where a quadrature for tilts up to 12 takes many nodes, with little noise."""
+    reach = _FIRST_REACH
+    while reach > _LEAST_REACH:
+        try:
+            survey = TiltSurvey.of(parts, reach, budget)
+        except Refused:
+            survey = None
+        if survey is not None and sum(each.noise_nodes for each in survey.resolved) <= _FEW_NODES * len(parts):
+            return reach
+        reach /= _GROWTH
+    return _FIRST_REACH
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Rungs:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
-    count, ratio = (30, 1.4) if reach == _FIRST_REACH else (5, math.sqrt(2.0))
+    count, ratio = (30, 1.4) if first else (5, math.sqrt(2.0))
     tilts = reach * ratio ** -np.arange(float(count))
     moments = TiltSurvey.of(parts, reach, budget).moments(tilts)
-    return tuple(Saddle(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
+    places = tuple(Saddle(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
+    return Rungs(places, tilts, moments[0] + log_chernoff_factor(tilts))
 
 
-def _guess(tilts: tuple[float, float], values: list[float]) -> float:
-    """Linear interpolation of the target in the tilt's logarithm, away from the ends."""
-    share = min(max(values[0] / (values[0] - values[1]), 0.1), 0.9)
-    return float(tilts[0] * (tilts[1] / tilts[0]) ** share)
+def _guess(above: Saddle, below: Saddle, target: Target) -> float:
+    """Cubic interpolation of the tilt's logarithm as a function of the target, linear and away from the ends else."""
+    high, drop = target.value(above), target.value(below) - target.value(above)
+    share, span = -high / drop, math.log(below.tilt / above.tilt)
+    first, last = (drop / (target.slope(place) * place.tilt) / span for place in (above, below))
+    rest = 1.0 - share
+    found = share * share * (3.0 - 2.0 * share) + share * rest * (rest * first - share * last)
+    if not 0.0 < found < 1.0:
+        found = min(max(share, 0.1), 0.9)
+    return above.tilt * math.exp(found * span)
 
 
 def _polish(survey: TiltSurvey, target: Target, low: float, high: float, tilt: float) -> Saddle:

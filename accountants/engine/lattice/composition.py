@@ -11,7 +11,6 @@ docs/engine-certificate.md for every error term.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,20 +19,18 @@ import numpy as np
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.engine.lattice.plan import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
+from epsilond.accountants.engine.lattice.search import epsilon_of
 from epsilond.accountants.engine.lattice.survey import Part
 from epsilond.accountants.errors import BeyondBudget
-from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
 from epsilond.accountants.profiles.gaussian import ZeroProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Budget", "ComposedPair", "compose"]
 
 DEFAULT_BUDGET = Budget()
 MOST_ROUNDS = 10**10
-_MOST_WORK, _WORK_TO_BRACKET = 96, 128
-"""Grids and transforms of all orders in the search for one end of ε."""
 
 
 @dataclass(frozen=True)
@@ -43,44 +40,16 @@ class ComposedPair(Pair):
     parts: tuple[tuple[Pair, int], ...] = ()
 
     def epsilon(self, log_delta: float) -> Interval:
-        """The larger of both orders, searched from where an estimate points."""
+        """The larger of both orders; one whose δ meets the target at the other's ε is not searched."""
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
-        guess = max(order.guess(log_delta) for order in orders)
-        upper = _searched(orders, ComposedProfile.upper_end, log_delta, guess).below
-        if math.isfinite(upper):
-            guess = guess._replace(epsilon=upper)
-        lower = _searched(orders, lambda order, epsilon: order.ends(epsilon).lower, log_delta, guess).above
-        return Interval(min(lower, upper), upper)
-
-
-class _Spent(Exception):
-    """A search needed more work than it has."""
-
-
-def _searched(
-    orders: Sequence[ComposedProfile], end: Callable[[ComposedProfile, float], float], log_delta: float, guess: Guess
-) -> Crossing:
-    """`crossing`, but a search that would take too long ends with the closest found: a wider answer, no less true.
-
-    Work is counted whether remembered or not, so that what was asked before changes nothing.
-    """
-    above, below = [0.0], [math.inf]
-
-    def larger(epsilon: float) -> float:
-        used = sum(order.work for order in orders)
-        bracketed = len(above) > 1 and len(below) > 1
-        if used >= (_MOST_WORK if bracketed else _WORK_TO_BRACKET):
-            raise _Spent
-        value = max(end(order, epsilon) for order in orders)
-        (above if value > log_delta else below).append(epsilon)
-        return value
-
-    for order in orders:
-        order.count_anew()
-    try:
-        return crossing(larger, log_delta, guess)
-    except _Spent:
-        return Crossing(max(above), min(below))
+        guesses = [order.guess(log_delta) for order in orders]
+        found = Interval(0.0, 0.0)
+        for place in sorted(range(len(orders)), key=lambda place: -guesses[place].epsilon):
+            if found.upper > 0.0 and orders[place].upper_end(found.upper) <= log_delta:
+                continue
+            ends = epsilon_of(orders[place], log_delta, guesses[place])
+            found = Interval(max(found.lower, ends.lower), max(found.upper, ends.upper))
+        return found
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:

@@ -227,3 +227,9 @@ def joined_atoms(log_atoms: Sequence[float], counts: FloatArray, *, direction: i
     joined = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
     slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(joined) + abs(log_rate))
     return min(joined + direction * slack, 0.0)
+
+
+def least_log_atom(profile: Profile) -> float:
+    """Lower bound of log P(L = ∞)."""
+    atom = profile.log_infinite_mass
+    return atom if math.isinf(atom) else atom - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(atom))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import SideTails, joined_atoms, read_side, upper_law
+from epsilond.accountants.engine.lattice.discretise import SideTails, joined_atoms, least_log_atom, read_side, upper_law
 from epsilond.accountants.engine.lattice.grid import Demand, lay
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
@@ -142,7 +142,7 @@ def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
         upper.append(upper_law(right, left, _upper_cut(part.first, right)))
         enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        read.append(_Read(right, left, _lower_atom(part.first), enough))
+        read.append(_Read(right, left, least_log_atom(part.first), enough))
     return BandLaws(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
 
 
@@ -154,9 +154,3 @@ def _upper_cut(profile: Profile, right: SideTails) -> float:
     weight = math.exp(min(last + q - p, 0.0))
     rounding = float(right.error_p[-1]) + weight * (float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + last))
     return min(p + math.log(max(1.0 - weight, 0.0) + rounding), 0.0)
-
-
-def _lower_atom(profile: Profile) -> float:
-    """Lower bound of log P(L = ∞)."""
-    atom = profile.log_infinite_mass
-    return atom if math.isinf(atom) else atom - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(atom))

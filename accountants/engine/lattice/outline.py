@@ -47,21 +47,23 @@ class Side:
 
     def with_edges(self, extra: FloatArray) -> Side:
         """The same side, looked at in more places."""
-        edges = np.union1d(self.edges, extra)
-        new = np.setdiff1d(edges, self.edges)
-        log_p, log_q = self.read(new)
-        order = np.argsort(np.concatenate((self.edges, new)))
+        log_p, log_q = self.read(extra)
+        edges = np.concatenate((self.edges, extra))
+        order = np.argsort(edges, kind="stable")
+        order = order[np.diff(edges[order], prepend=-1.0) > 0.0]
         return Side(
             self.read,
             self.sign,
             self.log_atom,
-            edges,
+            edges[order],
             np.minimum.accumulate(np.concatenate((self.log_p, log_p))[order]),
             np.minimum.accumulate(np.concatenate((self.log_q, log_q))[order]),
         )
 
     def up_to(self, count: int) -> Side:
         """The first so many edges."""
+        if count >= self.edges.size:
+            return self
         return Side(self.read, self.sign, self.log_atom, self.edges[:count], self.log_p[:count], self.log_q[:count])
 
     @cached_property
@@ -126,6 +128,8 @@ class Outline:
             return self
         beyond = np.flatnonzero(np.logaddexp.accumulate(masses[::-1])[::-1] <= log_mass)
         kept = int(beyond[0]) + 1 if beyond.size else masses.size + 1
+        if kept >= self.right.edges.size:
+            return self
         return Outline(self.right.up_to(max(kept, 2)), self.left, self.atomic, self.span, self.edge)
 
     @cached_property

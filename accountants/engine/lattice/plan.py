@@ -37,6 +37,8 @@ _MOST_SUMMED = 2**18
 """Frequencies that are summed directly: as many as the largest FFT leaves, so that what is remembered stays small."""
 _TERMS_EACH = 100
 """What it costs to raise one law's φ at one frequency to its count, in terms of a sum."""
+_FFT_EACH = 16
+"""What one point of an FFT costs, in terms of a sum."""
 _CHEAP = 2**13
 
 
@@ -109,6 +111,8 @@ class TransformPlan:
         if kept is None:
             return Short((skipped * work / limits.terms) ** 2)
         widest = max(int(np.abs(law.index).max()) for law in self.laws.laws)
+        if size <= limits.points and _FFT_EACH * size * len(laws) < kept.size * work:
+            return finished(line, size, all_frequencies(line, size, kept, skipped), self.chernoff)
         if int(kept.max()) * widest > 2**52:
             return Short(math.sqrt(int(kept.max()) * widest / 2**52))
         excess = max(kept.size * work / limits.terms, kept.size / _MOST_SUMMED)

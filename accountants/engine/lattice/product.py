@@ -21,6 +21,8 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
 
 Key = TypeVar("Key")
@@ -47,11 +49,18 @@ _LOST = -1e-3
 _FALLBACKS = (-720.0, -180.0, -45.0)
 
 
-class _Chosen(NamedTuple):
+class Chosen(NamedTuple):
     """Which grid and which tilt to use."""
 
     key: GridKey
     place: Place
+
+
+class Evaluation(NamedTuple):
+    """The grids and tilts that were used at an ε, one or two, and the upper end that they give."""
+
+    tilts: tuple[Chosen, ...]
+    upper: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +77,8 @@ class ComposedProfile:
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
     _grids: dict[GridKey, BandLaws] = field(default_factory=dict, repr=False)
-    _spectra: dict[tuple[_Chosen, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
-    _used: dict[GridKey | tuple[_Chosen, bool], int] = field(default_factory=dict, repr=False)
+    _spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
+    _used: dict[GridKey | tuple[Chosen, bool], int] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _survey(self) -> Survey:
@@ -79,6 +88,11 @@ class ComposedProfile:
     def log_infinite_mass(self) -> float:
         """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the parts' infinite masses."""
         return self._survey.log_infinite_mass
+
+    @property
+    def least_log_infinite_mass(self) -> float:
+        """Lower bound of the same."""
+        return self._survey.least_log_infinite_mass
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log E_{e^ε}(P‖Q) of the product, elementwise."""
@@ -112,23 +126,37 @@ class ComposedProfile:
 
     def ends(self, epsilon: float) -> DeltaEnds:
         """`log_delta` at one ε."""
-        try:
-            if epsilon >= self._survey.supremum:
-                return DeltaEnds(-math.inf, -math.inf)
-            tilts, high = self._evaluate(epsilon)
-            low = max(self._lower(found, epsilon) for found in tilts)
-        except _OUTSIDE:
-            low, high = -math.inf, self._basic(epsilon)
+        tilts, high = self.evaluation(epsilon)
+        if math.isinf(high):
+            return DeltaEnds(-math.inf, -math.inf)
+        low = self.lower_on(tilts, epsilon)
         if math.isinf(low):
             low = self._best_single(epsilon)
         return DeltaEnds(min(low, high), high)
 
     def upper_end(self, epsilon: float) -> float:
         """The upper end alone."""
+        return self.evaluation(epsilon).upper
+
+    def evaluation(self, epsilon: float) -> Evaluation:
+        """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
         try:
-            return -math.inf if epsilon >= self._survey.supremum else self._evaluate(epsilon)[1]
+            if epsilon >= self._survey.supremum:
+                return Evaluation((), -math.inf)
+            return self._evaluate(epsilon)
         except _OUTSIDE:
-            return self._basic(epsilon)
+            return Evaluation((), self._basic(epsilon))
+
+    def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
+        """An upper end at ε on given grids and tilts: true whatever they are, and close where they suit ε."""
+        return min(self._upper(found, epsilon) for found in tilts)
+
+    def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
+        """A lower end likewise, −∞ where its numbers are no doubles."""
+        try:
+            return max((self._lower(found, epsilon) for found in tilts), default=-math.inf)
+        except _OUTSIDE:
+            return -math.inf
 
     def count_anew(self) -> None:
         """From here on `work` counts from nothing."""
@@ -143,7 +171,7 @@ class ComposedProfile:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
         return Guess(*self._survey.guess(log_delta))
 
-    def _evaluate(self, epsilon: float) -> tuple[list[_Chosen], float]:
+    def _evaluate(self, epsilon: float) -> Evaluation:
         """The grids and tilts that were used at ε, one or two, and the upper end that they give."""
         direct = self._survey.whole.prefers_direct(epsilon)
         first = self._find(epsilon, direct, self._survey.depth(epsilon, direct=direct), boost=0, within=False)
@@ -154,19 +182,19 @@ class ComposedProfile:
             high = min(high, self._upper(better, epsilon))
         if high > _LOST:
             high = min(high, self._fallback_end(epsilon))
-        return ([first] if better is None else [first, better]), high
+        return Evaluation((first,) if better is None else (first, better), high)
 
     def _fallback_end(self, epsilon: float) -> float:
         """δ at a smaller ε: where δ lies far below every double the lattice may have nothing to say."""
         for level in _FALLBACKS:
             nearer = self._survey.guess(level)[0]
             if 0.0 < nearer < epsilon * (1.0 - 1e-3):
-                high = self._evaluate(nearer)[1]
+                high = self._evaluate(nearer).upper
                 if high <= _LOST:
                     return high
         return 0.0
 
-    def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> _Chosen:
+    def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> Chosen:
         """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
         place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
         key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
@@ -176,9 +204,9 @@ class ComposedProfile:
             if found == key:
                 break
             key = found
-        return _Chosen(key, place.snapped(_SNAP[direct]))
+        return Chosen(key, place.snapped(_SNAP[direct]))
 
-    def _back_off_tilt(self, found: _Chosen, epsilon: float) -> _Chosen:
+    def _back_off_tilt(self, found: Chosen, epsilon: float) -> Chosen:
         """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
 
         As λ grows past a point such losses take over at once, and the tilt that ε asks for lies near that point.
@@ -187,18 +215,18 @@ class ComposedProfile:
             return found
         for steps in _BACK_OFFS:
             place = Place(found.place.y - steps * _SNAP[True], direct=True)
-            lower = _Chosen(found.key._replace(band=math.floor(place.y / BAND[True])), place)
+            lower = Chosen(found.key._replace(band=math.floor(place.y / BAND[True])), place)
             if not self._error_dominates(lower, epsilon):
                 return lower
         return found
 
-    def _error_dominates(self, found: _Chosen, epsilon: float) -> bool:
+    def _error_dominates(self, found: Chosen, epsilon: float) -> bool:
         """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
         key, spectrum = self._spectrum(found, from_above=True)
         laws = self._laws(key).upper
         return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
 
-    def _refine(self, found: _Chosen, epsilon: float, high: float) -> _Chosen | None:
+    def _refine(self, found: Chosen, epsilon: float, high: float) -> Chosen | None:
         """Another grid and tilt, if the first answer shows that the grid was laid for another question; else None.
 
         The estimate holds where many rounds share in δ; where few rule it, δ is far smaller, and asks for more. And
@@ -214,12 +242,12 @@ class ComposedProfile:
         depth = max(found.key.depth, self._survey.depth_of(high)) if boost else found.key.depth
         return self._find(epsilon, found.key.direct, depth, boost=boost, within=within)
 
-    def _upper(self, found: _Chosen, epsilon: float) -> float:
+    def _upper(self, found: Chosen, epsilon: float) -> float:
         key, spectrum = self._spectrum(found, from_above=True)
         laws = self._laws(key).upper
         return _upper_end(spectrum, laws, epsilon - laws.misplacement)
 
-    def _lower(self, found: _Chosen, epsilon: float) -> float:
+    def _lower(self, found: Chosen, epsilon: float) -> float:
         key, spectrum = self._spectrum(found, from_above=False)
         laws = self._laws(key).lower
         return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
@@ -237,7 +265,7 @@ class ComposedProfile:
         at = np.asarray([epsilon])
         return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
 
-    def _spectrum(self, found: _Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+    def _spectrum(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """The transform at a tilt, on a lattice so wide that it fits the budget."""
         index = (found, from_above)
         if index not in self._spectra:
@@ -245,7 +273,7 @@ class ComposedProfile:
         key, spectrum, self._used[index] = self._spectra[index]
         return key, spectrum
 
-    def _transformed(self, found: _Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
+    def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
         """The same, and how many lattices were tried."""
         key, place = found
         limits = self.budget.limits_for(len(self.parts))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import joined_atoms
+from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -71,6 +71,11 @@ class Survey:
     def log_infinite_mass(self) -> float:
         """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the laws' infinite masses."""
         return joined_atoms([part.first.log_infinite_mass for part in self.parts], self.counts, direction=1)
+
+    @cached_property
+    def least_log_infinite_mass(self) -> float:
+        """Lower bound of the same."""
+        return joined_atoms([least_log_atom(part.first) for part in self.parts], self.counts, direction=-1)
 
     @cached_property
     def whole(self) -> Weighted:

@@ -74,6 +74,8 @@ def best_lower_law(
         offset = best.law.offset + best.spare
         if min(abs(offset - other) for other in tried) <= 1e-3 * unit:
             offset = unit * (-1.0 + 2.0 * attempt / _OFFSETS)
+        if offset in tried:
+            continue
         tried.append(offset)
         built = _lower_law(lines, unit, tilt, offset)
         if merit(built) > merit(best):
@@ -172,9 +174,7 @@ class _Points(NamedTuple):
 def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
     """Points near each cell's log p/q, on the side that a neighbour can lend for."""
     step = 2.0 * unit
-    # Lowered by its own rounding, so that a point found not too high is not too high.
-    safe = cells.own - np.where(cells.held, rounding(cells.log_p, cells.log_q), 0.0)
-    own = np.clip(safe - offset, NOWHERE * unit, -NOWHERE * unit)
+    own = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
     low, high = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
     up, down, nearest = (np.clip(each(own / step), low, high) for each in (np.ceil, np.floor, np.rint))
     held = np.where(cells.held, cells.log_p, -np.inf)
@@ -229,6 +229,11 @@ class LoweredCells:
         with np.errstate(invalid="ignore"):
             own = self.log_p - self.log_q
         return np.where(np.isnan(own), -np.inf, own)
+
+    @cached_property
+    def safe(self) -> FloatArray:
+        """`own`, lowered by its own rounding, so that a point found not too high is not too high."""
+        return np.asarray(self.own - np.where(self.held, rounding(self.log_p, self.log_q), 0.0))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 _TOLERANCE = 0.02
+_LONGEST_STEP, _HALVED, _MOST_STEPS = 3.0, 8, 100
+"""Steps of the search for a tilt: the longest, how often one halves the bracket, and the most of them."""
 _CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
 
 
@@ -63,6 +66,11 @@ class Place(NamedTuple):
         return 1.0 / lam + (1.0 / (1.0 + lam) if self.direct else 1.0 + math.exp(-self.y))
 
     @property
+    def speed(self) -> float:
+        """dλ/dy."""
+        return abs(self.tilt) * (1.0 if self.direct else self.above)
+
+    @property
     def stiffness(self) -> float:
         """1/λ² + 1/(1 + λ)²."""
         lam = self.tilt
@@ -86,31 +94,52 @@ class Weighted:
     starts: IntArray
     counts: FloatArray
 
+    @cached_property
     def lengths(self) -> IntArray:
         """Number of points of each law."""
         return np.diff(self.starts, append=self.location.size)
 
+    @cached_property
+    def _owners(self) -> IntArray:
+        """Which law each point is of."""
+        return np.repeat(np.arange(self.starts.size, dtype=np.int64), self.lengths)
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """One value for each law, as one for each point."""
+        return values if values.size == 1 else values[self._owners]
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sums over the points of each law."""
+        return np.asarray([values.sum()]) if self.starts.size == 1 else np.add.reduceat(values, self.starts)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        """Largest value over the points of each law."""
+        return np.asarray([values.max()]) if self.starts.size == 1 else np.maximum.reduceat(values, self.starts)
+
     def log_moments(self, tilt: float) -> FloatArray:
         """K_j(λ) of each law."""
         exponents = self.log_mass + tilt * self.location
-        most = np.maximum.reduceat(exponents, self.starts)
-        return most + np.log(np.add.reduceat(np.exp(exponents - np.repeat(most, self.lengths())), self.starts))
+        most = self.largest(exponents)
+        return most + np.log(self.sums(np.exp(exponents - self.spread(most))))
 
     def tilted(self, tilt: float, log_moments: FloatArray) -> FloatArray:
         """Weights of the tilted laws, each of sum one."""
-        return np.exp(self.log_mass + tilt * self.location - np.repeat(log_moments, self.lengths()))
+        return np.exp(self.log_mass + tilt * self.location - self.spread(log_moments))
 
     def means(self, weights: FloatArray) -> FloatArray:
         """Mean of each tilted law."""
-        return np.add.reduceat(weights * self.location, self.starts)
+        return self.sums(weights * self.location)
 
     def cumulants(self, tilt: float) -> Cumulants:
         """K, K′ and K″ at λ, all from one evaluation."""
-        log_moments = self.log_moments(tilt)
-        weights = self.tilted(tilt, log_moments)
-        means = self.means(weights)
-        centred = self.location - np.repeat(means, self.lengths())
-        variances = np.add.reduceat(weights * centred * centred, self.starts)
+        exponents = self.log_mass + tilt * self.location
+        most = self.largest(exponents)
+        weights = np.exp(exponents - self.spread(most))
+        totals = self.sums(weights)
+        means = self.sums(weights * self.location) / totals
+        centred = self.location - self.spread(means)
+        variances = self.sums(weights * centred * centred) / totals
+        log_moments = most + np.log(totals)
         return Cumulants(
             math.fsum(self.counts * log_moments), math.fsum(self.counts * means), math.fsum(self.counts * variances)
         )
@@ -122,29 +151,25 @@ class Weighted:
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> Place:
         """Where K(λ) − λε − log|λ (1 + λ)| is least, to about a hundredth in y. Correctness does not rest on it.
 
-        By bisection of its derivative, which rises: where rare giant losses take over, K′ all but jumps.
+        By Newton steps on its derivative, which rises, within a bracket that is halved where they do not converge:
+        where rare giant losses take over, K′ all but jumps.
         """
         lowest, highest = _CHART_LIMITS[direct]
-
-        def rises(y: float) -> bool:
+        low, high, y = lowest, highest, min(max(start, lowest), highest)
+        for attempt in range(1, _MOST_STEPS):
             place = Place(y, direct)
-            return self.mean(place.tilt) - epsilon > place.pull
-
-        step = 0.05
-        low = high = min(max(start, lowest), highest)
-        while low > lowest and rises(low):
-            low, step = max(low - step, lowest), 3.0 * step
-        step = 0.05
-        while high < highest and not rises(high):
-            high, step = min(high + step, highest), 3.0 * step
-        while high - low > _TOLERANCE:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if rises(middle) else (middle, high)
-        return Place(0.5 * (low + high), direct)
-
-    def mean(self, tilt: float) -> float:
-        """K′(λ)."""
-        return math.fsum(self.counts * self.means(self.tilted(tilt, self.log_moments(tilt))))
+            _, mean, variance = self.cumulants(place.tilt)
+            excess = mean - epsilon - place.pull
+            low, high = (low, y) if excess > 0.0 else (y, high)
+            step = -excess / ((variance + place.stiffness) * place.speed)
+            if not math.isfinite(step):
+                step = math.copysign(_LONGEST_STEP, -excess)
+            if abs(step) <= _TOLERANCE or high - low <= _TOLERANCE:
+                return Place(min(max(y + step, low), high), direct)
+            y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
+            if (y in (low, high) and lowest < low and high < highest) or attempt % _HALVED == 0:
+                y = 0.5 * (low + high)
+        return Place(y, direct)
 
     def prefers_direct(self, epsilon: float) -> bool:
         """Whether δ, rather than 1 − δ, is the small one: the mean loss is not far above ε."""

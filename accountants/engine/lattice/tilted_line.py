@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _TINY = 1e-300
 _KEPT = math.log(1e-21)
+_RUN = 64
+"""Frequencies whose rotations are products of one another."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def _log_moments(laws: LatticeLaws, tilt: float) -> tuple[FloatArray, FloatArray
     flat = laws.flat
     exponent = tilt * flat.location
     plain = flat.log_moments(tilt)
-    peak = np.maximum.reduceat(flat.log_mass + exponent, flat.starts)
+    peak = flat.largest(flat.log_mass + exponent)
     with np.errstate(over="ignore", invalid="ignore"):
         terms = np.where(
             np.abs(exponent) < 1.0,
@@ -81,14 +83,12 @@ def _log_moments(laws: LatticeLaws, tilt: float) -> tuple[FloatArray, FloatArray
             np.exp(np.minimum(flat.log_mass + exponent, 600.0)) - np.exp(flat.log_mass),
         )
     atoms = np.exp([law.log_atom for law in laws.laws])
-    sums = np.add.reduceat(terms, flat.starts) - atoms + np.asarray([law.excess for law in laws.laws])
-    sizes = np.abs(flat.log_mass) + 3.0 * np.abs(exponent) + flat.lengths().repeat(flat.lengths()) + 32.0
+    sums = flat.sums(terms) - atoms + np.asarray([law.excess for law in laws.laws])
+    sizes = np.abs(flat.log_mass) + 3.0 * np.abs(exponent) + flat.spread(flat.lengths.astype(np.float64)) + 32.0
     moderate = (peak < 500.0) & (sums > -0.9)
     precise = np.log1p(np.where(moderate, sums, 0.0))
-    spread = (
-        UNIT_ROUNDOFF * np.add.reduceat(np.abs(terms) * sizes, flat.starts) / np.exp(np.where(moderate, precise, 0.0))
-    )
-    coarse = UNIT_ROUNDOFF * np.maximum.reduceat(sizes, flat.starts) * 2.0
+    spread = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * sizes) / np.exp(np.where(moderate, precise, 0.0))
+    coarse = UNIT_ROUNDOFF * flat.largest(sizes) * 2.0
     errors = 16 * UNIT_ROUNDOFF + np.where(moderate, spread + 16 * UNIT_ROUNDOFF * np.exp(-precise), coarse)
     return np.where(moderate, precise, plain), errors
 
@@ -141,7 +141,7 @@ def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> S
     centre = sum(count * int(c) for count, c in zip(counts, line.centres, strict=True))
     products = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
     rounding = UNIT_ROUNDOFF * (len(products) + 4.0) * math.fsum(map(abs, products))
-    longest = float(line.laws.flat.lengths().max())
+    longest = float(line.laws.flat.lengths.max())
     kernel = Kernel.at(power.frequencies[kept], size, line.laws.unit, line.place).values
     return Spectrum(
         place=line.place,
@@ -216,16 +216,37 @@ class _Table:
 
 
 def _rotations(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """e^{−2πi k n/N} − 1 for each n (rows) and k (columns). Products below 2^53 and their reduction are exact."""
+    """e^{−2πi k n/N} − 1 for each n (rows) and k ≥ 0 (columns), increasing.
+
+    Of many frequencies k = 64 a + b the sines are taken for every a and every b alone and multiplied, again as xy − 1 =
+    x (y − 1) + (x − 1): both angles add up to the whole one, so that the error stays in proportion to it.
+    """
+    long, short = np.divmod(frequencies, _RUN)
+    starts, place = np.unique(long, return_inverse=True)
+    if 2 * (starts.size + _RUN) > frequencies.size:
+        return _turned(index, frequencies, size)
+    coarse, fine = _turned(index, _RUN * starts, size)[:, place], _turned(index, np.arange(_RUN), size)[:, short]
+    product = coarse * fine
+    product += coarse
+    product += fine
+    return np.asarray(product)
+
+
+def _turned(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
+    """The same, directly. Products below 2^53 and their reduction are exact."""
     turns = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
     turns -= size * np.rint(turns / size)
     turns *= np.pi / size
     sine = np.sin(turns)
-    return -2.0 * sine * (sine + 1j * np.cos(turns))
+    return np.asarray(-2.0 * sine * (sine + 1j * np.cos(turns)))
 
 
-def all_frequencies(line: TiltedLine, size: int) -> Power:
-    """φ at every frequency by one FFT of each wrapped law. Wrapping is exact at these frequencies."""
+def all_frequencies(line: TiltedLine, size: int, kept: IntArray | None = None, skipped: float = 0.0) -> Power:
+    """φ at every frequency, or at those `kept`, by one FFT of each wrapped law.
+
+    Wrapping is exact at these frequencies. `skipped` bounds Σ |φ^T| over the others.
+    """
+    chosen = np.arange(size // 2 + 1, dtype=np.int64) if kept is None else kept
 
     def factors() -> Iterator[Factor]:
         for law in line.parts():
@@ -236,9 +257,10 @@ def all_frequencies(line: TiltedLine, size: int) -> Power:
             deepest = float(np.bincount(law.index % size).max())
             error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + deepest) * float(moving.sum())
             error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
-            yield Factor(float(law.weights[still].sum()) + rfft(wrapped(law.index, moving, size)), error)
+            values = rfft(wrapped(law.index, moving, size))
+            yield Factor(float(law.weights[still].sum()) + (values if kept is None else values[kept]), error)
 
-    return accumulated(line, np.arange(size // 2 + 1, dtype=np.int64), factors(), 0.0)
+    return accumulated(line, chosen, factors(), skipped)
 
 
 def wrapped(index: IntArray, weights: FloatArray, size: int) -> FloatArray:

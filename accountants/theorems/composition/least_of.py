@@ -160,15 +160,16 @@ def bound_pair(bound: Bound) -> Pair:
     return BoundPair(profile, profile)
 
 
-def sparing_epsilon(pair: Pair, log_delta: float) -> Interval:
+def sparing_epsilon(pair: Pair, log_delta: float, guess: Guess | None = None) -> Interval:
     """`Pair.epsilon` where both ends of an ε cost one dear evaluation, which is remembered.
 
-    Starts from values at a few ε that a comparison of bounds has asked for already; √−log δ is about linear in ε.
+    Starts from the guess, or from values at a few ε that a comparison of bounds has asked for already; √−log δ is about
+    linear in ε.
     """
     zero = pair.ends(0.0)
     if zero.upper <= log_delta:
         return Interval(0.0, 0.0)
-    guess = _interpolated(pair, log_delta, zero.upper)
+    guess = guess or _interpolated(pair, log_delta, zero.upper)
     found = crossing(lambda epsilon: pair.ends(epsilon).upper, log_delta, guess)
     if zero.lower <= log_delta:
         return Interval(0.0, found.below)
@@ -216,9 +217,22 @@ class AlternativePair(Pair):
     alternatives: tuple[Pair, ...] = ()
 
     def epsilon(self, log_delta: float) -> Interval:
-        """As for every pair; with few evaluations where bounds are dear."""
-        dear = all(isinstance(profile, BoundProfile) for pair in self.alternatives for profile in pair.orders())
-        return sparing_epsilon(self, log_delta) if dear else super().epsilon(log_delta)
+        """As for every pair; with few evaluations where bounds are dear.
+
+        Where every alternative has one profile, δ is the least of theirs, and falls below the target where the first
+        of them does: each is searched by itself, unless its δ at the least ε so far is above the target for certain.
+        """
+        if all(isinstance(profile, BoundProfile) for pair in self.alternatives for profile in pair.orders()):
+            return sparing_epsilon(self, log_delta)
+        if not all(pair.symmetric for pair in self.alternatives):
+            return super().epsilon(log_delta)
+        found = self.alternatives[0].epsilon(log_delta)
+        for pair in self.alternatives[1:]:
+            if math.isfinite(found.upper) and pair.ends(found.upper).lower > log_delta:
+                continue
+            other = pair.epsilon(log_delta)
+            found = Interval(min(found.lower, other.lower), min(found.upper, other.upper))
+        return found
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:

@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.curve import Curve, Pair, composed_plateau, with_plateau
+from epsilond.accountants.engine.enumeration import enumerated_pair, unfolded
 from epsilond.accountants.engine.exact import exact_pair
 from epsilond.accountants.engine.lattice.composition import Budget, compose
 from epsilond.accountants.errors import BeyondBudget
@@ -104,7 +105,7 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 
 
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Gaussian parts join in closed form, and so do concentrated ones; anything else goes to the lattice engine."""
+    """Gaussian parts join in closed form, and so do concentrated ones; few outcomes are enumerated; else an engine."""
     squares = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
     mu = math.sqrt(math.fsum(times * mu * mu for mu, times in squares))
     concentrated = [(pair, times) for pair, times in parts if isinstance(pair, ConcentratedPair)]
@@ -119,6 +120,9 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         joined.append((gaussian_pair(mu), 1))
     if len(joined) == 1 and joined[0][1] == 1:
         return joined[0][0]
+    joined = unfolded(joined)
+    if (pair := enumerated_pair(joined)) is not None:
+        return with_plateau(pair, composed_plateau(parts))
     product = functools.partial(compose, joined, budget=BUDGETS[effort])
     return with_plateau(exact_pair(joined, product) or product(), composed_plateau(parts))
 

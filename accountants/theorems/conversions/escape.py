@@ -18,7 +18,7 @@ from epsilond.accountants.curve import Curve, Enclosure, Interval, Pair, Tails
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.profiles.truncated_law import log_escape
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.least_of import bound_pair
+from epsilond.accountants.theorems.composition.least_of import BoundPair, BoundProfile
 from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import EXACT, worst_shift
 
 if TYPE_CHECKING:
@@ -68,6 +68,28 @@ class EscapeBound:
         return Interval(self.lower, self.upper) if Fraction(epsilon) >= self.threshold else Interval(0.0, 0.0)
 
 
+@dataclass(frozen=True)
+class EscapePair(BoundPair):
+    """The pair of an escape bound, whose ε(δ) is its threshold wherever δ is not below the escape probability."""
+
+    bound: EscapeBound | None = None
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """The doubles around the threshold; searched where the escape probability is above δ."""
+        if self.bound is None or self.bound.upper > log_delta or self.bound.threshold <= 0:
+            return super().epsilon(log_delta)
+        above = float(self.bound.threshold)
+        if above < self.bound.threshold:
+            above = math.nextafter(above, math.inf)
+        return Interval(math.nextafter(above, 0.0), above)
+
+
+def escape_pair(bound: EscapeBound) -> Pair:
+    """The symmetric pair of the bound."""
+    profile = BoundProfile(bound)
+    return EscapePair(profile, profile, bound=bound)
+
+
 def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound:
     """δ of so many rounds where every common loss is below ε."""
     shift = worst_shift(spec)
@@ -88,7 +110,7 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
     step = EXACT.because(coordinates=shift.coordinates, shift=shift.size, remainder=shift.remainder)
     return Guarantee(
         setting=setting,
-        curve=Curve(bound_pair(bound), (bound_pair(lost),)),
+        curve=Curve(escape_pair(bound), (escape_pair(lost),)),
         derivation=ESCAPE.because(step, rounds=rounds, log_delta=bound.upper),
     )
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Literal
@@ -12,12 +13,7 @@ from typing import Literal
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
-from epsilond.accountants.numerics.special import (
-    LOG_ACCURACY,
-    UNIT_ROUNDOFF,
-    log_theta,
-    log_theta_complement,
-)
+from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, theta_logs
 from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 
@@ -38,6 +34,7 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
     return 2.0 * dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
 
 
+@functools.lru_cache(maxsize=64)
 def gaussian_noise_std_ends(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
     """Both ends of the least σ at which one release of the Gaussian mechanism is (ε, δ).
 
@@ -52,7 +49,8 @@ def gaussian_noise_std_ends(*, epsilon: float, log_delta: float, sensitivity: fl
 
     def excess(shift: float, side: int = 0) -> float:
         """How far the (rising) measure of δ lies above the target, rounded to `side`. Near 1 it is −log(1 − δ)."""
-        value = -float(log_theta_complement(epsilon, shift)) if near_one else float(log_theta(epsilon, shift))
+        log_value, log_rest = theta_logs(epsilon, shift)
+        value = -log_rest if near_one else log_value
         return value + side * LOG_ACCURACY * (1.0 + abs(value)) - target if math.isfinite(value) else value
 
     shift = _root(excess)

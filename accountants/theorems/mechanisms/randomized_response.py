@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve, Pair, SweptPair
 from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.finite_law import FiniteLaw
 from epsilond.accountants.quantities import Categories, Epsilon, RenyiOrder, delta_outputs, request
 from epsilond.accountants.structure import ONE_REPORT
 from epsilond.accountants.theorem import Case, Condition, Outputs, Rule, Source, Status, Theorem
@@ -31,11 +33,15 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     """The law of the report on one category against that on another: losses −ε, 0 (from the other categories) and ε."""
     log_kept = -math.log1p((categories - 1) * math.exp(-epsilon))
     losses, log_masses = [-epsilon, epsilon], [log_kept - epsilon, log_kept]
+    cancelled = 0.0
     if categories > 2:
         losses.insert(1, 0.0)
         log_masses.insert(1, math.log(categories - 2) + log_kept - epsilon)
+        cancelled = (math.log(categories - 2) - log_kept + epsilon) / (1.0 + abs(log_masses[1]))
     profile = AtomicProfile(tuple(losses), tuple(log_masses))
-    return Pair(profile, profile)
+    accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancelled)
+    atoms = FiniteLaw(tuple(losses), tuple(log_masses), tuple(reversed(log_masses)), accuracy=accuracy)
+    return SweptPair(profile, profile, atoms=atoms)
 
 
 def report(inputs: RandomizedResponseInputs) -> Outputs:

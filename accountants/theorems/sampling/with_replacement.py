@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon, outward
+from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
+from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from epsilond.accountants.profiles.laplace import LaplaceProfile
@@ -97,6 +97,79 @@ def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART)
     return Multiplicities(tuple(least), tuple(most), tuple(weights), -math.expm1(log_absent), accuracy)
 
 
+class GroupProfiles(Protocol):
+    """The base profiles of several groups at once: one row for each group in every answer."""
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The worst of them all."""
+
+    def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Lower ends of log δ_k at a line of points."""
+
+    def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Upper ends of log δ_k at a line of points."""
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Log tails of both laws at a line of points."""
+
+
+@dataclass(frozen=True)
+class GaussianGroups:
+    """N(μ, 1) against N(0, 1) for several μ > 0, each known to four units of roundoff."""
+
+    mus: tuple[float, ...]
+
+    @cached_property
+    def _column(self) -> FloatArray:
+        return np.asarray(self.mus)[:, None]
+
+    @property
+    def tail_accuracy(self) -> float:
+        """As of one profile with the largest μ."""
+        return GaussianProfile(max(self.mus)).tail_accuracy
+
+    def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """log θ_ε, of a smaller μ."""
+        least = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
+        return Enclosure.around(least, LOG_ACCURACY).lower
+
+    def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """log θ_ε, of a larger μ."""
+        most = log_theta(epsilon, self._column * (1 + 4 * UNIT_ROUNDOFF))
+        return Enclosure.around(most, LOG_ACCURACY).upper
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
+        middle = epsilon / self._column
+        return Tails(log_normal_tail(middle - 0.5 * self._column), log_normal_tail(middle + 0.5 * self._column))
+
+
+@dataclass(frozen=True)
+class SeparateGroups:
+    """Profiles that are asked one after the other."""
+
+    profiles: tuple[Profile, ...]
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The worst of them all."""
+        return max(profile.tail_accuracy for profile in self.profiles)
+
+    def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Row by row."""
+        return np.stack([profile.log_delta(epsilon).lower for profile in self.profiles])
+
+    def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Row by row."""
+        return np.stack([profile.log_delta(epsilon).upper for profile in self.profiles])
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Row by row."""
+        tails = [profile.log_tails(epsilon) for profile in self.profiles]
+        return Tails(np.stack([tail.log_p for tail in tails]), np.stack([tail.log_q for tail in tails]))
+
+
 @dataclass(frozen=True)
 class MultiplicityProfile:
     """Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)): drawn k times with weight w_k, η = Σ w_k, each δ_k a base profile.
@@ -105,7 +178,7 @@ class MultiplicityProfile:
     as an infinite loss.
     """
 
-    bases: tuple[Profile, ...]
+    groups: GroupProfiles
     log_weights: tuple[float, ...]
     rate: float
     accuracy: float
@@ -118,36 +191,32 @@ class MultiplicityProfile:
     @property
     def tail_accuracy(self) -> float:
         """The worst of the bases, and a few roundings."""
-        return 2 * max(base.tail_accuracy for base in self.bases) + 2 * NUDGE + self.accuracy
+        return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The weighted sum; what was left out is charged to the upper end only."""
-        slack = 4 * NUDGE + self.accuracy
+        """The weighted sum; what was left out is charged to the upper end only.
 
-        def at(point: FloatArray) -> Enclosure:
-            inner = base_epsilon(point, self.rate)
-            ends = [base.log_delta(inner) for base in self.bases]
-            lower = self._weighted([end.lower for end in ends])
-            upper = self._weighted([end.upper for end in ends])
-            whole = np.logaddexp(upper, self.log_infinite_mass)
-            return Enclosure(lower - slack, np.minimum(whole + slack, 0.0))
-
-        return outward(at, np.asarray(epsilon, dtype=np.float64))
+        Roundings of the change of variable are charged by shifting its argument outward, as profiles fall.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
+        lower = self._weighted(self.groups.lower_log_delta(base_epsilon(flat * (1 + NUDGE), self.rate))) - slack
+        upper = self._weighted(self.groups.upper_log_delta(base_epsilon(flat * (1 - NUDGE), self.rate)))
+        upper = np.minimum(np.logaddexp(upper, self.log_infinite_mass) + slack, 0.0)
+        return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """P' = Σ w_k (P_k + (1 − η)/η Q_k) plus what was left out, Q' = Σ w_k Q_k/η."""
-        inner = base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate)
-        tails = [base.log_tails(inner) for base in self.bases]
-        weighted_p = self._weighted([tail.log_p for tail in tails])
-        weighted_q = self._weighted([tail.log_q for tail in tails])
+        points = np.asarray(epsilon, dtype=np.float64)
+        tails = self.groups.log_tails(base_epsilon(points.ravel(), self.rate))
+        weighted_p, weighted_q = (self._weighted(tail).reshape(points.shape) for tail in tails)
         absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
         log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
-    def _weighted(self, logs: Sequence[FloatArray]) -> FloatArray:
+    def _weighted(self, logs: FloatArray) -> FloatArray:
         """log Σ w_k e^{logs_k}."""
-        pairs = zip(logs, self.log_weights, strict=True)
-        return functools.reduce(np.logaddexp, [value + weight for value, weight in pairs])
+        return np.asarray(np.logaddexp.reduce(logs + np.asarray(self.log_weights)[:, None], axis=0))
 
 
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -156,16 +225,15 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return refusal
     if refusal := no_replacement_guarantee(WITH_REPLACEMENT, spec, case):
         return refusal
-    group = group_profile(spec.mechanism)
-    if group is None:
+    groups = group_profiles(spec.mechanism)
+    if groups is None:
         return Refusal(WITH_REPLACEMENT, "needs the base profile for every group size, which is not known of this base")
     drawn = multiplicities(spec.batch_size or 1, spec.population or 1)
     if drawn is None:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replaced)
-    bases = tuple(group(most) for most in drawn.most)
-    profile = MultiplicityProfile(bases, drawn.log_weights, drawn.rate, drawn.accuracy)
+    profile = MultiplicityProfile(groups(drawn.most), drawn.log_weights, drawn.rate, drawn.accuracy)
     guarantee = amplified(inner, Curve(Pair(profile, profile), ()), WITH_REPLACEMENT, spec)
     zeroed = case.setting.relation == "zero-out-one"
     finer = multiplicities(spec.batch_size or 1, spec.population or 1, told_apart=MOST_GROUPS) or drawn
@@ -174,14 +242,18 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     )
 
 
-def group_profile(mechanism: Any) -> Callable[[int], Profile] | None:
-    """The profile of replacing a record that counts k times, by k; None where it is not known."""
+def group_profiles(mechanism: Any) -> Callable[[Sequence[int]], GroupProfiles] | None:
+    """The profiles of replacing a record that counts k times, by the list of k; None where they are not known."""
     if mechanism.kind == "gaussian":
-        return lambda times: GaussianProfile(times * 2.0 / mechanism.noise_multiplier)
+        return lambda counts: GaussianGroups(tuple(times * 2.0 / mechanism.noise_multiplier for times in counts))
     if mechanism.kind == "laplace":
-        return lambda times: LaplaceProfile(times * 2.0 / mechanism.scale_multiplier)
+        return lambda counts: SeparateGroups(
+            tuple(LaplaceProfile(times * 2.0 / mechanism.scale_multiplier) for times in counts)
+        )
     if mechanism.kind == "discrete_laplace":
-        return lambda times: GeometricProfile(mechanism.decay_rate, times * mechanism.sensitivity)
+        return lambda counts: SeparateGroups(
+            tuple(GeometricProfile(mechanism.decay_rate, times * mechanism.sensitivity) for times in counts)
+        )
     return None
 
 

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from epsilond.accountants.curve import Curve, Interval, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
@@ -31,12 +30,14 @@ from epsilond.accountants.theorems.sampling.batch_instances import opposite_cont
 from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEMENT
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
-from epsilond.accountants.theorems.shuffling.local_guarantee import LocalCurve
+from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, LocalCurve, estimated_theta, near
 from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, not_replaced
 from epsilond.accountants.theorems.shuffling.statements import SAME_RANDOMIZER
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Shuffled
 
@@ -90,6 +91,29 @@ class BatchClonesBound(ScaledBound):
         upper = min(found.upper, own.upper)
         return Interval(min(found.lower, own.lower, upper), upper)
 
+    def upper(self, epsilon: float) -> float:
+        """The chosen pair's quick bound, or the victim's local one where that may be less."""
+        return self._upper_at(self._best(epsilon), epsilon)
+
+    def upwards(self) -> Callable[[float], float]:
+        """`upper` at rising ε, the best points sought among the neighbours of the last ones."""
+        last: tuple[int, int] | None = None
+
+        def upper(epsilon: float) -> float:
+            nonlocal last
+            rows, columns = self._grid[2].shape
+            around = (EVERY, EVERY) if last is None else (near(last[0], rows), near(last[1], columns))
+            last = self._best(epsilon, around)
+            return self._upper_at(last, epsilon)
+
+        return upper
+
+    def _upper_at(self, place: tuple[int, int], epsilon: float) -> float:
+        found = self._clones(*place).upper(epsilon)
+        if self.victim.no_less_at(epsilon) > found:
+            return found
+        return min(found, self.victim.pair.ends(epsilon).upper)
+
     def _distance(self, victim: FloatArray, log_delta: FloatArray, other: FloatArray, log_other: FloatArray) -> Any:
         """log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up."""
         own = log_delta - np.logaddexp(0.0, victim)
@@ -102,21 +126,21 @@ class BatchClonesBound(ScaledBound):
         other, log_other = (part[None, :] for part in self.others.points)
         return victim, log_delta, other, log_other
 
-    def _best(self, epsilon: float) -> tuple[int, int]:
+    def _best(self, epsilon: float, among: tuple[slice, slice] = (EVERY, EVERY)) -> tuple[int, int]:
         """The points that look best, by the normal law that the clones' loss is near."""
-        victim, spread, distance = self._grid
-        first = log_ndtr(0.5 * spread - epsilon / spread)
-        second = log_ndtr(-0.5 * spread - epsilon / spread) + epsilon
-        normal = first + np.log(np.maximum(-np.expm1(np.minimum(second - first, 0.0)), 1e-300))
-        main = np.where(victim > epsilon, normal, -np.inf)
+        rows, columns = among
+        victim, spread, distance = (part[rows, columns] for part in self._grid)
+        main = np.where(victim > epsilon, estimated_theta(epsilon, spread), -np.inf)
         place = int(np.argmin(np.logaddexp(main, distance + np.logaddexp(0.0, epsilon))))
-        return divmod(place, distance.shape[1])
+        row, column = divmod(place, distance.shape[1])
+        return row + (rows.start or 0), column + (columns.start or 0)
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """ε₀, the spread of the clones' loss, and the log distance, over the points of both guarantees."""
         victim, log_delta, other, log_other = self._points()
         spread = 2.0 * np.tanh(0.5 * victim) / np.sqrt((self.clients - 1) * np.exp(-other) + 1.0)
+        victim, spread = np.broadcast_arrays(victim, spread)
         return victim, spread, self._distance(victim, log_delta, other, log_other)
 
     def _clones(self, row: int, column: int) -> ClonesBound:

@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
@@ -33,6 +32,9 @@ _REACH = 40.0
 """Standard deviations of C on each side that are told apart; beyond, C is rounded all the way."""
 _MOST_VALUES, _RANGES, _COARSE, _MOST_FINE = 1 << 16, 1 << 14, 96, 2048
 _BLOCK = 32
+_NEGLIGIBLE, _QUICK_NEGLIGIBLE = 46.0, 30.0
+"""log of what the heaviest range of C weighs over one that need not be told apart."""
+_QUICK_FINE = 128
 
 
 class _Ranges(NamedTuple):
@@ -51,6 +53,12 @@ class _Ends(NamedTuple):
 
     low: FloatArray
     high: FloatArray
+
+
+def log_sum(logs: FloatArray) -> float:
+    """log Σ e^{logs}, −inf if every term is."""
+    most = float(logs.max())
+    return most + math.log(float(np.exp(logs - most).sum())) if math.isfinite(most) else most
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,14 @@ class ClonesBound(ScaledBound):
 
     def log_bound(self, epsilon: float) -> Interval:
         """Both numerical ends."""
-        lower, upper = self._enclose(epsilon)
+        return self._charged(epsilon, *self._enclose(epsilon))
+
+    def upper(self, epsilon: float) -> float:
+        """A bound at ε with fewer values of C told apart: a relative 1e-6 above the upper end, or less."""
+        return self._charged(epsilon, -math.inf, self._quick_upper(epsilon)).upper
+
+    def _charged(self, epsilon: float, lower: float, upper: float) -> Interval:
+        """Both ends with what the distance costs."""
         charge = self.log_distance + float(np.logaddexp(0.0, epsilon))
         slack = 8 * UNIT_ROUNDOFF
         ends = float(np.logaddexp(lower, charge)) - slack, float(np.logaddexp(upper, charge)) + slack
@@ -130,28 +145,37 @@ class ClonesBound(ScaledBound):
     def _enclose(self, epsilon: float) -> tuple[float, float]:
         if epsilon >= self.epsilon:
             return -math.inf, -math.inf
-        ranges, ends = self._chosen(epsilon)
+        ranges, ends = self._chosen(epsilon, _NEGLIGIBLE, _MOST_FINE)
         last = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
         rounded_up = np.where(last == ranges.first, ends.low, np.append(ends.low[1:], -np.inf))
         slack = self._mass_accuracy + 8 * UNIT_ROUNDOFF
-        lower = float(logsumexp(ranges.log_mass + rounded_up)) - slack
-        return lower, min(float(logsumexp(ranges.log_mass + ends.high)) + slack, 0.0)
+        lower = log_sum(ranges.log_mass + rounded_up) - slack
+        return lower, min(log_sum(ranges.log_mass + ends.high) + slack, 0.0)
 
-    def _chosen(self, epsilon: float) -> tuple[_Ranges, _Ends]:
-        """Ranges that are fine where the sum's weight lies, with both ends of log δ_c at their least values."""
+    def _quick_upper(self, epsilon: float) -> float:
+        if epsilon >= self.epsilon:
+            return -math.inf
+        ranges, ends = self._chosen(epsilon, _QUICK_NEGLIGIBLE, _QUICK_FINE)
+        return min(log_sum(ranges.log_mass + ends.high) + self._mass_accuracy + 8 * UNIT_ROUNDOFF, 0.0)
+
+    def _chosen(self, epsilon: float, negligible: float, most_fine: int) -> tuple[_Ranges, _Ends]:
+        """Ranges that are fine where the sum's weight lies, with both ends of log δ_c at their least values.
+
+        Where ranges weigh e^−negligible of the heaviest, nothing is known from below and the tail is left out above.
+        """
         every = self._ranges
         if every.first.size <= 4 * _COARSE:
             return every, self._ends(every.first, epsilon)
         starts, coarse = self._coarse
-        ends = self._ends(coarse.first, epsilon)
+        ends = self._ends(coarse.first, epsilon, without_tail=True)
         weights = coarse.log_mass + ends.high
-        relevant = np.flatnonzero(weights > weights.max() - 40.0)
+        relevant = np.flatnonzero(weights > weights.max() - negligible)
         begin, end = max(int(relevant[0]) - 1, 0), min(int(relevant[-1]) + 2, starts.size)
         start, stop = int(starts[begin]), int(starts[end]) if end < starts.size else every.first.size
         fine = _Ranges(every.first[start:stop], every.log_mass[start:stop])
         single = bool((np.diff(fine.first) == 1.0).all())
-        if not single and fine.first.size > _MOST_FINE:
-            fine = fine.merged(np.arange(0, fine.first.size, math.ceil(fine.first.size / _MOST_FINE)))
+        if not single and fine.first.size > most_fine:
+            fine = fine.merged(np.arange(0, fine.first.size, math.ceil(fine.first.size / most_fine)))
         inner = self._ends(fine.first, epsilon)
         joined = [
             np.concatenate((outer[:begin], part, outer[end:]))
@@ -163,17 +187,24 @@ class ClonesBound(ScaledBound):
         ]
         return _Ranges(*joined[:2]), _Ends(*joined[2:])
 
-    def _ends(self, clones: FloatArray, epsilon: float) -> _Ends:
-        """Both ends of log δ_c at increasing c. Runs of consecutive values cost one tail for each 32."""
+    def _ends(self, clones: FloatArray, epsilon: float, *, without_tail: bool = False) -> _Ends:
+        """Both ends of log δ_c at increasing c. Runs of consecutive values cost one tail for each 32.
+
+        `without_tail`: the tail, which lowers δ_c, counts as nothing, and nothing is known from below.
+        """
         gap = -math.expm1(epsilon - self.epsilon) / (1.0 + math.exp(-self.epsilon))  # A
         growth = math.expm1(min(epsilon, 700.0))  # α − 1
         share = gap / (math.tanh(0.5 * self.epsilon) * (2.0 + growth))  # x
         other = np.maximum(np.ceil((clones + 1.0) * share) - 1.0, 0.0)
         least = clones + 1.0 - other  # κ
-        run = clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
+        run = not without_tail and clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
         anchors = slice(None, None, _BLOCK if run else 1)
         law = Binomial(clones[anchors], 0.5, 0.5)
         scale = law.log_mass(least[anchors] - 1.0)
+        if without_tail:
+            room = math.log(gap) + 16 * UNIT_ROUNDOFF + np.log1p(4 * RATIO_ACCURACY * (1.0 + least / (other + 1.0)))
+            error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(scale))
+            return _Ends(np.full(clones.size, -np.inf), np.asarray(np.minimum(scale + room + error, 0.0)))
         tail = law.tail_ratio(np.minimum(least[anchors], clones[anchors])) * other[anchors] / least[anchors]
         mass, tail = _along_blocks(clones, least, tail) if run else (np.ones_like(tail), tail)
         scale = np.repeat(scale, _BLOCK)[: clones.size] if run else scale

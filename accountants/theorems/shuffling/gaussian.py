@@ -19,20 +19,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from epsilond.accountants.curve import Interval
-from epsilond.accountants.numerics.compound_sum import CompoundSum, LogEnds, Pieces, StepLaw, WeightedPlaces
+from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum, LogEnds, Pieces, StepLaw, WeightedPlaces
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.numerics.special import FloatArray
 
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
 _SPACING, _FURTHEST, _LEVELS, _LUMP = 0.02, 37.5, 6, 8
 _NEAREST, _STEP, _FEW, _DEEPEST = 2.0, 0.25, 80.0, -745.0
+_SMALL_CHARGE, _ENOUGH, _FAR_ABOVE, _SURPRISE = 4.4, 12.0, 0.3, 0.0
+"""Of the table: logs of δ over the charge, and over errors; how far above what is expected a bound is tried again."""
 LEAST_BLANKET = 8.0
 """Fewer clients than this in the blanket, on average, hide nothing worth computing."""
 
@@ -55,6 +59,12 @@ class _Cells(NamedTuple):
     level_mass: FloatArray
     lump_excess: FloatArray
     lump_mass: FloatArray
+
+
+def _extrapolated(known: list[tuple[float, float]], epsilon: float) -> float:
+    """log δ at ε on the line through the last two points."""
+    (before, higher), (here, value) = known[-2:]
+    return value + min(value - higher, 0.0) * (epsilon - here) / (here - before)
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,51 @@ class GaussianBlanketBound(ScaledBound):
             np.concatenate((size, size)),
         )
         return StepLaw(atoms, pieces)
+
+    def upwards(self) -> Callable[[float], float]:
+        """Bounds at rising ε, with the cut and the tilt that the values so far suggest; any of them gives a bound.
+
+        From where one report drives δ they suggest nothing, and each bound is sought by itself.
+        """
+        known: list[tuple[float, float]] = []
+        tilt: float | None = None
+        single = False
+        shift = math.log(self.clients)
+
+        def near(epsilon: float, own: float, expected: float) -> tuple[float, bool]:
+            """A bound that is good if log δ is about as expected, and whether one report drives δ."""
+            nonlocal tilt
+            last = self._cut_for(expected)
+            total = CompoundSum(self._law(math.expm1(min(epsilon, 600.0)), last, upper=True), self.clients, tilt)
+            if total.law.most == 0.0:
+                return min(self._charge(last), own), False
+            tilt = total.tilt
+            # Where one report drives δ, the estimate is far above it.
+            missed = max(total.log_estimate - shift - expected, 0.0)
+            found = total.log_positive_part(min(_ENOUGH + missed, NEGLIGIBLE)).upper - shift + 8 * UNIT_ROUNDOFF
+            return min(own, float(np.logaddexp(found, min(self._charge(last), own)))), missed > _FAR_ABOVE
+
+        def upper(epsilon: float) -> float:
+            nonlocal single
+            if single or len(known) < 2:
+                found = self.upper(epsilon)
+            else:
+                own = gaussian_pair(2.0 * self._reach).ends(epsilon).upper
+                expected = min(_extrapolated(known, epsilon), own)
+                found, single = (own, False) if own < _DEEPEST else near(epsilon, own, expected)
+                if single:
+                    found = self.upper(epsilon)
+                elif found > expected + _SURPRISE:
+                    found = min(found, self.upper(epsilon))
+            known.append((epsilon, found))
+            return found
+
+        return upper
+
+    def _cut_for(self, log_delta: float) -> int:
+        """The cut whose charge is a small share of δ."""
+        distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
+        return self._cut(min(max(distance, _NEAREST), _FURTHEST))
 
     def _sum(self, growth: float, last: int, *, upper: bool = True) -> CompoundSum:
         return CompoundSum(self._law(growth, last, upper=upper), self.clients)

@@ -18,13 +18,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from epsilond.accountants.curve import Interval, upper_epsilon
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_theta
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.curve import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -57,6 +60,15 @@ class LocalCurve:
         fine = np.geomspace(coarse[low], coarse[high], _FINE)
         return fine, self.pair.log_delta(fine).upper
 
+    def no_less_at(self, epsilon: float) -> float:
+        """What log δ₀ is at least at ε, about: its value at the next of the points, −inf beyond them.
+
+        For choosing what to evaluate alone: it is nothing that a bound may rest on.
+        """
+        places, log_delta = self.points
+        following = int(np.searchsorted(places, epsilon))
+        return float(log_delta[following]) if following < places.size else -math.inf
+
     @property
     def pure(self) -> float:
         """ε₀ where δ₀ = 0, else math.inf."""
@@ -68,6 +80,22 @@ def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> Fl
     """log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up."""
     share = 1.0 / (1.0 + np.exp(epsilon))
     return np.asarray(log_delta + np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share)) + 16 * UNIT_ROUNDOFF)
+
+
+def estimated_theta(epsilon: float, spread: FloatArray) -> FloatArray:
+    """About log of what two normal laws so far apart have at ε, good enough for a choice."""
+    first = log_ndtr(0.5 * spread - epsilon / spread)
+    second = log_ndtr(-0.5 * spread - epsilon / spread) + epsilon
+    return np.asarray(first + np.log(np.maximum(-np.expm1(np.minimum(second - first, 0.0)), 1e-300)))
+
+
+EVERY = slice(None)
+_AROUND, _LEAST_SPREAD = 4, 1e-150
+
+
+def near(place: int, size: int) -> slice:
+    """A few places on either side of one."""
+    return slice(max(place - _AROUND, 0), min(place + _AROUND + 1, size))
 
 
 @dataclass(frozen=True)
@@ -93,13 +121,35 @@ class LocalClonesBound(ScaledBound):
         upper = min(found.upper, own.upper)
         return Interval(min(found.lower, own.lower, upper), upper)
 
-    def _best(self, epsilon: float) -> int:
+    def upper(self, epsilon: float) -> float:
+        """The chosen pair's quick bound, or the local one where that may be less."""
+        return self._upper_at(self._best(epsilon), epsilon)
+
+    def upwards(self) -> Callable[[float], float]:
+        """`upper` at rising ε, the best pair sought among the neighbours of the last one."""
+        last: int | None = None
+
+        def upper(epsilon: float) -> float:
+            nonlocal last
+            last = self._best(epsilon) if last is None else self._best(epsilon, near(last, self.local.points[0].size))
+            return self._upper_at(last, epsilon)
+
+        return upper
+
+    def _upper_at(self, place: int, epsilon: float) -> float:
+        found = self._clones(place).upper(epsilon)
+        if self.local.no_less_at(epsilon) > found:
+            return found
+        return min(found, self.local.pair.ends(epsilon).upper)
+
+    def _best(self, epsilon: float, among: slice = EVERY) -> int:
         """The pair that looks best, by the normal law that the clones' loss is near."""
-        local, log_delta = self.local.points
+        local, log_delta = (part[among] for part in self.local.points)
         spread = 2.0 * np.tanh(0.5 * local) / np.sqrt((self.clients - 1) * np.exp(-local) + 1.0)
-        main = np.where(local > epsilon, log_theta(epsilon, spread), -np.inf)
+        spread = np.maximum(spread, _LEAST_SPREAD)
+        main = np.where(local > epsilon, estimated_theta(epsilon, spread), -np.inf)
         charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
-        return int(np.argmin(np.logaddexp(main, charge)))
+        return int(np.argmin(np.logaddexp(main, charge))) + (among.start or 0)
 
     def _clones(self, place: int) -> ClonesBound:
         if place not in self._known:

@@ -13,15 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
-from epsilond.accountants.curve import Interval, Pair
+from epsilond.accountants.curve import LARGEST_EPSILON, Interval, Pair
+from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulated
-from epsilond.accountants.theorems.composition.least_of import BoundProfile
+from epsilond.accountants.theorems.composition.least_of import BoundProfile, sparing_epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from epsilond.accountants.numerics.special import FloatArray
 
 _DEEPEST = -720.0
 _MOST_ROWS = 1200
@@ -42,6 +44,10 @@ class ScaledBound(ABC):
     def upper(self, epsilon: float) -> float:
         """A bound at ε, perhaps a little above the upper end but quicker."""
         return self.log_bound(epsilon).upper
+
+    def upwards(self) -> Callable[[float], float]:
+        """`upper` for a table, to be asked at rising ε: it may start each search where the last one ended."""
+        return self.upper
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,8 @@ class ScaledProfile(BoundProfile):
 
     def _rows(self) -> Iterator[tuple[float, float]]:
         """Points down to δ = 1e-312, to where δ is zero, or to where it no longer falls."""
-        top = value = self.bound.upper(0.0)
+        upper = self.bound.upwards()
+        top = value = upper(0.0)
         yield 0.0, value
         if value == -math.inf:
             return
@@ -80,7 +87,7 @@ class ScaledProfile(BoundProfile):
             following = epsilon + max(step, 0.05 * epsilon if deep else 0.0)
             if following >= self.bound.largest_loss:
                 break
-            found = self.bound.upper(following)
+            found = upper(following)
             yield following, found
             fall = value - found
             stalled = stalled + 1 if fall < 0.1 * wanted else 0
@@ -92,14 +99,27 @@ class ScaledProfile(BoundProfile):
             yield self.bound.largest_loss, -math.inf
 
 
-def _slope(epsilon: FloatArray, value: FloatArray, first: int, second: int) -> float:
-    """log of the fall of D over the rise of e^ε."""
-    fall = value[first] + math.log(-math.expm1(value[second] - value[first]))
-    rise = epsilon[second] + math.log(-math.expm1(epsilon[first] - epsilon[second]))
-    return float(fall - rise)
+@dataclass(frozen=True)
+class ScaledPair(Pair):
+    """The symmetric pair of a bound of any scale, for which every ε is dear."""
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """As for every pair, with few evaluations: from where two normal laws with the same δ at ε = 0 have it."""
+        return sparing_epsilon(self, log_delta, _normal_guess(self.ends(0.0).upper, log_delta))
+
+
+def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
+    """ε at which N(μ, 1) against N(0, 1) has the δ asked for, μ from δ at zero; None where that is no guide."""
+    if not log_delta < at_zero < -1e-3:
+        return None
+    mu = 2.0 * float(ndtri(0.5 + 0.5 * math.exp(at_zero)))
+    epsilon = gaussian_pair(mu).epsilon(log_delta).upper if mu > 0.0 else 0.0
+    if not 0.0 < epsilon < LARGEST_EPSILON:
+        return None
+    return Guess(epsilon, max(epsilon / mu - 0.5 * mu, 1.0) / mu)
 
 
 def scaled_pair(bound: ScaledBound) -> Pair:
     """The symmetric pair of a bound that holds in both orders."""
     profile = ScaledProfile(bound)
-    return Pair(profile, profile)
+    return ScaledPair(profile, profile)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 
 from epsilond.accountants.account import account
+from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.conversions.escape import escape_bound, escape_guarantee, with_failure
 
@@ -43,3 +45,17 @@ def test_an_event_adds_its_probability() -> None:
     tails, inside = (one.curve.upper.forward.log_tails(0.3) for one in (failing, guarantee))
     assert float(tails.log_p) > float(inside.log_p)
     assert failing.curve.upper.forward.log_infinite_mass > guarantee.curve.upper.forward.log_infinite_mass
+
+
+@pytest.mark.parametrize("rounds", [1, 7])
+def test_epsilon_is_the_threshold_where_delta_covers_what_escapes(rounds: int) -> None:
+    spec = TruncatedDiscreteLaplace(
+        noise_levels=60, decay_rate=0.3, dimension=4, l1_sensitivity=5.0, linf_sensitivity=2.0
+    )
+    bound = escape_bound(spec, rounds)
+    pair = escape_guarantee(spec, Setting(relation="replace-one"), rounds).curve.upper
+    for asked in (bound.upper, 0.5 * bound.upper):
+        found = pair.epsilon(asked)
+        assert Fraction(found.lower) < bound.threshold <= Fraction(found.upper)
+        assert found.upper == math.nextafter(found.lower, math.inf)
+    assert pair.epsilon(2.0 * bound.upper).upper == math.inf

@@ -203,6 +203,7 @@ class WholeLine:
         step: distance of the nodes.
         c: the window lies this many standard deviations beyond where f_l falls like a Gaussian.
         error: bound on |step Σ f_z − M(z)|/M(l) for one step of the mechanism, window included.
+        softness: τ, where the integrand has a factor Φ(±(x − x_c)/τ) besides; inf where it has none.
     """
 
     loss: SampledGaussianLoss
@@ -210,6 +211,7 @@ class WholeLine:
     step: float
     c: float
     error: float
+    softness: float = math.inf
 
     @property
     def log_weights(self) -> float:
@@ -241,7 +243,7 @@ class WholeLine:
         most = np.minimum(2.0 * math.pi / step, np.minimum(1.57, 3.1 - shift * heights) / shift)
         outer = most[:, None] * _STRIPS
         swing = self.loss.log_swing(extent, 0.0, (shift * (heights[:, None] + outer)).ravel()).reshape(outer.shape)
-        strip = np.min(log_strip_error(outer, 0.5 * outer * outer + swing, step), axis=1)
+        strip = np.min(log_strip_error(outer, 0.5 * outer * outer * (1.0 + self.softness**-2.0) + swing, step), axis=1)
         error = np.exp(np.minimum(strip, 50.0)) + self.error
         if self.loss.factors[1]:
             inside, outside = (self.loss.log_swing(extent, 0.0, shift * heights, beyond) for beyond in (0.0, self.c))
@@ -249,18 +251,28 @@ class WholeLine:
         return np.asarray(error)
 
 
-def whole_line(loss: SampledGaussianLoss, count: int, tilts: Tilts, frequency: float, most_nodes: int) -> WholeLine:
+def whole_line(
+    loss: SampledGaussianLoss,
+    count: int,
+    tilts: Tilts,
+    frequency: float,
+    most_nodes: int,
+    *,
+    softness: float = math.inf,
+    finer: float = 0.0,
+) -> WholeLine:
     """The widest step and the narrowest window that keep the error of one step below e^−31/T.
 
     A grid for real tilts alone (frequency 0) also serves the decay bound, whose strip is half as high and whose
-    quadrature must be finer for few steps.
+    quadrature must be finer for few steps. It also serves integrands with a factor Φ(±(x − x_c)/τ), τ the softness,
+    of modulus at most e^{y²/2τ²} times its own at height y (certificate, A6), and errs by e^−finer less.
 
     Raises:
         Refused: more than `most_nodes` nodes.
     """
-    nats = QUADRATURE_NATS + math.log(count) + (DECAY_NATS / count if frequency == 0.0 else 0.0)
+    nats = QUADRATURE_NATS + math.log(count) + (DECAY_NATS / count if frequency == 0.0 else 0.0) + finer
     heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * _HEIGHTS
-    growth = loss.log_strip_growth(tilts, frequency, heights)
+    growth = loss.log_strip_growth(tilts, frequency, heights) + 0.5 * (heights / softness) ** 2
     widest = widest_step(heights, growth, nats)
     step = exact_step(widest) if widest > 1e-300 else 0.0
     c = normal_quantile(nats + math.log(3.0))
@@ -269,4 +281,4 @@ def whole_line(loss: SampledGaussianLoss, count: int, tilts: Tilts, frequency: f
         raise Refused(Reason.BEYOND_BUDGET, f"{most_nodes} noise nodes of width {step:.3g}")
     points = np.asarray(step * np.arange(math.floor(low / step), math.ceil(high / step) + 1), dtype=np.float64)
     strip = math.exp(float(np.min(log_strip_error(heights, growth, step))))
-    return WholeLine(loss, points, step, c, strip + 3.0 * upper_normal_tail(c))
+    return WholeLine(loss, points, step, c, strip + 3.0 * upper_normal_tail(c), softness)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _HEIGHTS = 5
 _FEW = 64
-_EXPONENTS = 6000 * UNIT_ROUNDOFF
+EXPONENTS = 6000 * UNIT_ROUNDOFF
 """Relative error of exponentials whose exponents, of up to 700, err by a few units each."""
 
 
@@ -90,29 +90,30 @@ class SampledGaussianGrid:
     @property
     def noise_nodes(self) -> int:
         """Number of nodes."""
-        return self._points.size
+        return self.points.size
 
     @cached_property
-    def _points(self) -> FloatArray:
+    def points(self) -> FloatArray:
+        """The nodes."""
         return self.rule.points
 
     @cached_property
     def _log_density(self) -> FloatArray:
         """log of weight times φ."""
-        return np.asarray((self.rule.log_weights - _LOG_SQRT_2PI) - 0.5 * self._points * self._points)
+        return np.asarray((self.rule.log_weights - _LOG_SQRT_2PI) - 0.5 * self.points * self.points)
 
     @cached_property
     def _ratio(self) -> FloatArray:
         """log r(x)."""
-        return self.source.log_ratio(self._points)
+        return self.source.log_ratio(self.points)
 
     @cached_property
     def _mirrored(self) -> FloatArray:
         """log r(−x)."""
-        return self.source.log_ratio(-self._points)
+        return self.source.log_ratio(-self.points)
 
     @cached_property
-    def _loss(self) -> FloatArray:
+    def loss(self) -> FloatArray:
         """L at the nodes."""
         _, right, left = self.source.exponents
         return right * self._ratio + left * self._mirrored if left else right * self._ratio
@@ -125,76 +126,94 @@ class SampledGaussianGrid:
     @cached_property
     def _extreme(self) -> float:
         """The largest modulus of log r or L on the nodes."""
-        return max(-float(self._loss.min()), float(self._loss.max()), float(self._ratio.max()))
+        return max(-float(self.loss.min()), float(self.loss.max()), float(self._ratio.max()))
 
     # Real tilts.
 
     @property
     def terms(self) -> Terms:
         """The sum over the nodes."""
-        return Terms(self._log_first, self._loss, self.count)
+        return Terms(self._log_first, self.loss, self.count)
 
     def moments(self, tilts: FloatArray) -> Moments:
         """K, K′, K″ as plain sums."""
-        exponent = self._log_first + tilts[:, None] * self._loss
+        exponent = self._log_first + tilts[:, None] * self.loss
         top = exponent.max(axis=1)
         weights = np.exp(exponent - top[:, None])
         total = weights.sum(axis=1)
-        mean = weights @ self._loss / total
-        square = weights @ (self._loss * self._loss) / total
+        mean = weights @ self.loss / total
+        square = weights @ (self.loss * self.loss) / total
         count = self.count
         return Moments(count * (top + np.log(total)), count * mean, count * np.maximum(square - mean * mean, 0.0))
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
         """Plain sums, raised by their quadrature error and rounding; exactly 0 at tilt 0."""
-        cumulant = self.moments(tilts).cumulant
-        edge = max(abs(float(self._points[0])), abs(float(self._points[-1])))
+        exponent = self._log_first + tilts[:, None] * self.loss
+        top = exponent.max(axis=1)
+        exponent -= top[:, None]
+        cumulant = self.count * (top + np.log(np.exp(exponent, out=exponent).sum(axis=1)))
+        error = self.plain_sum_error(tilts, cumulant / self.count)
+        return np.where(tilts > 0.0, cumulant + self.count * error + 4 * UNIT_ROUNDOFF * np.abs(cumulant), 0.0)
+
+    def plain_sum_error(self, tilts: FloatArray, log_moments: FloatArray) -> FloatArray:
+        """Relative error of M as a plain sum at tilts in the range: quadrature and rounding."""
+        edge = max(abs(float(self.points[0])), abs(float(self.points[-1])))
         size = (1.0 + tilts) * (64.0 * self._extreme + 64.0 * self.source.shift * edge)
         rounding = summation_error(self.noise_nodes) + UNIT_ROUNDOFF * (4.0 * edge * edge + size + 64.0)
-        error = self.rule.relative_error(tilts, cumulant / self.count, 0.0) + rounding
-        return np.where(tilts > 0.0, cumulant + self.count * error + 4 * UNIT_ROUNDOFF * np.abs(cumulant), 0.0)
+        return np.asarray(self.rule.relative_error(tilts, log_moments, 0.0) + rounding)
 
     def scale_slope(self, tilt: float) -> float:
         """∂K/∂log s = T E_l[c₁ p(x) (s x − s²) + c₂ p(−x) (−s x − s²)]."""
-        shift, weights = self.source.shift, self._tilted(tilt)[0]
-        slopes = [
-            exponent * float(weights @ (self.source.response(x) * shift * (x - shift)))
-            for x, exponent in ((sign * self._points, exponent) for sign, exponent in self.source.powers(tilt))
-        ]
-        return self.count * math.fsum(slopes)
+        weights = self.tilted(np.asarray([tilt]))[0][0]
+        return self.count * float(weights @ self.scale_terms(tilt))
 
-    def _tilted(self, tilt: float) -> tuple[FloatArray, float]:
-        """Normalised weights and log M of one step, by plain sums."""
-        exponent = self._log_first + tilt * self._loss
-        top = float(exponent.max())
-        weights = np.exp(exponent - top)
-        total = float(weights.sum())
-        return weights / total, top + math.log(total)
+    def scale_terms(self, tilt: float) -> FloatArray:
+        """What the tilted law averages to ∂K/∂log s of one step."""
+        shift = self.source.shift
+        return np.asarray(
+            sum(
+                exponent * self.source.response(x) * shift * (x - shift)
+                for x, exponent in ((sign * self.points, exponent) for sign, exponent in self.source.powers(tilt))
+            )
+        )
+
+    def tilted(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Normalised weights and log M of one step at each tilt, by plain sums."""
+        exponent = self._log_first + tilts[:, None] * self.loss
+        top = exponent.max(axis=1)
+        weights = np.exp(exponent - top[:, None])
+        total = weights.sum(axis=1)
+        return weights / total[:, None], top + np.log(total)
 
     # Decay on the line (A3).
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """log of B_y(t)^T = (e^{y²/2} E_l[G e^{−tθ}])^T for the best of a few y, each an upper bound for all t′ ≥ t."""
-        weights, log_moment = self._tilted(tilt)
-        factors = [(self.source.response(sign * self._points), exponent) for sign, exponent in self.source.powers(tilt)]
+        at_tilt = self.tilted(np.asarray([tilt]))
+        weights, log_moment = at_tilt[0][0], float(at_tilt[1][0])
+        factors = [(self.source.response(sign * self.points), exponent) for sign, exponent in self.source.powers(tilt)]
         heights = self._heights(float(weights @ sum(response for response, _ in factors)), frequencies)
         growth = turns = np.zeros(1)
         for response, exponent in factors:
-            turn, size = _turned(response, self.source.shift * heights)
+            turn, size = turned(response, self.source.shift * heights)
             growth, turns = growth + exponent * size, turns + turn
         total = np.minimum(growth - frequencies[:, None, None] * turns, 600.0)
-        largest = float(np.abs(self._log_first).max()) + (1.0 + tilt) * self._extreme
-        rounding = summation_error(self.noise_nodes) + UNIT_ROUNDOFF * (64.0 + 8.0 * largest)
+        rounding = self.decay_rounding(tilt)
         error = self.rule.decay_error(tilt, log_moment, heights)
         if self.count < _FEW:
             # A power this low must be small itself: relative accuracy, of B.
-            log_mean = np.log(np.exp(total) @ weights * (1.0 + rounding + _EXPONENTS) + error + 1e-300)
+            log_mean = np.log(np.exp(total) @ weights * (1.0 + rounding + EXPONENTS) + error + 1e-300)
         else:
             # A high power hangs on 1 − B: absolute accuracy, of B − 1.
             excess = np.expm1(total) @ weights
             log_mean = np.log1p(excess + (2.0 + np.abs(excess)) * rounding + error)
         log_bound = 0.5 * heights * heights + log_mean
         return np.asarray(self.count * np.minimum(log_bound.min(axis=1), 0.0))
+
+    def decay_rounding(self, tilt: float) -> float:
+        """Relative rounding of the weights at a tilt and of sums of exponentials that they weigh."""
+        largest = float(np.abs(self._log_first).max()) + (1.0 + tilt) * self._extreme
+        return summation_error(self.noise_nodes) + UNIT_ROUNDOFF * (64.0 + 8.0 * largest)
 
     def _heights(self, response: float, frequencies: FloatArray) -> FloatArray:
         """Heights y around the best ones, y ≈ t s E[p], at an angle s y below π/2."""
@@ -208,14 +227,14 @@ class SampledGaussianGrid:
 
     def on_line(self, line: Line) -> LineValues:
         """φ^T with every error term: quadrature, rounding of weights and losses, of sums and of the power."""
-        weights, weight_error, cumulant, cumulant_error = self._weigh(line.tilt)
-        mean = float(weights @ self._loss)
-        deviation = self._loss - mean
+        weights, weight_error, cumulant, cumulant_error = self.weigh(line.tilt)
+        mean = float(weights @ self.loss)
+        deviation = self.loss - mean
         if weights[0] + weights[-1] > self.rule.most_at_ends:
             raise Refused(Reason.INCONSISTENT, f"weight {weights[0] + weights[-1]:.2g} at the ends of the noise")
         quadrature = float(self.rule.relative_error(np.asarray([line.tilt]), np.asarray([cumulant]), self.frequency)[0])
         summing = summation_error(self.noise_nodes) + 32 * UNIT_ROUNDOFF
-        slope = float((weights * np.abs(deviation)) @ (weight_error + summing)) + float(weights @ self._loss_error)
+        slope = float((weights * np.abs(deviation)) @ (weight_error + summing)) + float(weights @ self.loss_error)
         kept = weights > math.exp(-34.0) / (self.count * self.noise_nodes)
         dropped = float(weights[~kept].sum())
         change = characteristic_change(weights[kept], deviation[kept], line)
@@ -223,10 +242,10 @@ class SampledGaussianGrid:
         error[0] = 0.0
         return power(OneStep(change, error, mean, cumulant, cumulant_error + 2.02 * quadrature), self.count, line)
 
-    def _weigh(self, tilt: float) -> Weighing:
+    def weigh(self, tilt: float) -> Weighing:
         """Weights at a tilt and K, all from one evaluation."""
         density, right, left = self.source.exponents
-        points, first = self._points, density + right * tilt
+        points, first = self.points, density + right * tilt
         exponent = first * self._ratio
         error = abs(first) * self._ratio_error + 4 * UNIT_ROUNDOFF * np.abs(exponent)
         if left:
@@ -259,20 +278,20 @@ class SampledGaussianGrid:
 
     @cached_property
     def _ratio_error(self) -> FloatArray:
-        return self.source.ratio_error(self._points, self._ratio)
+        return self.source.ratio_error(self.points, self._ratio)
 
     @cached_property
     def _mirrored_error(self) -> FloatArray:
-        return self.source.ratio_error(-self._points, self._mirrored)
+        return self.source.ratio_error(-self.points, self._mirrored)
 
     @cached_property
-    def _loss_error(self) -> FloatArray:
+    def loss_error(self) -> FloatArray:
         """Bound on the error of L and of its difference from any mean."""
         error = self._ratio_error + self._mirrored_error if self.source.exponents.left else self._ratio_error
-        return error + 4 * UNIT_ROUNDOFF * np.abs(self._loss)
+        return error + 4 * UNIT_ROUNDOFF * np.abs(self.loss)
 
 
-def _turned(response: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+def turned(response: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
     """arg r(x + iy) and log |r(x + iy)|/r(x) from p(x), for each angle s y: r(x + iy) ∝ 1 − p + p e^{i s y}."""
     sine, square = np.sin(angles)[:, None], np.sin(0.5 * angles)[:, None] ** 2
     turn = np.arctan2(response * sine, 1.0 - 2.0 * response * square)

@@ -238,21 +238,27 @@ def _rotation(frequencies: FloatArray, deviation: FloatArray) -> ComplexArray:
 
 
 def characteristic_change(weights: FloatArray, deviation: FloatArray, line: Line) -> ComplexArray:
-    """φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k.
+    """φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k."""
+    return np.asarray(characteristic_changes(weights[None], deviation, line)[0])
+
+
+def characteristic_changes(rows: FloatArray, deviation: FloatArray, line: Line) -> ComplexArray:
+    """The same for each row of weights.
 
     With a baby step a and a giant step b, e^{i(a+b)} − 1 = (e^{ib} − 1) e^{ia} + (e^{ia} − 1).
     """
     stride = max(math.isqrt(line.nodes - 1) + 1, 1)
     babies = np.asarray(line.spacing * np.arange(stride), dtype=np.float64)
     giants = np.asarray(line.spacing * (stride * np.arange(-(-line.nodes // stride))), dtype=np.float64)
-    total = np.zeros((giants.size, stride), dtype=np.complex128)
-    for start in range(0, weights.size, _BLOCK):
+    total = np.zeros((len(rows), giants.size, stride), dtype=np.complex128)
+    for start in range(0, deviation.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        small = _rotation(babies, deviation[block])
-        large = _rotation(giants, deviation[block]) * weights[block]
-        total += small @ weights[block]
-        total += large @ (1.0 + small).T
-    return total.ravel()[: line.nodes]
+        small, large = _rotation(babies, deviation[block]), _rotation(giants, deviation[block])
+        turned = (1.0 + small).T
+        for row, weights in enumerate(rows[:, block]):
+            total[row] += small @ weights
+            total[row] += (large * weights) @ turned
+    return np.asarray(total.reshape(len(rows), -1)[:, : line.nodes])
 
 
 class OneStep(NamedTuple):

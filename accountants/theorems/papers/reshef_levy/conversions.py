@@ -12,7 +12,6 @@ import math
 from typing import Annotated
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcinv, erfinv
 
 from epsilond.accountants.curve import Enclosure
@@ -121,6 +120,8 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
         low, step = max(low - step, _LEAST_LOG_MU), 2.0 * step
     while excess(high) <= 0.0:
         low, high, step = high, high + step, 2.0 * step
+    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+
     return math.exp(brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200))
 
 

@@ -33,9 +33,8 @@ from epsilond.accountants.theorems.papers.das import (
     truncated_noise,
 )
 from epsilond.accountants.theorems.risk.das import convergence
-from epsilond.calibrators.qtdl.family import Release
 from epsilond.calibrators.qtdl.problem import QtdlProblem
-from epsilond.calibrators.qtdl.search import search
+from epsilond.calibrators.qtdl.search import least_noise
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "das.json").read_text(encoding="utf-8"))["cases"]
 
@@ -196,9 +195,9 @@ def calibrate_l2(i: Any, o: Any) -> None:
         l1_sensitivity=i["D1"],
         linf_sensitivity=i["Dinf"],
         l2_sensitivity=i["D2"],
+        method="concentrated",
     )
-    found = search(Release(problem=problem, movement=problem.movement), "concentrated", "concentrated")
-    assert found is not None
+    found = least_noise(problem)
     assert found.noise.noise_levels <= o["m"]
 
 

@@ -1,0 +1,194 @@
+"""Products of pairs with few outcomes, by enumeration of all totals of the loss.
+
+T runs of a law over k outcomes have C(T + k − 1, k − 1) kinds of runs, told apart by how often each outcome came; the
+total loss of a kind is Σ n_i l_i and its probability the multinomial one. Where these are few, the law of the total is
+a finite law again, whose δ is known everywhere by sums of positive terms (`profiles/atoms.py`): no lattice, no
+transform, no tilt. What is rounded is the logarithms of the probabilities and the totals themselves.
+
+*Charged:* with b ≥ |log p_i|, k outcomes and masses known within a, a log probability errs by at most
+(4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is taken within 4 units, Σ log n_i! ≤ log T!, and no partial sum
+exceeds the bracket. A total errs by at most T max|l| (a + (k + 2) u); δ is read at ε that much to either side, and the
+tails are those of the law whose losses are all raised by as much, which dominates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln
+
+from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.engine.lattice.discretise import joined_atoms
+from epsilond.accountants.numerics.crossing import Guess, closest
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.finite_law import FiniteLaw
+
+MOST_KINDS = 2**14
+"""Kinds of runs of a whole composition: a few milliseconds and a megabyte."""
+_FACTORIAL_UNITS = 4
+_TINY = 1e-300
+"""More than numbers below the least normal double are rounded by."""
+_PAD = 1e-14
+"""First step to either side of an ε that is solved for."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnumeratedProfile:
+    """One order of a product: totals of the loss as computed.
+
+    Attributes:
+        totals: their law, as if they and their probabilities were exact.
+        log_error: bound of the error of every log probability; what is summed of them has no more.
+        misplacement: how far a total may be from its true place.
+        places: all totals, increasing.
+        log_below: log of the probability of the first 0, 1, 2, … of them.
+    """
+
+    totals: AtomicProfile
+    log_error: float
+    misplacement: float
+    places: FloatArray
+    log_below: FloatArray
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Of the totals: upper bound of log(1 − Π (1 − a_j)^{T_j})."""
+        return self.totals.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Of the totals, their errors, and what raising them does to their masses under the second law."""
+        return self.totals.tail_accuracy + self.log_error + 2.0 * self.misplacement
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclosure of log δ, read where the misplacement makes it smaller and larger."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        slack = self.misplacement + 4 * UNIT_ROUNDOFF * at
+        lower = self.totals.log_delta(at + slack).lower - self.log_error
+        upper = self.totals.log_delta(at - slack).upper + self.log_error
+        most, least = self._log_rest(at + slack).upper, self._log_rest(at - slack).lower
+        lower, upper = np.maximum(lower, log1m_exp(most)), np.minimum(upper, log1m_exp(least))
+        upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
+        return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
+
+    def _log_rest(self, epsilon: FloatArray) -> Enclosure:
+        """log(1 − δ) = log E[min(1, e^{ε−S}); S < ∞], which has the digits where δ is near 1."""
+        log_q = self.totals.log_tails(epsilon).log_q
+        below = self.log_below[np.searchsorted(self.places, epsilon, side="right")]
+        rest = np.logaddexp(below, epsilon + log_q)
+        accuracy = self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.places.size + 8)
+        slack = accuracy * (1.0 + np.abs(rest) + np.abs(epsilon))
+        return Enclosure(np.minimum(rest - slack, 0.0), np.minimum(rest + slack, 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Of the law with raised losses, which dominates."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        return self.totals.log_tails(at - self.misplacement - 4 * UNIT_ROUNDOFF * at)
+
+
+@dataclass(frozen=True)
+class EnumeratedPair(Pair):
+    """A product that remembers its parts, so that composing it again composes those."""
+
+    parts: tuple[tuple[Pair, int], ...] = ()
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """The larger of both orders: solved between two totals, then certified a little to either side."""
+        orders = [order for order in self.orders() if isinstance(order, EnumeratedProfile)]
+        found = max(order.totals.estimated_epsilon(log_delta) for order in orders)
+        if not 0.0 < found < math.inf:
+            return super().epsilon(log_delta)
+        pad = 4.0 * max(order.misplacement for order in orders) + _PAD * (1.0 + found)
+        guess = Guess(found, 1.0)
+        upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
+        lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)
+        return super().epsilon(log_delta) if upper is None or lower is None else Interval(lower, upper)
+
+
+def unfolded(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
+    """The parts of enumerated pairs in place of the pairs."""
+    return [
+        (inner, count * times)
+        for pair, times in parts
+        for inner, count in (pair.parts if isinstance(pair, EnumeratedPair) else ((pair, 1),))
+    ]
+
+
+def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
+    """The product of pairs, each run its count of times; None where one is no finite law or the kinds of runs are many.
+
+    Guarantees: both orders enclose δ of the product of exactly these laws at every ε ≥ 0. Counts are ≥ 1. Law: equal
+    pairs in a list are one pair with the sum of their counts.
+    """
+    laws: dict[FiniteLaw, int] = {}
+    for pair, count in parts:
+        if pair.atoms is None or not pair.atoms.losses:
+            return None
+        laws[pair.atoms] = laws.get(pair.atoms, 0) + count
+    kinds = 1
+    for law, count in laws.items():
+        if count > MOST_KINDS:
+            return None
+        kinds *= math.comb(count + len(law.losses) - 1, len(law.losses) - 1)
+        if kinds > MOST_KINDS:
+            return None
+    forward = _profile(list(laws.items()))
+    if all(pair.symmetric for pair, _ in parts):
+        return EnumeratedPair(forward, forward, parts=tuple(parts))
+    backward = _profile([(law.reversed(), count) for law, count in laws.items()])
+    return EnumeratedPair(forward, backward, parts=tuple(parts))
+
+
+def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
+    """The totals of one order."""
+    total, log_mass = np.zeros(1), np.zeros(1)
+    error = extent = 0.0
+    misplacement = _TINY
+    for law, count in laws:
+        places, masses = _kinds(law, count)
+        total = np.add.outer(places, total).ravel()
+        log_mass = np.add.outer(masses, log_mass).ravel()
+        size, bound = len(law.losses), max(map(abs, law.log_first))
+        logs = 2.0 * math.lgamma(count + 1.0) + count * bound
+        error += (_FACTORIAL_UNITS + 2 * size + len(laws)) * UNIT_ROUNDOFF * logs
+        error += count * law.accuracy * (1.0 + bound)
+        span = count * max(map(abs, law.losses))
+        extent += span
+        misplacement += span * (law.accuracy + (size + 2) * UNIT_ROUNDOFF)
+    misplacement += len(laws) * UNIT_ROUNDOFF * extent
+    order = np.argsort(total, kind="stable")
+    places = total[order]
+    log_below = np.append(-np.inf, np.logaddexp.accumulate(log_mass[order]))
+    order = order[places > -max(1e-9, 8.0 * misplacement)]
+    counts = np.asarray([count for _, count in laws], dtype=np.float64)
+    log_infinite = joined_atoms([law.log_infinite for law, _ in laws], counts, direction=1)
+    # Of log (1 − ∏ (1 − a)^T), which is within log T of log a.
+    runs = 1.0 + math.log(float(counts.sum()))
+    accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)
+    totals = AtomicProfile(tuple(total[order].tolist()), tuple(log_mass[order].tolist()), log_infinite, accuracy)
+    return EnumeratedProfile(totals, error, misplacement, places, log_below)
+
+
+def _kinds(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
+    """Total loss and log probability of every kind of T runs: all counts n_i ≥ 0 with Σ n_i = T."""
+    log_factorial = np.asarray(gammaln(np.arange(count + 1) + 1.0))
+    left = np.asarray([count])
+    total, log_mass = np.zeros(1), log_factorial[left]
+    *outcomes, last = zip(law.losses, law.log_first, strict=True)
+    for loss, mass in outcomes:
+        sizes = left + 1
+        of = np.repeat(np.arange(left.size), sizes)
+        times = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        total = total[of] + times * loss
+        log_mass = log_mass[of] + (times * mass - log_factorial[times])
+        left = left[of] - times
+    return total + left * last[0], log_mass + (left * last[1] - log_factorial[left])

@@ -1,0 +1,105 @@
+"""ε(δ) of one order of a composition: searched on one transform, certified by evaluations that choose their own.
+
+Any grid and tilt gives true ends of δ at every ε, and close ones near the ε that it suits. So the target is first met
+on the transform that suits a guess; where the ε found asks for another transform, it is met again on that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve import LARGEST_EPSILON, Interval
+from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.engine.lattice.product import Chosen, ComposedProfile
+
+_MOST_TURNS = 4
+_FARTHEST = 0.5
+"""What is met on one transform is searched within this factor of where it suits."""
+_MOST_WORK, _WORK_TO_BRACKET = 96, 128
+"""Grids and transforms in the search for one end of ε."""
+
+
+def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interval:
+    """Enclosure of the smallest ε ≥ 0 with log δ(ε) at most the target; math.inf where there is none.
+
+    Guarantees: the order's own upper end at the upper ε meets the target, its lower end at a lower ε above 0 does not.
+    Where losses are infinite more often than asked, no ε meets the target, whatever is searched.
+    """
+    if order.least_log_infinite_mass > log_delta:
+        return Interval(LARGEST_EPSILON, math.inf)
+    upper = _met(order, log_delta, guess, from_above=True)
+    if upper is None:
+        upper = _searched(order, order.upper_end, log_delta, guess).below
+    if math.isfinite(upper):
+        guess = guess._replace(epsilon=upper)
+    lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
+    if lower is None:
+        lower = _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
+    return Interval(min(lower, upper), upper)
+
+
+def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
+    """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search."""
+    best: float | None = None
+    tilts = order.evaluation(guess.epsilon).tilts if guess.epsilon > 0.0 else ()
+    for _ in range(_MOST_TURNS):
+        found = _crossing_on(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
+        if found is None:
+            break
+        suited, high = order.evaluation(found)
+        met = high <= log_delta if from_above else order.lower_on(suited, found) > log_delta
+        if met and (best is None or (found < best) == from_above):
+            best = found
+        if suited == tilts or not suited:
+            break
+        tilts, guess = suited, Guess(found, max(abs(suited[0].place.tilt), 1e-9))
+    return best
+
+
+def _crossing_on(
+    order: ComposedProfile, tilts: Sequence[Chosen], log_delta: float, guess: Guess, *, from_above: bool
+) -> float | None:
+    """Where one end on a given transform crosses the target, on its certified side; None if not near the guess."""
+
+    def end(epsilon: float) -> float:
+        if abs(epsilon - guess.epsilon) > _FARTHEST * guess.epsilon:
+            raise _Spent
+        return order.upper_on(tilts, epsilon) if from_above else order.lower_on(tilts, epsilon)
+
+    try:
+        found = crossing(end, log_delta, guess)
+    except (_Spent, ArithmeticError, ValueError):
+        return None
+    met = found.below if from_above else found.above
+    return met if 0.0 < met < math.inf else None
+
+
+class _Spent(Exception):
+    """A search needed more work than it has, or left where it may look."""
+
+
+def _searched(order: ComposedProfile, end: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
+    """`crossing`, but a search that would take too long ends with the closest found: a wider answer, no less true.
+
+    Work is counted whether remembered or not, so that what was asked before changes nothing.
+    """
+    above, below = [0.0], [math.inf]
+
+    def counted(epsilon: float) -> float:
+        bracketed = len(above) > 1 and len(below) > 1
+        if order.work >= (_MOST_WORK if bracketed else _WORK_TO_BRACKET):
+            raise _Spent
+        value = end(epsilon)
+        (above if value > log_delta else below).append(epsilon)
+        return value
+
+    order.count_anew()
+    try:
+        return crossing(counted, log_delta, guess)
+    except _Spent:
+        return Crossing(max(above), min(below))

@@ -1,0 +1,333 @@
+"""The best test between two laws: its true positive rate at a false positive rate α.
+
+    TPR(α) = inf_{γ ≥ 0} h(γ),   h(γ) = γ α + E_γ(P‖Q),   where P is told from Q,
+
+and h is convex with slopes α − Q(L > log γ) in [α − 1, α]; h(0) = 1 and h(1/α) ≥ 1. The least value is at the γ of the
+test L > log γ that Q passes with probability α.
+
+*Above*, every γ gives a bound. *Below*, all γ count: four points close around the best one, two on either side, are
+enough, for between two points the extensions of the chords beside them bound h (`numerics.convex_minimum`), and from
+the outer points on h rises by its convexity. At most half the square of the distance, in units of the natural one, is
+lost. Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other order.
+
+The search for the best γ is sloppy; whatever it finds, the ends are true.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.special import ndtri
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+LOSS = 1e-7
+"""What the distance of the points may cost, relative to the rate."""
+GOOD_GAP = 1e-6
+"""A relative width of the rate with which the search ends."""
+_ESTIMATES, _PATTERNS, _CUTS = 8, 3, 8
+"""Most points in search of the best one, most times that four are laid around it, and most points after that."""
+_PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
+_SETTLED = 0.05
+"""A last move, in natural units, after which points are laid around where the search stands."""
+_MOST_WIDTHS = 12.0
+"""A width of the rate, in widths of one value, with which the search ends too."""
+_LARGE = 0.7
+"""−log E below which E is near 1."""
+_SPREAD = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
+_GRID = np.linspace(0.0, 1.0, 65)
+
+
+class NearTest(NamedTuple):
+    """A test L > ε of about the size asked under Q.
+
+    Attributes:
+        epsilon: of any sign.
+        log_delta: log E_{e^ε}(P‖Q), enclosed at any ε near that.
+        width: relative width of the enclosures there.
+        steepness: about |d log Q(L > ε)/dε|.
+    """
+
+    epsilon: float
+    log_delta: Callable[[float], Interval]
+    width: float
+    steepness: float
+
+
+@runtime_checkable
+class FindsTests(Protocol):
+    """A profile that finds tests of given sizes itself."""
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+        """For each size, or none at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOff:
+    """P against Q, known by E(P‖Q) and E(Q‖P), with all that was read of them.
+
+    Attributes:
+        forward: E(P‖Q).
+        backward: E(Q‖P).
+        rates: the false positive rates that will be asked.
+        near: tests of about these sizes, by size.
+        known: ends of E_γ(P‖Q) by t = log γ.
+    """
+
+    forward: Profile
+    backward: Profile
+    rates: tuple[float, ...]
+    near: dict[float, NearTest] = field(default_factory=dict, repr=False)
+    known: dict[float, Interval] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, forward: Profile, backward: Profile, rates: Sequence[float]) -> TradeOff:
+        """For true positive rates at the false positive rates given."""
+        found = forward.near_tests(rates) if isinstance(forward, FindsTests) else []
+        return cls(forward, backward, tuple(rates), dict(zip(rates, found, strict=False)))
+
+    @property
+    def advantage(self) -> Interval:
+        """Ends of E_1, the largest difference of the two rates: the same in both orders."""
+        for near in self.near.values():
+            ends = near.log_delta(0.0)
+            if ends.upper - ends.lower <= GOOD_GAP:
+                self.known[0.0] = _divergence(0.0, ends)
+                break
+        return self._read([0.0])[0]
+
+    def true_positives(self, rate: float, *, floor: float, lower: bool = True) -> Interval:
+        """Ends of the best test's true positive rate.
+
+        Guarantees: lower ≤ TPR ≤ upper, if `forward` and `backward` enclose the two orders of one pair; where they only
+        bound pairs, the upper end does.
+
+        Args:
+            rate: the false positive rate α, in (0, 1).
+            floor: a rate known already. The search ends if this order cannot exceed it by more than `GOOD_GAP` of it.
+            lower: whether a lower end is wanted; it is `rate` otherwise.
+        """
+        search = _Search(self, rate, floor, lower)
+        near = self.near.get(rate)
+        if near is None:
+            search.estimate()
+        else:
+            search.lay_around(near)
+        return search.ends()
+
+    def _read(self, places: Sequence[float]) -> list[Interval]:
+        """Ends of E_γ at each t = log γ."""
+        new = [place for place in dict.fromkeys(places) if place not in self.known]
+        for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
+            asked = [place for place in new if (place >= 0.0) == (side > 0.0)]
+            if asked:
+                lower, upper = profile.log_delta(side * np.asarray(asked))
+                for place, *ends in zip(asked, lower.tolist(), upper.tolist(), strict=True):
+                    self.known[place] = _divergence(place, Interval(*ends), turned=side < 0.0)
+        return [self.known[place] for place in places]
+
+
+def _divergence(place: float, log_delta: Interval, *, turned: bool = False) -> Interval:
+    """E_γ at γ = e^place from its logarithm, or from that of E_{1/γ} of the other order; rounded outward."""
+    lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
+    if turned:
+        factor, less = math.exp(place), -math.expm1(place)
+        lower, upper = less + factor * lower, less + factor * upper
+    return Interval(lower * (1.0 - 16 * UNIT_ROUNDOFF), upper * (1.0 + 16 * UNIT_ROUNDOFF))
+
+
+class _Model(NamedTuple):
+    """Where h is about least, there h″/h in t: the reciprocal square of the natural distance, and h itself."""
+
+    place: float
+    curvature: float
+    value: float = math.nan
+
+    def spread(self, width: float) -> float:
+        """How far apart to lay points of a relative width."""
+        return math.sqrt(max(LOSS, 9.0 * width) / self.curvature)
+
+
+@dataclass(eq=False)
+class _Search:
+    """For the least value of h, in t = log γ."""
+
+    trade: TradeOff
+    rate: float
+    floor: float
+    lower_wanted: bool
+
+    def __post_init__(self) -> None:
+        """h(0) = 1, and h is between 1 and 2 at 1/α."""
+        self.slopes = Slopes(self.rate - 1.0, self.rate)
+        self.points = {-math.inf: Known(0.0, 1.0, 1.0), -math.log(self.rate): Known(1.0 / self.rate, 1.0, 2.0)}
+        for place, ends in self.trade.known.items():
+            self._add(place, ends)
+
+    def _add(self, place: float, divergence: Interval) -> None:
+        gamma = math.exp(place)
+        if gamma * self.rate < 1.0:
+            lower, upper = (gamma * self.rate + end for end in divergence)
+            self.points[place] = Known(gamma, lower * (1.0 - 8 * UNIT_ROUNDOFF), upper * (1.0 + 8 * UNIT_ROUNDOFF))
+
+    def _read(self, places: Sequence[float]) -> None:
+        wanted = [place for place in places if place not in self.points and place < -math.log(self.rate)]
+        for place, ends in zip(wanted, self.trade._read(wanted), strict=True):  # noqa: SLF001  its own search
+            self._add(place, ends)
+
+    @property
+    def _sorted(self) -> list[Known]:
+        return [self.points[place] for place in sorted(self.points)]
+
+    @property
+    def upper(self) -> float:
+        """The least of all upper ends."""
+        return self._best.upper
+
+    @property
+    def decided(self) -> bool:
+        """Whether the other order, or another pair, is at least as good, but for what a rate may be wide."""
+        return self.upper <= self.floor * (1.0 + GOOD_GAP)
+
+    def ends(self) -> Interval:
+        """Both ends by what is known now."""
+        least = max(least_value(self._sorted, self.slopes).value, self.rate) if self.lower_wanted else self.rate
+        upper = min(self.upper, 1.0)
+        return Interval(min(max(least * (1.0 - 1e-14), self.rate * (1.0 - 1e-14)), upper), upper)
+
+    def lay_around(self, near: NearTest) -> None:
+        """Four points around a test that was found, on its own nodes; then where the lower bound is least."""
+        step = _Model(near.epsilon, near.steepness).spread(near.width)
+        for offset in _PATTERN.tolist():
+            place = near.epsilon + offset * step
+            self._add(place, _divergence(place, near.log_delta(place)))
+            if self.decided or not self.lower_wanted:
+                return
+        self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
+
+    def estimate(self) -> None:
+        """The same with nothing to start from but δ(0), of which one guesses as if losses were Gaussian."""
+        self._read([0.0])
+        at_one = self.trade.known[0.0].upper
+        if at_one == 0.0:
+            return
+        mu = 2.0 * float(ndtri(0.5 + 0.5 * min(at_one, 1.0 - 1e-15)))
+        if not self.lower_wanted:
+            # A bound, which may have several local minima.
+            self._read((max(_guessed(mu, min(self.trade.rates)), 0.0) * _SPREAD).tolist())
+        elif not self._closest(place := _guessed(mu, self.rate)) <= 0.1 * mu:
+            self._read([min(place, -0.9 * math.log(self.rate))])
+        before = math.inf
+        for _ in range(_ESTIMATES):
+            if self.decided:
+                return
+            model = self._model()
+            moved = min(abs(model.place - before), self._closest(model.place)) * math.sqrt(model.curvature)
+            if moved <= (_SETTLED if self.lower_wanted else math.sqrt(LOSS)):
+                break
+            self._read([model.place])
+            before = model.place
+        if self.lower_wanted:
+            self._lay_four(moved)
+        elif not abs(model.value - self.upper) <= GOOD_GAP * self.upper:
+            self._cut(lambda place: self._read([place]))  # a bound that bends sharply
+
+    def _lay_four(self, moved: float) -> None:
+        for _ in range(_PATTERNS):
+            model = self._model()
+            best = self._best
+            step = max(model.spread((best.upper - best.lower) / best.upper), 0.1 * moved / math.sqrt(model.curvature))
+            self._read([model.place + offset * step for offset in _PATTERN.tolist()])
+            moved = 0.0
+            if self.decided or self.narrow:
+                return
+        self._cut(lambda place: self._read([place]))
+
+    def _cut(self, read: Callable[[float], None]) -> None:
+        """Read where the lower bound is least, while that helps."""
+        for _ in range(_CUTS):
+            least = least_value(self._sorted, self.slopes)
+            if self.decided or self.narrow or least.place <= 0.0:
+                return
+            count = len(self.points)
+            read(math.log(least.place))
+            if len(self.points) == count:
+                return
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the ends are as close as they should be, or as what was read allows."""
+        least, upper = least_value(self._sorted, self.slopes).value, self.upper
+        widths = [point.upper - point.lower for point in self.points.values() if point.upper <= 1.01 * upper]
+        return upper - least <= max(GOOD_GAP * upper, _MOST_WIDTHS * min(widths))
+
+    @property
+    def _best(self) -> Known:
+        return min(self.points.values(), key=lambda point: point.upper)
+
+    def _closest(self, place: float) -> float:
+        """How far away the closest point is that was read."""
+        return min(abs(place - known) for known in self.points)
+
+    def _model(self) -> _Model:
+        """By interpolation of E through the points around the best one.
+
+        √−log E is about straight in t where E is small, and log −log E where it is near 1.
+        """
+        places = sorted(self.points)
+        best = min(range(1, len(places) - 1), key=lambda k: self.points[places[k]].upper)
+        low, here, high = places[best - 1], places[best], places[best + 1]
+        used = [(t, e) for t in places[1:-1] if 0.0 < (e := self._value(t)) < 1.0]
+        used = sorted(used, key=lambda each: abs(each[0] - here))
+        used = used[: 4 if math.isfinite(low) and best + 2 < len(places) else 2]
+        if len(used) < 2 or not any(t == here for t, _ in used):
+            least = least_value(self._sorted, self.slopes).place
+            return _Model(math.log(least) if least > 0.0 else 0.5 * here, 1.0)
+        if not math.isfinite(low):
+            low = here - 2.0 * max(places[-2] - here, 0.01)
+        if best + 2 == len(places):
+            high = min(high, here + 3.0 * max(here - places[1], 1e-9))
+        at = np.asarray([t for t, _ in used])
+        bent = -np.log(np.asarray([e for _, e in used]))
+        large = bool(bent[0] < _LARGE)
+        straight = np.log(bent) if large else np.sqrt(bent)
+        for _ in range(2):
+            grid = low + (high - low) * _GRID
+            with np.errstate(over="ignore", under="ignore"):
+                found = _interpolated(at, straight, grid)
+                value = self.rate * np.exp(grid) + np.exp(-(np.exp(found) if large else found * found))
+            k = min(max(int(value.argmin()), 1), grid.size - 2)
+            low, high = float(grid[k - 1]), float(grid[k + 1])
+        bend = float(value[k - 1] - 2.0 * value[k] + value[k + 1]) / float(value[k] * (grid[1] - grid[0]) ** 2)
+        return _Model(float(grid[k]), min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0, float(value[k]))
+
+    def _value(self, place: float) -> float:
+        """E_γ from the upper end of h."""
+        point = self.points[place]
+        return point.upper - point.place * self.rate
+
+
+def _guessed(mu: float, rate: float) -> float:
+    """log γ of the best test of N(μ, 1) against N(0, 1)."""
+    return -0.5 * mu * mu - mu * float(ndtri(rate))
+
+
+def _interpolated(at: FloatArray, values: FloatArray, places: FloatArray) -> FloatArray:
+    """The polynomial through the points, by divided differences."""
+    coefficients = values.copy()
+    for k in range(1, at.size):
+        coefficients[k:] = (coefficients[k:] - coefficients[k - 1 : -1]) / (at[k:] - at[:-k])
+    found = np.full_like(places, coefficients[-1])
+    for k in range(at.size - 2, -1, -1):
+        found = found * (places - at[k]) + coefficients[k]
+    return found

@@ -1,0 +1,177 @@
+"""True positive rates: against the best test worked out from its definition, and against every γ one by one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp
+from pydantic import TypeAdapter
+
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.meaning import FALSE_POSITIVE_RATES, meaning
+from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
+from epsilond.accountants.profiles.gaussian import ZeroProfile
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.trade_off import TradeOff
+
+SPEC: TypeAdapter[Any] = TypeAdapter(Spec)
+TIGHT = 2e-6
+"""A relative width that nodes and closed forms stay within."""
+
+
+def sampled(rate: float, noise: float, times: int) -> dict[str, Any]:
+    mechanism = {
+        "kind": "subsampled",
+        "sampling": "poisson",
+        "rate": rate,
+        "mechanism": {"kind": "gaussian", "noise_multiplier": noise},
+    }
+    return {"kind": "repeated", "times": times, "mechanism": mechanism} if times > 1 else mechanism
+
+
+def curve_of(spec: dict[str, Any], relation: Any = "add-or-remove-one") -> Curve:
+    return account(SPEC.validate_python(spec), relation=relation).guarantee.curve
+
+
+corners = st.lists(st.floats(0.0, 10.0), min_size=1, max_size=5)
+turns = st.lists(st.floats(0.0, 1.0), min_size=6, max_size=6)
+steps = st.lists(st.floats(1e-6, 3.0), min_size=2, max_size=9)
+widths = st.lists(st.floats(0.0, 0.3), min_size=11, max_size=11)
+
+
+@given(corners=corners, turns=turns, steps=steps, widths=widths)
+def test_the_lower_bound_is_below_a_convex_function(
+    corners: list[float], turns: list[float], steps: list[float], widths: list[float]
+) -> None:
+    """Straight pieces of slopes between −1 and 1, known within any widths at any points."""
+
+    def value(x: float) -> float:
+        return 2.0 + math.fsum(turn * abs(x - corner) for turn, corner in zip(turns, corners, strict=False)) / 6.0
+
+    places = np.cumsum([0.0, *steps]).tolist()
+    known = [Known(x, value(x) - low, value(x) + 0.5 * low) for x, low in zip(places, widths, strict=False)]
+    found = least_value(known, Slopes(-1.0, 1.0))
+    truth = min(value(x) for x in [*places, *corners] if x <= places[-1])
+    assert found.value <= truth * (1.0 + 1e-12)
+    assert places[0] <= found.place <= places[-1]
+
+
+def test_two_straight_pieces_are_known_exactly() -> None:
+    known = [Known(x, abs(x - 1.3), abs(x - 1.3)) for x in (0.0, 1.0, 2.0, 3.0)]
+    found = least_value(known, Slopes(-1.0, 1.0))
+    assert found.value == pytest.approx(0.0, abs=1e-13)
+    assert found.place == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize(("epsilon", "times"), [(0.3, 1), (3.0, 1), (0.3, 10), (2.0, 4), (20.0, 2)])
+def test_randomized_response_by_enumeration(epsilon: float, times: int) -> None:
+    """Outcomes in the order of their likelihood ratio, taken until the false positives are used up (Neyman–Pearson)."""
+    mechanism = {"kind": "randomized_response", "epsilon": epsilon, "categories": 2}
+    sense = meaning(curve_of({"kind": "repeated", "times": times, "mechanism": mechanism}, "replace-one"))
+    with mp.workdps(50):
+        true = 1 / (1 + mp.e ** -mp.mpf(epsilon))
+        laws = [
+            [mp.binomial(times, k) * p**k * (1 - p) ** (times - k) for k in range(times, -1, -1)]
+            for p in (true, 1 - true)
+        ]
+        for one in sense.true_positives:
+            spent, power = mp.mpf(0), mp.mpf(0)
+            for p, q in zip(*laws, strict=True):
+                share = min(mp.mpf(1), (mp.mpf(one.false_positive_rate) - spent) / q)
+                spent, power = spent + share * q, power + share * p
+            ends = one.true_positive_rate
+            assert ends.lower <= power <= ends.upper
+            assert ends.upper <= ends.lower * (1.0 + TIGHT)
+
+
+@pytest.mark.parametrize(("rate", "noise"), [(0.01, 1.0), (1e-4, 1.0), (0.3, 0.5), (0.9, 3.0)])
+def test_one_sampled_gaussian_in_forty_digits(rate: float, noise: float) -> None:
+    """Both losses rise or fall with the noise, so that the best tests are its tails; the better of both counts."""
+    sense = meaning(curve_of(sampled(rate, noise, 1)))
+    with mp.workdps(40):
+        q, shift = mp.mpf(rate), 1 / mp.mpf(noise)
+
+        def mixture_below(x: Any) -> Any:
+            return (1 - q) * mp.ncdf(x) + q * mp.ncdf(x - shift)
+
+        for one in sense.true_positives:
+            size, ends = mp.mpf(one.false_positive_rate), one.true_positive_rate
+            right = mp.findroot(lambda x, size=size: mp.log(mp.ncdf(-x)) - mp.log(size), 3)
+            left = mp.findroot(lambda x, size=size: mp.log(mixture_below(x)) - mp.log(size), -3)
+            found = max(1 - mixture_below(right), mp.ncdf(left))
+            assert ends.lower <= found <= ends.upper
+            assert ends.upper <= ends.lower * (1.0 + TIGHT)
+
+
+@pytest.mark.parametrize(
+    ("rate", "noise", "times"),
+    [(0.01, 1.0, 1000), (0.3, 1.0, 1000), (1e-4, 1.0, 10**6), (0.01, 100.0, 1000), (0.01, 1.0, 10**5)],
+)
+def test_no_gamma_does_better_than_the_lower_end(rate: float, noise: float, times: int) -> None:
+    """h(γ) on a fine grid, both orders, nodes of their own: its least value is the rate, and none is below its ends."""
+    curve = curve_of(sampled(rate, noise, times))
+    reach = curve.bound_epsilon(math.log(1e-8)).upper
+    for one in meaning(curve).true_positives:
+        size, ends = one.false_positive_rate, one.true_positive_rate
+        assert ends.upper <= ends.lower * (1.0 + TIGHT)
+        better = []
+        for forward, backward in (
+            (curve.upper.forward, curve.upper.backward),
+            (curve.upper.backward, curve.upper.forward),
+        ):
+            grid = np.linspace(0.0, min(reach, -math.log(size)), 24)
+            above = size * np.exp(grid) + np.exp(forward.log_delta(grid).upper)
+            turned = 1.0 - np.exp(-grid) * (1.0 - size) + np.exp(-grid) * np.exp(backward.log_delta(grid).upper)
+            better.append(min(above.min(), turned.min()))
+        assert ends.lower <= max(better) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        sampled(0.01, 1.0, 1000),
+        sampled(0.01, 1.0, 1),
+        {"kind": "laplace", "scale_multiplier": 0.1},
+        {"kind": "repeated", "times": 3, "mechanism": {"kind": "laplace", "scale_multiplier": 3.0}},
+    ],
+)
+def test_what_was_asked_before_changes_nothing(spec: dict[str, Any]) -> None:
+    fresh = meaning(curve_of(spec))
+    known = curve_of(spec)
+    known.epsilon(math.log(1e-6))
+    meaning(known)
+    assert meaning(known) == fresh
+
+
+def test_nothing_is_lost_without_losses() -> None:
+    """δ is zero throughout: nobody does better than by guessing."""
+    nothing = Pair(ZeroProfile(), ZeroProfile())
+    sense = meaning(Curve(nothing, (nothing,)))
+    assert sense.advantage == (0.0, 0.0)
+    for one in sense.true_positives:
+        assert one.true_positive_rate.lower <= one.false_positive_rate <= one.true_positive_rate.upper
+        assert one.true_positive_rate.upper <= one.true_positive_rate.lower * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("size", FALSE_POSITIVE_RATES)
+def test_infinite_losses_are_always_seen(size: float) -> None:
+    """An (ε, δ) told as δ₀ at every ε is told apart with probability δ₀ and else as ε allows: δ₀ + α e^ε at most."""
+    sense = meaning(curve_of({"kind": "approximate", "epsilon": 1.0, "delta": 1e-3}, "replace-one"))
+    found = {one.false_positive_rate: one.true_positive_rate for one in sense.true_positives}[size]
+    assert found.lower <= size
+    assert found.upper == pytest.approx(1e-3 + size * math.e, rel=1e-6)
+
+
+def test_both_orders_of_one_step_are_one_trade_off_turned_round() -> None:
+    """The tests of Q against P are those of P against Q with their errors exchanged."""
+    pair = curve_of(sampled(0.2, 1.0, 1)).upper
+    there = TradeOff.of(pair.forward, pair.backward, (1e-3,)).true_positives(1e-3, floor=1e-3)
+    missed = 1.0 - 0.5 * (there.lower + there.upper)
+    back = TradeOff.of(pair.backward, pair.forward, (missed,)).true_positives(missed, floor=missed)
+    assert back.lower - 1e-6 <= 1.0 - 1e-3 <= back.upper + 1e-6

@@ -1,0 +1,139 @@
+"""How the lattice engine finds tilts, takes frequencies and searches ε: any way is certified, and the short way close."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilond.accountants.curve import LARGEST_EPSILON, Pair
+from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.engine.lattice.discretise import LatticeLaw
+from epsilond.accountants.engine.lattice.laws import LatticeLaws
+from epsilond.accountants.engine.lattice.product import ComposedProfile
+from epsilond.accountants.engine.lattice.search import epsilon_of
+from epsilond.accountants.engine.lattice.tilted import Place, Weighted
+from epsilond.accountants.engine.lattice.tilted_line import Power, TiltedLine, all_frequencies, few_frequencies
+from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.profiles.laplace import laplace_pair
+from tests.engine.pairs import poisson, randomized_response, without_replacement
+
+BELL = (np.linspace(-1.0, 1.2, 81), -(np.linspace(-1.0, 1.2, 81) ** 2))
+GIANT = (np.append(BELL[0], 300.0), np.append(BELL[1] - 3.6, -900.0))
+
+
+def weighted(*laws: tuple[np.ndarray, np.ndarray], counts: list[float]) -> Weighted:
+    sizes = [location.size for location, _ in laws]
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
+    return Weighted(
+        np.concatenate([location for location, _ in laws]),
+        np.concatenate([mass - np.logaddexp.reduce(mass) for _, mass in laws]),
+        starts,
+        np.asarray(counts),
+    )
+
+
+LAWS = {
+    "one law": weighted(BELL, counts=[50.0]),
+    "two laws": weighted(BELL, (0.1 * BELL[0], BELL[1]), counts=[5.0, 900.0]),
+    "a rare giant loss": weighted(GIANT, counts=[100.0]),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("epsilon", [0.0, 3.0, 20.0, 45.0, 200.0])
+@pytest.mark.parametrize("start", [-40.0, -2.0, 0.0, 3.0, 19.0])
+def test_the_tilt_is_found_wherever_the_search_begins(name: str, direct: bool, epsilon: float, start: float) -> None:
+    """The derivative of K(λ) − λε − log|λ (1 + λ)| changes sign within a thirtieth of it, or the chart ends there."""
+    laws = LAWS[name]
+
+    def rises(y: float) -> bool:
+        place = Place(y, direct)
+        return laws.cumulants(place.tilt).mean - epsilon > place.pull
+
+    lowest, highest = (-45.0, 20.0) if direct else (-30.0, 30.0)
+    y = laws.saddle(epsilon, direct=direct, start=start).y
+    assert y <= lowest + 0.03 or not rises(y - 0.03)
+    assert y >= highest - 0.03 or rises(y + 0.03)
+
+
+def test_cumulants_of_one_law_are_those_of_it_beside_another() -> None:
+    alone, beside = weighted(BELL, counts=[7.0]), weighted(BELL, (BELL[0], BELL[1]), counts=[7.0, 0.0])
+    np.testing.assert_allclose(alone.cumulants(1.7), beside.cumulants(1.7), rtol=1e-14)
+    assert alone.log_moments(1.7)[0] == pytest.approx(beside.log_moments(1.7)[1], rel=1e-14)
+
+
+def line() -> TiltedLine:
+    index = np.asarray([-37, -12, 0, 5, 60, 301], dtype=np.int64)
+    law = LatticeLaw(index, np.log([0.1, 0.2, 0.3, 0.25, 0.1, 0.05]), -math.inf)
+    return TiltedLine.of(LatticeLaws.of([law], [7], 0.01), Place(0.3, direct=True))
+
+
+def values(power: Power) -> np.ndarray:
+    return np.exp(power.log_size + 1j * power.angle)
+
+
+@pytest.mark.parametrize("kept", [np.arange(40), np.arange(0, 4000, 7), np.arange(900, 2900), np.asarray([0, 1, 3999])])
+def test_frequencies_are_the_same_by_sums_and_by_one_fft(kept: np.ndarray) -> None:
+    """And the same as φ summed as it stands, within the errors that both state."""
+    size, made = 8000, line()
+    by_sums = few_frequencies(made, size, kept.astype(np.int64), 0.25)
+    by_fft = all_frequencies(made, size, kept.astype(np.int64), 0.25)
+    (law,) = made.parts()
+    phi = np.exp(-2j * np.pi / size * np.multiply.outer(kept, law.index)) @ law.weights
+    for power in (by_sums, by_fft):
+        assert power.skipped == 0.25
+        assert np.all(power.growth < 1e-9)
+        # The direct sum itself is good to 1e-12.
+        errors = np.abs(values(power) - phi**law.count)
+        assert np.all(errors <= np.exp(power.log_size) * np.expm1(power.growth) + 1e-12)
+    everything = all_frequencies(made, size)
+    np.testing.assert_array_equal(everything.log_size[kept], by_fft.log_size)
+
+
+COMPOSED = {
+    "laplace": compose([(laplace_pair(0.1), 10)]),
+    "many laplace": compose([(laplace_pair(0.01), 1000)]),
+    "poisson": compose([(poisson(0.05, 0.8), 30)]),
+    "without replacement": compose([(without_replacement(0.02, 1.0), 10)]),
+    "response that fails": compose([(randomized_response(0.3, 1e-7), 30)]),
+}
+
+
+def order_of(pair: Pair) -> ComposedProfile:
+    assert isinstance(pair.forward, ComposedProfile)
+    return pair.forward
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+@pytest.mark.parametrize("log_delta", [-1.0, -6.0, -13.8, -60.0])
+def test_epsilon_of_one_order_lies_on_its_side_whatever_the_guess(name: str, log_delta: float) -> None:
+    order = order_of(COMPOSED[name])
+    good = order.guess(log_delta)
+    found = [
+        epsilon_of(order, log_delta, guess) for guess in (good, Guess(3.0 * good.epsilon + 0.1, 1.0), Guess(0.0, 0.0))
+    ]
+    for lower, upper in found:
+        assert lower <= upper
+        assert math.isinf(upper) or order.upper_end(upper) <= log_delta
+        assert lower == 0.0 or order.ends(lower).lower > log_delta
+    widest = max(upper - lower for lower, upper in found)
+    assert math.isinf(widest) or found[0].upper - found[0].lower <= 1e-3 * (1e-9 + found[0].upper)
+
+
+def test_a_loss_that_is_infinite_too_often_needs_no_search() -> None:
+    order = order_of(compose([(randomized_response(0.3, 1e-3), 30)]))
+    assert order.least_log_infinite_mass <= math.log(-math.expm1(30 * math.log1p(-1e-3))) <= order.log_infinite_mass
+    assert epsilon_of(order, -6.0, Guess(1.0, 1.0)) == (LARGEST_EPSILON, math.inf)
+    assert order.work == 0
+
+
+def test_both_orders_meet_the_target_at_the_epsilon_of_a_pair() -> None:
+    pair = compose([(poisson(0.3, 0.7), 40)])
+    orders = [order_of(pair), order_of(Pair(pair.backward, pair.forward))]
+    for log_delta in (-3.0, -20.0):
+        found = pair.epsilon(log_delta)
+        assert all(order.ends(found.upper).upper <= log_delta for order in orders)
+        assert max(order.ends(found.lower).lower for order in orders) > log_delta

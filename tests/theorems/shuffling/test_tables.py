@@ -1,0 +1,70 @@
+"""What a table is read from: quick bounds at rising ε are bounds, and hardly above those that take longer."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilond.accountants.curve import Pair
+from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.theorems.composition.least_of import least_of
+from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
+from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve
+from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
+
+BOUNDS = (
+    ClonesBound(300, 0.3, 1.2),
+    ClonesBound(10_000, 0.37, 1.0),
+    ClonesBound(10_000, 0.1, 2.3, math.log(1e-15)),
+    LocalClonesBound(5000, LocalCurve(gaussian_pair(0.5))),
+    BatchClonesBound(1000, LocalCurve(gaussian_pair(0.4)), LocalCurve(gaussian_pair(0.8))),
+    GaussianBlanketBound(10_000, 2.0),
+    GaussianBlanketBound(100, 4.0),
+)
+EPSILONS = np.concatenate(([0.0], np.geomspace(1e-3, 1.5, 16)))
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"{type(bound).__name__}-{bound.clients}")
+def test_bounds_at_rising_epsilon_are_bounds_and_close(bound: ScaledBound) -> None:
+    upwards = bound.upwards()
+    for epsilon in EPSILONS.tolist():
+        ends, found = bound.log_bound(epsilon), upwards(epsilon)
+        assert ends.lower <= found or found == -math.inf
+        if ends.upper > -60.0:
+            assert found <= bound.upper(epsilon) + 0.3
+
+
+@pytest.mark.parametrize(("clients", "room"), [(300, 1e-9), (10_000, 1e-9), (10**9, 0.1)])
+def test_the_quick_bound_of_clones_is_hardly_above_the_exact_one(clients: int, room: float) -> None:
+    bound = ClonesBound(clients, 0.37, 1.0)
+    for epsilon in np.geomspace(0.1, 12.0, 9).tolist():
+        at = min(epsilon / math.sqrt(0.37 * clients), 0.99)
+        ends = bound.log_bound(at)
+        assert ends.lower <= bound.upper(at) <= ends.upper + room
+
+
+def test_a_quicker_sum_encloses_the_finer_one() -> None:
+    places = np.asarray([-0.8, -0.1, 0.3, 1.1])
+    law = StepLaw(WeightedPlaces(places, np.asarray([0.3, 0.2, 0.2, 0.1]), np.zeros(4), np.zeros(4)))
+    for count in (30, 3000):
+        fine = CompoundSum(law, count).log_positive_part()
+        for start in (None, 0.01, 1.0):
+            coarse = CompoundSum(law, count, start).log_positive_part(8.0)
+            assert coarse.lower <= fine.upper
+            assert fine.lower <= coarse.upper <= fine.upper + 1e-2
+
+
+def test_the_least_of_symmetric_pairs_falls_where_the_first_of_them_does() -> None:
+    pairs: list[Pair] = [gaussian_pair(0.7), scaled_pair(GaussianBlanketBound(10_000, 2.0)), gaussian_pair(1.5)]
+    for order in (pairs, pairs[::-1]):
+        for log_delta in (-3.0, -14.0, -40.0):
+            found = least_of(order).epsilon(log_delta)
+            each = [pair.epsilon(log_delta) for pair in order]
+            assert found.upper == min(one.upper for one in each)
+            assert found.lower <= min(one.upper for one in each)
+            assert found.lower == pytest.approx(min(one.lower for one in each), rel=1e-9)
