@@ -12,7 +12,7 @@ from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve import LARGEST_EPSILON, Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, Guarantee, PrivacyCurve, Tightness
-from epsilond.accountants.meaning import FEW_POINTS, POINTS, meaning
+from epsilond.accountants.meaning import meaning
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
@@ -36,7 +36,6 @@ from epsilond.accountants.structure import (
     loses_amplification,
 )
 from epsilond.accountants.theorem import Effort
-from epsilond.accountants.theorems.composition.rounds import flattened
 from epsilond.calibrators.answer import (
     Caution,
     DeclaredCondition,
@@ -52,8 +51,6 @@ from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.problem import Target
 
-MANY = 64
-"""Different mechanisms beyond which the meaning is read at fewer points."""
 MOST_POINTS = 1000
 
 
@@ -262,8 +259,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
     guarantee = found.guarantee
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
-    many = len({mechanism for mechanism, _ in flattened(problem.spec)}) > MANY
-    sense = meaning(_accounted(problem, "coarse").guarantee.curve, points=FEW_POINTS if many else POINTS)
+    sense = meaning(guarantee.curve)
     return AccountAnswer(
         guarantee=AccountGuarantee(
             in_words=_sentence(problem, found),
@@ -291,7 +287,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
 
 
 def _accounted(question: AccountQuestion, effort: Effort) -> Account:
-    """By the accountant; `coarse` has wider ends, for the many points that the meaning takes."""
+    """By the accountant; `coarse` has wider ends, for a comparison."""
     return account(
         question.spec, relation=question.relation, unit=question.unit, observer=question.observer, effort=effort
     )

@@ -8,8 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from epsilond.accountants.errors import BeyondBudget, Infeasible
+from scipy.special import erfcx
+
+from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
 from epsilond.accountants.theorem import ConditionResult, Effort
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -20,11 +23,17 @@ LEAST_RATE = 1e-12
 LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
 """Guarantees that a search keeps: each may hold grids and transforms."""
+PAD = 1e-12
+"""Of a noise known in closed form, so that roundings do not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 ROUGH = 1e-3
-AIM, SETTLED = 1e-7, 1e-5
-NEWTON_STEPS = 6
+AIM, ROUGH_AIM, SETTLED = 1e-7, 2.5e-4, 1e-5
+"""Of a logarithm of the parameter: how far beyond the root a search ends, on the certified curve and on the coarse one;
+and how closely a root is bracketed where interpolation does not settle."""
+MOST_STEPS = 12
+LIKELY_SLOPE = -1.7
+"""Of the shortfall by the logarithm of the noise, where nothing is known of it yet."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
@@ -71,6 +80,9 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
     Raises:
         Infeasible: even the largest noise offered misses the target.
     """
+    closed = _closed(family, target, guess)
+    if closed is not None:
+        return closed
     shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
     log_noise = _least(shortfall, math.log(guess), _NOISES)
     if log_noise is None:
@@ -83,6 +95,20 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
     return Certified(noise, family(noise, "default"), _slack(family, target, noise))
+
+
+def _closed(family: Family, target: Target, guess: float) -> Certified | None:
+    """Where the run is exactly Gaussian its μ is inverse to the noise, which needs no search; None anywhere else."""
+    start = min(max(guess, LEAST), MOST)
+    mu = family(start, "default").curve.upper.gaussian_dp_mu
+    if not mu:
+        return None
+    try:
+        std = gaussian_noise_std_ends(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0).upper
+    except InvalidInput:  # beyond what is inverted
+        return None
+    noise = start * mu * std * (1.0 + PAD)
+    return confirmed(family, target, noise, SLACKS[0]) if LEAST < noise < MOST else None
 
 
 def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
@@ -207,38 +233,88 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 def _least(shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits) -> float | None:
     """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
 
-    A rough root is found on the coarse curve, or on the certified one where both give the same numbers; a few Newton
-    steps with its slope then move it onto the certified one.
+    A rough root on the coarse curve comes first, unless the certified one gives the same numbers.
     """
     start = min(max(guess, limits.least), limits.most)
-    quick: Effort = "default" if shortfall(start, "coarse") == shortfall(start, "default") else "coarse"
-    bracket = _bracket(lambda x: shortfall(x, quick), start, limits)
-    if bracket is None:
-        return None
-    failing, passing = bracket
-    slope = -1.0
-    if failing < passing:
-        failing, passing = _root(lambda x: shortfall(x, quick), failing, passing, ROUGH)
-        slope = min((shortfall(passing, quick) - shortfall(failing, quick)) / (passing - failing), -1e-3)
-    elif shortfall(passing, "default") <= 0:
-        return passing
-    return _polished(lambda x: shortfall(x, "default"), passing, slope, limits)
+    near = _Approach(start, LIKELY_SLOPE)
+    if shortfall(start, "coarse") != shortfall(start, "default"):
+        near = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
 
+    def excess(x: float) -> float:
+        return shortfall(x, "default")
 
-def _polished(excess: Callable[[float], float], near: float, slope: float, limits: _Limits) -> float | None:
-    """Newton steps with a fixed slope, aimed a hair beyond the root; ends where the target is met.
-
-    Where the steps do not settle the search falls back to bracketing.
-    """
-    for _ in range(NEWTON_STEPS):
-        value = excess(near)
-        if -4 * AIM * abs(slope) <= value <= 0:
-            return near
-        near = min(max(near - (value + 2 * AIM * abs(slope)) / slope, limits.least), limits.most)
-    bracket = _bracket(excess, near, limits, step=ROUGH)
+    found = near.settled(excess, AIM, limits)
+    if found is not None:
+        return found.near
+    bracket = _bracket(excess, near.near, limits, step=ROUGH)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
     return _root(excess, *bracket, SETTLED)[1]
+
+
+@dataclass(frozen=True)
+class _Approach:
+    """About where the root is, and the slope there."""
+
+    near: float
+    slope: float
+
+    def settled(self, excess: Callable[[float], float], aim: float, limits: _Limits) -> _Approach | None:
+        """A parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
+
+        It is within four times `aim` of the root by the slope of the last two values, or the least that is offered.
+        None where steps do not settle, or end at the most that is offered.
+        """
+        here, slope, seen = self.near, self.slope, _Seen()
+        for _ in range(MOST_STEPS):
+            value = excess(here)
+            slope = seen.add(here, value) or slope
+            if -4 * aim * -slope <= value <= 0 or (value <= 0 and here <= limits.least):
+                return _Approach(here, slope)
+            if value > 0 and here >= limits.most:
+                return None
+            following = seen.at(2 * aim * slope, here - (value - 2 * aim * slope) / slope)
+            # Less noise may cost much more, so that steps towards it are short.
+            following = min(max(following, here - _STRIDE), here + 4.0 * _STRIDE)
+            here = min(max(following, limits.least), limits.most)
+        return None
+
+
+class _Seen:
+    """Values of a falling function that were seen on the way to its root, in the order of asking."""
+
+    def __init__(self) -> None:
+        self._points: list[tuple[float, float]] = []
+
+    def add(self, place: float, value: float) -> float | None:
+        """Note a value; the slope from the one before, None where it does not fall."""
+        before = self._points[-1] if self._points else None
+        self._points.append((place, value))
+        if before is None or before[0] == place:
+            return None
+        slope = (value - before[1]) / (place - before[0])
+        return max(slope, -1e6) if slope < -1e-3 else None
+
+    def at(self, wanted: float, newton: float) -> float:
+        """Where the function is likely to be `wanted`: by inverse interpolation in three points, or Newton's step.
+
+        Between a place known to be above and one known to be below it is kept, by bisection.
+        """
+        place = newton
+        last = self._points[-3:]
+        values = [value for _, value in last]
+        if len(last) == 3 and len(set(values)) == 3:
+            (x0, x1, x2), (f0, f1, f2) = zip(*last, strict=True)
+            first, second = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
+            bend = (second - first) / (f2 - f0)
+            curved = x2 + (wanted - f2) * (second + bend * (wanted - f1))
+            if math.isfinite(curved) and abs(curved - newton) < 0.5 * abs(newton - x2):
+                place = curved
+        above = max((x for x, value in self._points if value > wanted), default=-math.inf)
+        below = min((x for x, value in self._points if value <= wanted), default=math.inf)
+        if above < below and math.isfinite(below - above) and not above < place < below:
+            return 0.5 * (above + below)
+        return place
 
 
 def _slack(family: Family, target: Target, noise: float) -> float | None:
@@ -298,11 +374,31 @@ def _root(excess: Callable[[float], float], failing: float, passing: float, widt
 # Where to start ------------------------------------------------------------------------------------------------------
 # By the central limit of composition, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially
 # private with μ = q√(R(e^{(distance/z)²} − 1)). Guesses decide nothing else.
-def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+def likely_noise(target: Target, *, rate: float, rounds: int, distance: float, mu: float | None = None) -> float:
+    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor, μ by default a rough one."""
+    wanted = mu or _likely_mu(target)
     if rate == 1.0:
-        return distance * math.sqrt(rounds) / _likely_mu(target)
-    return distance / math.sqrt(math.log1p((_likely_mu(target) / rate) ** 2 / rounds))
+        return distance * math.sqrt(rounds) / wanted
+    return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
+
+
+def central_mu(target: Target) -> float:
+    """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
+
+    Source: Balle and Wang 2018, Theorem 8.
+    """
+    low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        mu = math.exp(middle)
+        far = target.epsilon / mu - 0.5 * mu
+        if far < 0.0:
+            high = middle
+            continue
+        tails = erfcx(far * math.sqrt(0.5)) - erfcx((far + mu) * math.sqrt(0.5))
+        log_delta = math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
+        low, high = (middle, high) if log_delta < target.log_delta else (low, middle)
+    return math.exp(middle)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:

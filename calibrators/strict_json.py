@@ -2,7 +2,8 @@
 
 Python's own accepts NaN and Infinity, turns 1e999 into infinity and 1e-400 into zero, and keeps the last of two equal
 keys. Here each of these is a fault with a JSON pointer. The parse leaves a mark where it met one, and one walk over the
-result, with a stack of its own, turns marks and too deep nesting into pointers.
+result, with a stack of its own, turns marks, too deep nesting and too long containers into pointers. A body that holds
+more members in all than any request needs is refused before anything is built from it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.calibrators.json_counts import MOST_ELEMENTS, MOST_FIELDS, MOST_MEMBERS, deeper, exceeds
 
 DEEPEST = 16
 LONGEST_INTEGER = 308
@@ -35,6 +37,7 @@ class _Mark:
 
 
 _NULL = _Mark("must not be null; leave it out")
+_TOO_MANY = Fault("", "holds too much", f"at most {MOST_MEMBERS} members and elements in all")
 _Trail = tuple[Any, str | int] | None
 _INNER = (dict, list, _Mark)
 
@@ -53,6 +56,8 @@ def parse(body: bytes, *, nulls: bool = True) -> Any:
         Malformed: it is not JSON, or not UTF-8.
         InvalidInput: it is JSON, but holds what no request may; with at most sixteen faults.
     """
+    if exceeds(body):
+        raise InvalidInput(_too_deep("") if deeper(body, DEEPEST) else _TOO_MANY)
     try:
         text = body.decode("utf-8")
         value = json.loads(
@@ -110,8 +115,17 @@ def _too_deep(pointer: str) -> Fault:
     return Fault(pointer, "is nested too deeply", f"at most {DEEPEST} levels")
 
 
+def _too_long(pointer: str, item: Any) -> Fault:
+    if type(item) is dict:
+        return Fault(pointer, "has too many fields", f"at most {MOST_FIELDS} fields")
+    return Fault(pointer, "has too many elements", f"at most {MOST_ELEMENTS} elements")
+
+
 def _faults(value: Any) -> list[Fault]:
-    """Marks and too deep nesting, in document order. A trail is a chain of keys; few ever become a pointer."""
+    """Marks, too deep nesting and too long containers, in document order.
+
+    A trail is a chain of keys; few ever become a pointer.
+    """
     found: list[Fault] = []
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
     while pending and len(found) < MOST_FAULTS:
@@ -121,6 +135,8 @@ def _faults(value: Any) -> list[Fault]:
             found.append(Fault(place if item.within is None else step(place, item.within), item.message))
         elif depth > DEEPEST:
             found.append(_too_deep(_pointer(trail)))
+        elif len(item) > (MOST_FIELDS if type(item) is dict else MOST_ELEMENTS):
+            found.append(_too_long(_pointer(trail), item))
         else:
             members = item.items() if type(item) is dict else enumerate(item)
             inner = [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from epsilond.witness.one_thread import one_thread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +76,14 @@ def plan(request: Any) -> Plan:
 def prepare(request: Any) -> Prepared:
     """Make it ready to run; this may take as long as a calibration."""
     kind = kind_of(request)
-    with threadpool_limits(1):
+    with one_thread():
         return Prepared(request, kind.plan(request), kind.prepare(request))
 
 
 def run_block(prepared: Prepared, index: int) -> Any:
     """One block of it, 0 ≤ index < plan.blocks, in seconds rather than minutes."""
     # Sums of a threaded BLAS depend on the number of its threads.
-    with threadpool_limits(1):
+    with one_thread():
         return kind_of(prepared.request).run_block(prepared.resolved, index)
 
 

@@ -29,6 +29,7 @@ from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import (
     TRIALS_KEPT,
     Certified,
+    central_mu,
     largest_count,
     largest_rate,
     likely_noise,
@@ -129,7 +130,11 @@ def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, A
         return _guarantee(problem, effort, noise_multiplier=noise)
 
     guess = likely_noise(
-        target, rate=_rate(problem), rounds=problem.rounds or 1, distance=sensitivity_factor(problem.relation)
+        target,
+        rate=_rate(problem),
+        rounds=problem.rounds or 1,
+        distance=sensitivity_factor(problem.relation),
+        mu=central_mu(target),
     )
     certified = smallest_noise(family, target, guess=guess)
     return certified, target, {"noise_multiplier": certified.noise}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.numerics.binomial_law import Binomial
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
@@ -133,16 +133,14 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
 
     `once` is the exact noise of one round; k of them need √k times that.
     """
-    from scipy.stats import binom  # noqa: PLC0415  more than a second of imports, for this guess alone
-
     target, expected = problem.target, problem.rounds * problem.rate
     most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
     most = min(most, float(problem.rounds))
     guess = once * math.sqrt(max(most, 1.0))
     if most > MOST_COUNTED:
         return guess
-    counts = np.arange(1, math.ceil(most) + 1)
-    weights = binom.logpmf(counts, problem.rounds, problem.rate)
+    counts = np.arange(1.0, math.ceil(most) + 1.0)
+    weights = Binomial(np.asarray(float(problem.rounds)), problem.rate, 1.0 - problem.rate).log_mass(counts)
 
     def excess(log_noise: float) -> float:
         shifts = factor * np.sqrt(counts) * math.exp(-log_noise)
@@ -151,6 +149,8 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
     low, high = math.log(guess) - 6.0, math.log(guess) + 1.0
     if not excess(low) > 0.0 > excess(high):
         return guess
+    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+
     return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
 
 

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from scipy.optimize import brentq
-
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.theorem import ConditionResult, Status, Theorem
@@ -302,6 +300,8 @@ def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) ->
     reach = math.log(SPAN)
     if excess(0.0) == 0.0 or excess(-reach) <= 0.0 or excess(reach) >= 0.0:
         return plan
+    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+
     root = float(brentq(excess, -reach, reach, xtol=1e-15, rtol=1e-15))
     pads: Iterable[float] = (0.0, *(10.0**-k for k in range(15, 7, -1)))
     root = next((root + pad for pad in pads if excess(root + pad) <= 0.0), root + 1e-7)

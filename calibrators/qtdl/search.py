@@ -1,8 +1,9 @@
-"""The least truncated discrete Laplace noise for a target: by each proof, then the best.
+"""The least truncated discrete Laplace noise for a target: by the proof that is likely to need least, certified.
 
 Escape (A): α = ε/(R⌊Δ₁⌋), so that only escapes count, and the least m is exact. Hockey stick (B) and concentrated (C):
 a larger α leaves some loss above ε inside the common support, bounded exactly or by zCDP; δ less that is what may
-escape. α is searched on those two numbers, which are cheap, and m then certified by `account`.
+escape. α is searched on those two numbers, which are cheap. The noise that they ask for by each proof is compared, and
+the least certified by `account`; another is certified only where it is about as little and may turn out to be less.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.profiles.concentrated import concentrated_log_delta
-from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels
+from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels, variance
 from epsilond.accountants.quantities import NOISE_LEVELS
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.calibrators.qtdl.family import Found, Release
@@ -52,8 +54,24 @@ def log_difference_of(larger: float, smaller: float) -> float:
     return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
 
 
-def search(release: Release, method: Method, proof: Method, *, beat: float = math.inf) -> Found | None:
-    """The least noise by `proof`, named `method`.
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """Noise of rate α that `method` is likely to certify with `levels` levels; `closed`: by the closed form."""
+
+    method: Method
+    release: Release
+    rate: float
+    levels: int
+    closed: bool
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """As that of what is found."""
+        return self.levels, variance(self.rate, self.levels)
+
+
+def candidates(release: Release, method: Method, proof: Method, *, beat: float = math.inf) -> Iterator[Candidate]:
+    """Noise that needs about the fewest levels by `proof`, named `method`; nothing is certified yet.
 
     None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
     """
@@ -62,23 +80,20 @@ def search(release: Release, method: Method, proof: Method, *, beat: float = mat
         release = release.without_l2()
     log_delta = log_difference_of(target.log_delta, release.log_failure)
     if math.isinf(log_delta):
-        return None
+        return
     if release.total == 0:
-        noise = release.noise(1.0, 1)
-        return Found(method=method, release=release, noise=noise, guarantee=release.guarantee(noise), minimal="proved")
+        yield Candidate(method=method, release=release, rate=1.0, levels=1, closed=False)
+        return
     plain = largest_rate(target.epsilon, release.total)
     common = functools.cache(functools.partial(_common, release))
     if proof == "escape":
         rates: tuple[float, ...] = (min(plain, LARGEST_RATE),)
     else:
         rates = _best_rates(release, log_delta, common, plain, split=by_l2, beat=beat)
-    certified = []
     for rate in rates:
         left = log_delta if proof == "escape" else log_difference_of(log_delta, common(rate))
-        start = least_levels(rate, release.parts, left - math.log(release.problem.rate))
-        if start <= HOPELESS * beat:
-            certified.append(_certified(release, method, rate, max(start, 1), closed=proof == "escape"))
-    return min((one for one in certified if one is not None), key=lambda one: one.order, default=None)
+        levels = max(least_levels(rate, release.parts, left - math.log(release.problem.rate)), 1)
+        yield Candidate(method=method, release=release, rate=rate, levels=levels, closed=proof == "escape")
 
 
 def _common(release: Release, rate: float) -> float:
@@ -114,6 +129,8 @@ def _best_rates(
     More α needs fewer levels for the same escapes, so that the largest α with all of δ bounds m from below.
     """
     width, low = QUICK if release.problem.rate == 1.0 else SLOW, plain
+    if math.isfinite(beat) and _cannot_beat(release, log_delta, common, plain, beat):
+        return ()
     if common(low) >= log_delta:
         while low > plain * 1e-9 and common(low) >= log_delta:
             low /= 4.0
@@ -152,6 +169,20 @@ def _best_rates(
     return math.exp(fewest), math.exp(best)
 
 
+def _cannot_beat(
+    release: Release, log_delta: float, common: Callable[[float], float], plain: float, beat: float
+) -> bool:
+    """Whether every α that would need no more than `beat` levels leaves no room for escapes; not told without a search.
+
+    Less α needs more levels even with all of δ for escapes, and more α has a larger loss inside.
+    """
+    if _real_levels(release, LARGEST_RATE, log_delta) > beat:
+        return False
+    low, high = math.log(plain) - SPREAD, math.log(LARGEST_RATE)
+    enough, _ = _halved(lambda log_rate: _real_levels(release, math.exp(log_rate), log_delta) > beat, low, high, 1e-6)
+    return enough > math.log(plain) and common(math.exp(enough)) >= log_delta
+
+
 def _halved(holds: Callable[[float], bool], low: float, high: float, width: float) -> tuple[float, float]:
     """Ends within `width`, by bisection: what holds below holds at the lower one, and not at the upper one."""
     while high - low > width:
@@ -160,8 +191,9 @@ def _halved(holds: Callable[[float], bool], low: float, high: float, width: floa
     return low, high
 
 
-def _certified(release: Release, method: Method, rate: float, start: int, *, closed: bool) -> Found | None:
-    """The least m near `start` whose certified upper end meets the target."""
+def _certified(candidate: Candidate, best: Found | None) -> Found | None:
+    """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less."""
+    release, rate, start = candidate.release, candidate.rate, candidate.levels
     target = release.problem.target
     most = int(NOISE_LEVELS.le or 0)
     if start > most:
@@ -170,11 +202,39 @@ def _certified(release: Release, method: Method, rate: float, start: int, *, clo
     @functools.cache
     def at(levels: int) -> Guarantee:
         noise = release.noise(rate, levels)
-        return release.escapes(noise) if closed else release.guarantee(noise)
+        return release.escapes(noise) if candidate.closed else release.guarantee(noise)
 
     def meets(levels: int) -> bool:
         return at(levels).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
 
+    def found(levels: int, *, minimal: bool) -> Found:
+        return Found(
+            method=candidate.method,
+            release=release,
+            noise=release.noise(rate, levels),
+            guarantee=at(levels),
+            minimal="proved" if minimal else "searched",
+        )
+
+    if release.total == 0:
+        return found(1, minimal=True)
+    if best is not None:
+        levels, spread = best.order
+        enough = levels if variance(rate, levels) < spread else levels - 1
+        if start > enough and not (enough >= 1 and meets(enough)):
+            return None
+        start = min(start, enough)
+    high = _least_near(meets, start, most)
+    if high is None:
+        return None
+    fewer = math.inf if high == 1 else at(high - 1).curve.bound_log_delta(target.epsilon).lower
+    if candidate.closed and math.isinf(release.log_failure) and high == candidate.levels:
+        fewer = math.inf  # decimals have decided it, where doubles may not tell both apart
+    return found(high, minimal=fewer > target.log_delta)
+
+
+def _least_near(meets: Callable[[int], bool], start: int, most: int) -> int | None:
+    """The least m ≥ 1 that meets a monotone demand; None where it lies far above `start`, or above `most`."""
     step, high, low = 1, start, start - 1
     while not meets(high):
         low, high, step = high, high + step, 2 * step
@@ -187,16 +247,7 @@ def _certified(release: Release, method: Method, rate: float, start: int, *, clo
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle, high)
-    fewer = math.inf if high == 1 else at(high - 1).curve.bound_log_delta(target.epsilon).lower
-    if closed and math.isinf(release.log_failure) and high == start:
-        fewer = math.inf  # decimals have decided it, where doubles may not tell both apart
-    return Found(
-        method=method,
-        release=release,
-        noise=release.noise(rate, high),
-        guarantee=at(high),
-        minimal="proved" if fewer > target.log_delta else "searched",
-    )
+    return high
 
 
 def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
@@ -230,15 +281,20 @@ def least_noise(problem: GridProblem) -> Found:
     Raises:
         Infeasible: no noise that is offered meets the target.
     """
-    certified: list[Found] = []
+    likely: list[Candidate] = []
     for method, proof, movement in proofs(problem):
-        beat = min((one.noise.noise_levels for one in certified), default=math.inf)
-        found = search(Release(problem=problem, movement=movement), method, proof, beat=beat)
-        if found is not None:
-            certified.append(found)
-    if not certified:
+        beat = min((one.levels for one in likely), default=math.inf)
+        likely += candidates(Release(problem=problem, movement=movement), method, proof, beat=beat)
+    best: Found | None = None
+    for candidate in sorted(likely, key=lambda one: one.order):
+        if best is not None and candidate.levels > HOPELESS * best.noise.noise_levels:
+            break
+        found = _certified(candidate, best)
+        if found is not None and (best is None or found.order < best.order):
+            best = found
+    if best is None:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
         raise Infeasible(
             "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
         )
-    return min(certified, key=lambda one: one.order)
+    return best

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorems.composition.least_of import alternatives_of
 from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified
 
 if TYPE_CHECKING:
@@ -32,10 +33,17 @@ def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float
     Raises:
         Infeasible: even the largest noise offered misses the target.
     """
+    best: list[int] = []
 
     @functools.cache
     def excess(log_noise: float) -> float:
-        upper = family(math.exp(log_noise), "coarse").curve.bound_log_delta(target.epsilon).upper
+        # Of several bounds that are composed, the one that is least at the first noise is followed.
+        several = alternatives_of(family(math.exp(log_noise), "coarse").curve.upper)
+        if not best:
+            uppers = [pair.ends(target.epsilon).upper for pair in several]
+            best.append(uppers.index(min(uppers)))
+            return max(min(uppers), DEEP) - target.log_delta
+        upper = several[min(best[0], len(several) - 1)].ends(target.epsilon).upper
         return max(upper, DEEP) - target.log_delta
 
     passing = _passing(excess, math.log(guess), steepness=2.0 * abs(target.log_delta))

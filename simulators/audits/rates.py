@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv
 
 from epsilond.simulators.audits.worlds import Floats, Integers
 
@@ -15,7 +15,7 @@ def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
     Guarantee: below the true probability in all but a share `error` of experiments.
     """
     counts: Integers = np.asarray(successes, dtype=np.int64)
-    found = beta.ppf(error, np.maximum(counts, 1), trials - counts + 1)
+    found = betaincinv(np.maximum(counts, 1), trials - counts + 1, error)
     return np.where(counts == 0, 0.0, found)
 
 
@@ -25,7 +25,7 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
     Guarantee: above the true probability in all but a share `error` of experiments.
     """
     counts: Integers = np.asarray(successes, dtype=np.int64)
-    found = beta.isf(error, counts + 1, np.maximum(trials - counts, 1))
+    found = betainccinv(counts + 1, np.maximum(trials - counts, 1), error)
     return np.where(counts == trials, 1.0, found)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import binom
 
 from epsilond.simulators.audits.noise import Added
 from epsilond.simulators.audits.participation import Participation
@@ -109,14 +109,21 @@ class RepeatedDraw:
         return 2.0 + 0.5 * len(self.multiplicities)
 
     @property
+    def _times(self) -> Any:
+        """The law of how often the record is drawn."""
+        from scipy.stats import binom  # noqa: PLC0415  a second of imports, for this draw alone
+
+        return binom(self.batch_size, 1.0 / self.population)
+
+    @property
     def multiplicities(self) -> range:
         """Those that are not too rare."""
-        law = binom(self.batch_size, 1.0 / self.population)
+        law = self._times
         return range(max(int(law.ppf(LEAST_WEIGHT)), 0), max(int(law.isf(LEAST_WEIGHT)), 1) + 1)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """A mixture over how often it was drawn."""
-        law = binom(self.batch_size, 1.0 / self.population)
+        law = self._times
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
         moved = np.where(world == FIRST, times * self.added.step, 0.0)
         released = moved + self.added.noise.draw(generator, world.size)

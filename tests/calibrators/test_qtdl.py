@@ -14,7 +14,7 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.profiles.truncated_law import variance
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.qtdl.calibrator import CALIBRATOR
-from epsilond.calibrators.qtdl.problem import QtdlProblem
+from epsilond.calibrators.qtdl.problem import METHODS, QtdlProblem
 from tests.theorems.papers.das.test_truncated_noise import enumerated
 
 SMALL: dict[str, Any] = {
@@ -166,6 +166,14 @@ def test_certified_noise_by_enumeration(changes: dict[str, Any]) -> None:
     assert worst >= answer.guarantee.delta.lower * (1 - 1e-12)
     assert answer.parameters.noise_std == pytest.approx(math.sqrt(variance(rate, levels)) / 4, rel=1e-14)
     assert answer.guarantee.minimal == "proved"
+
+
+@pytest.mark.parametrize("s", [16, 256])
+def test_no_single_proof_needs_less_than_the_best(s: int) -> None:
+    rule = {"kind": "relative", "relative_movement": 0.1}
+    given = published(dimension=600, quantization_levels=s, epsilon=0.5, delta=1e-7, sensitivity_rule=rule)
+    best, *each = (solved(**given, method=method).parameters for method in (None, *METHODS))
+    assert (best.noise_levels, best.variance) == min((one.noise_levels, one.variance) for one in each)
 
 
 def test_rounds_are_composed_not_added() -> None:

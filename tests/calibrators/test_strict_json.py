@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.calibrators import json_counts
 from epsilond.calibrators.strict_json import Malformed, parse
 
 LEAVES = (
@@ -75,8 +76,55 @@ def test_sixteen_levels_are_read() -> None:
     assert parse(b"[" * 16 + b"]" * 16)
 
 
-def test_a_wide_body_is_read_in_linear_time() -> None:
-    assert len(parse(b"[" + b"[]," * 300_000 + b"0]")) == 300_001
+LIMITS = {
+    "holds too much": [
+        "[" + "[]," * 300_000 + "0]",
+        "[" + "[0,0,0,0]," * 20_000 + "[]]",
+        '{"a":[' + '"",' * 500_000 + '""]}',
+    ],
+    "has too many elements": ["[" + "1," * 20_000 + "1]", "[" + "[]," * 20_000 + "[]]"],
+    "has too many fields": [json.dumps({f"field {place}": 0 for place in range(1001)})],
+}
+
+
+@pytest.mark.parametrize(("message", "text"), [(message, text) for message, texts in LIMITS.items() for text in texts])
+def test_more_than_a_request_may_hold(message: str, text: str) -> None:
+    (fault,) = faults(text)
+    assert (fault.pointer, fault.message) == ("", message)
+    assert fault.allowed is not None
+    assert fault.allowed.startswith("at most")
+
+
+def test_the_place_of_a_container_that_is_too_long() -> None:
+    found = faults('{"a":[0,[' + "1," * 20_000 + '1]],"b":' + json.dumps(dict.fromkeys(map(str, range(1001)))) + "}")
+    assert [fault.pointer for fault in found] == ["/a/1", "/b"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [0] * 20_000,
+        [[0] * 19_999] * 5,
+        {str(place): [] for place in range(1000)},
+        {"mechanisms": [{"mechanism": "gaussian", "noise_multiplier": 1.5, "rate": 0.25, "rounds": 7}] * 10_000},
+        [",[{" * 50_000, '\\",[' * 50_000, "\\"],
+        [{}] * 20_000,
+    ],
+)
+def test_as_much_as_a_request_may_hold(value: object) -> None:
+    assert parse(json.dumps(value).encode()) == value
+
+
+def plain(value: object) -> int:
+    """Members and elements, counted one by one."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(1 + plain(each) for each in inner)
+
+
+@given(VALUES)
+def test_members_are_counted_as_one_counts_them(value: object) -> None:
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        assert json_counts.members(text.encode()) == plain(value)
 
 
 def test_a_null_is_a_fault_where_none_is_wanted() -> None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from epsilond.simulators.problems.problem import Floats
 from epsilond.witness.join import Holds
@@ -37,7 +37,7 @@ def band(values: Floats, confidence: float) -> Band:
     scale = np.maximum(np.abs(finite).max(axis=0), np.finfo(float).tiny)
     mean = (finite / scale).mean(axis=0) * scale
     error = (finite / scale).std(axis=0, ddof=1) * scale / math.sqrt(repetitions)
-    reach = float(student_t.ppf(0.5 + confidence / 2.0, repetitions - 1)) * error
+    reach = float(stdtrit(repetitions - 1, 0.5 + confidence / 2.0)) * error
     # No excess is below 0, but that rounding may put one there.
     return Band(
         mean=np.where(diverged, np.inf, mean),
