@@ -64,14 +64,17 @@ def named(schema: Schema) -> str:
         return f"Literal[{', '.join(map(repr, schema['enum']))}]"
     if "anyOf" in schema:
         return " | ".join(map(named, schema["anyOf"]))
-    return TYPES[schema["type"]]
+    return TYPES[schema["type"]] if "type" in schema else "Any"
 
 
 def answered(operation: Schema) -> list[str] | None:
-    """What it may answer with, where it does not refuse; None for a stream of events, which is no answer."""
+    """What it may answer with, where it does not refuse; None for a stream of events, which is no answer.
+
+    A job in place of an answer (202 beside 200) is waited for by the client, and so is no answer either.
+    """
     found: list[str] = []
     for status, response in operation["responses"].items():
-        if status >= "400":
+        if status >= "400" or (status == "202" and "200" in operation["responses"]):
             continue
         for media_type, told in response.get("content", {"": {}}).items():
             if media_type == "text/event-stream":

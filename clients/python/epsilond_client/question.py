@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
-from .refusal import Refused, Unexpected
+from .refusal import PROBLEM, Refused, Unexpected
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Question(Generic[T]):
             Unexpected: it is none of what the service's document foresees.
         """
         kind = response.headers.get("content-type", "").partition(";")[0]
-        if kind == "application/problem+json":
+        if kind == PROBLEM:
             raise Refused.of(response.content)
         if not response.is_success:
             raise Unexpected(response)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 
 from .models import FieldError, Problem
 
+PROBLEM = "application/problem+json"
+"""The media type of one."""
+
 
 class Refused(Exception):
-    """The service answered with a problem: bad input, nothing that can be certified, too busy, out of time.
+    """The service answered with a problem: bad input, nothing that can be certified, too busy.
 
-    `problem` has it all: `status`, `title`, `detail`, `errors` with a JSON pointer each, `condition`, `nearest`.
+    `problem` has it all: `status`, `title`, `detail`, `errors` with a JSON pointer each, `condition`, `nearest`. The
+    problem of a job that failed is raised in the same way.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -30,6 +36,14 @@ class Unexpected(Exception):
     def __init__(self, response: httpx.Response) -> None:
         super().__init__(f"unexpected answer with status {response.status_code}")
         self.response = response
+
+
+class StillRunning(TimeoutError):
+    """The job has not ended within the time that was given. It goes on: `job` can be waited for again."""
+
+    def __init__(self, job: Any) -> None:
+        super().__init__(f"job {job.id} is {job.state}")
+        self.job = job
 
 
 def _said(fault: FieldError) -> str:

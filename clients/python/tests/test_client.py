@@ -6,6 +6,9 @@ import asyncio
 
 import httpx
 import pytest
+
+from epsilond_client import AsyncClient, Client, Refused, Unexpected
+from epsilond_client import operations as ask
 from epsilond_client.models import (
     AccountProblem,
     AuditSimulation,
@@ -18,9 +21,6 @@ from epsilond_client.models import (
     Subsampled,
     SweepProblem,
 )
-
-from epsilond_client import AsyncClient, Client, Refused, Unexpected
-from epsilond_client import operations as ask
 
 PROBLEM = GaussianProblem(
     solve_for="noise_multiplier",

@@ -96,6 +96,17 @@ test("a simulation is run to its end", async () => {
   assert.equal(data?.status, "done");
 });
 
+test("a long question is waited for, or left and looked at later", async () => {
+  const told: unknown[] = [];
+  const { signal } = new AbortController();
+  const patient = client.waiting({ timeout: 600_000, onProgress: ({ state, progress }) => told.push([state, progress]) });
+  const answer = answered(await patient.POST("/v1/calibrations/gaussian", { body: problem, signal }));
+  const job = await client.start((asking) => asking.POST("/v1/calibrations/gaussian", { body: problem }));
+  const later = await job.result();
+  await job.cancel();
+  assert.deepEqual([job.state, later], ["done", answer]);
+});
+
 test("a key is sent as a bearer token, and without one none is", async () => {
   const sent: (string | null)[] = [];
   const fetch = async (request: Request): Promise<Response> => {
