@@ -2,11 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { PYTHON, answered, figure, forget, openPage, shoot, startBrowser, startService } from "./service.js";
+import { PYTHON, answered, figure, forget, openPage, serious, shoot, startBrowser, startService } from "./service.js";
 
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
 const ROOT = new URL("../..", import.meta.url);
 
@@ -33,14 +31,6 @@ async function on(hash, options, body) {
   } finally {
     await opened.close();
   }
-}
-
-async function serious(page) {
-  // The page refuses scripts that are not its own, so axe is put in by the browser itself.
-  const { readFileSync } = await import("node:fs");
-  await page.evaluate(readFileSync(AXE, "utf8"));
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
 }
 
 const algorithms = async () => (await (await fetch(`${service.origin}/v1/algorithms`)).json()).algorithms;
@@ -120,6 +110,36 @@ test("the address holds the state and loads back exactly", async () => {
       assert.equal(await other.inputValue("#f-delta"), "3e-7");
     });
   });
+});
+
+test("a name in the address is never code in the copied call", async () => {
+  const name = 'x=exec("raise SystemExit(3)"), y';
+  const odd = [name, "lambda", "two words", "ünlaut"];
+  const query = odd.map((each) => `${encodeURIComponent(each)}=1`).join("&");
+  await on(`#/mb-sgd?${query}&clients=null`, {}, async (page) => {
+    await page.waitForFunction(() => document.getElementById("text-python")?.textContent.includes("epsilond.calibrate"));
+    const python = await page.textContent("#text-python");
+    const read = `
+import ast, json, sys
+(call,) = [each for each in ast.walk(ast.parse(sys.stdin.read())) if isinstance(each, ast.Call) and ast.unparse(each.func) == "epsilond.calibrate"]
+found = {}
+for each in call.keywords:
+    found |= {each.arg: ast.literal_eval(each.value)} if each.arg else ast.literal_eval(each.value)
+print(json.dumps(found))`;
+    const found = JSON.parse(execFileSync(PYTHON, ["-c", read], { encoding: "utf8", input: python }));
+    for (const each of odd) assert.equal(found[each], 1);
+    assert.equal(found.clients, null);
+  });
+});
+
+test("an address that is no address shows the first algorithm", async () => {
+  const [first] = await algorithms();
+  for (const hash of ["#/%E0%A4%A", "#/%", "#/nothing?%=%", "#?", "#/"]) {
+    await on(hash, {}, async (page) => {
+      await answered(page, first.name);
+      assert.match(await figure(page), /\d/);
+    });
+  }
 });
 
 test("the copied calls give what is on the screen", async () => {

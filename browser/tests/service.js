@@ -1,7 +1,8 @@
 // The real service on a free port, and a browser on its page. Both end with the test file.
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,6 +10,7 @@ import { chromium } from "playwright-core";
 
 export const PYTHON = process.env.PYTHON;
 export const SHOTS = process.env.SCREENSHOTS;
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const PATIENCE = 300_000;
 
 const freePort = () =>
@@ -41,8 +43,8 @@ export async function startService() {
 
 export const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 
-/** A page that writes down what went wrong in it and whom it asked. */
-export async function openPage(browser, origin, hash = "", options = {}) {
+/** A page that writes down what went wrong in it and whom it asked; with `blank` it is not sent anywhere yet. */
+export async function openPage(browser, origin, hash = "", { blank = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1320, height: 900 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
@@ -50,12 +52,20 @@ export async function openPage(browser, origin, hash = "", options = {}) {
   const hosts = new Set();
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => {
-    // A browser reports every 4xx it is answered; what the page does with them is tested by what it shows.
-    if (message.type() === "error" && !/^Failed to load resource.* (409|422) /.test(message.text())) wrong.push(message.text());
+    // A browser reports every 4xx it is answered, and what a test cuts off; what the page does with them is tested by what it shows.
+    if (message.type() === "error" && !/^Failed to load resource.*( (409|422|429) |ERR_FAILED)/.test(message.text())) wrong.push(message.text());
   });
   page.on("request", (request) => hosts.add(new URL(request.url()).origin));
-  await page.goto(`${origin}/${hash}`);
+  if (!blank) await page.goto(`${origin}/${hash}`);
   return { page, wrong, hosts, close: () => context.close() };
+}
+
+/** What axe finds that is serious. */
+export async function serious(page) {
+  // The page refuses scripts that are not its own, so axe is put in by the browser itself.
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
 }
 
 /** Wait for the answer of an algorithm to what is on the screen now. */
