@@ -7,6 +7,9 @@ import sys
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.extras import MissingExtra, extra
 
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C has stopped."""
+
 
 def main() -> None:
     """Run the command that the arguments name. The version is told without the packages of the command line."""
@@ -19,3 +22,5 @@ def main() -> None:
         line()
     except MissingExtra as error:
         raise SystemExit(f"error: {error}") from None
+    except KeyboardInterrupt:  # while it is imported; later the command line sees to it
+        raise SystemExit(INTERRUPTED) from None

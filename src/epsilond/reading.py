@@ -7,7 +7,8 @@ that are missing, and structures (groups, mechanisms) given as plain mappings an
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
@@ -21,6 +22,12 @@ T = TypeVar("T")
 WORDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
 
 
+@functools.cache
+def _hints(request: Hashable) -> dict[str, Any]:
+    """The annotations of a request's fields."""
+    return get_type_hints(request, include_extras=True)
+
+
 def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
     """The `request` whose fields are `given`. Structures may be mappings and lists, or instances already.
 
@@ -29,7 +36,8 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
     Raises:
         InvalidInput: a fault for each unknown or missing name and each value that cannot be; pointers begin with `at`.
     """
-    hints = get_type_hints(request, include_extras=True)
+    cls: Any = request
+    hints = _hints(cls)
     known = {field.name: field for field in fields(request)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     faults = [

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -47,7 +48,15 @@ def show_presets() -> None:
     show(simulations.presets(PRESETS))
 
 
-def run(asked: Any, overrides: Mapping[str, Any], *, workers: int | None, figure: str | None, as_body: bool) -> None:
+def run(
+    asked: Any,
+    overrides: Mapping[str, Any],
+    *,
+    workers: int | None,
+    executor: Executor | None = None,
+    figure: str | None,
+    as_body: bool,
+) -> None:
     """Simulate, print the answer, and draw its figure into a file.
 
     Raises:
@@ -55,7 +64,7 @@ def run(asked: Any, overrides: Mapping[str, Any], *, workers: int | None, figure
         NoCertificate: noise is to be calibrated, and nothing can be certified.
     """
     request, path = simulation.simulation_request(asked, **overrides), figure_file(figure)
-    answer = with_progress(request, workers)
+    answer = with_progress(request, workers, executor)
     # First the answer: whatever a figure may run into, minutes of work are not lost with it.
     print_answer(answer, simulations.simulation, as_body=as_body)
     if path is not None:
@@ -64,7 +73,7 @@ def run(asked: Any, overrides: Mapping[str, Any], *, workers: int | None, figure
             typer.echo(f"\nfigure: {path}")
 
 
-def with_progress(request: Any, workers: int | None) -> Any:
+def with_progress(request: Any, workers: int | None, executor: Executor | None = None) -> Any:
     """The answer, with a bar on standard error while it is computed."""
     columns = (
         TextColumn("{task.description}"),
@@ -83,7 +92,8 @@ def with_progress(request: Any, workers: int | None) -> Any:
         def progress(done: int, total: int) -> None:
             bar.update(task, description="simulating", completed=done, total=total)
 
-        return simulation.simulate(request, workers=workers or os.cpu_count() or 1, progress=progress)
+        processes = workers or os.cpu_count() or 1
+        return simulation.simulate(request, workers=processes, executor=executor, progress=progress)
 
 
 @contextmanager

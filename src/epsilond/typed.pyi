@@ -1,6 +1,7 @@
 # The questions with the fields of every algorithm, for editors and type checkers. Written by scripts/typed_face.py.
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any, Literal, TypeAlias, overload
 
 from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
@@ -515,6 +516,7 @@ def bound_risk(request: ShuffledMbSgdRiskProblem, /) -> RiskBoundsAnswer: ...
 def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer: ...
 def plan(
     *,
+    executor: Executor | None = ...,
     progress: Callable[[int, int], None] = ...,
     epsilon: float | None = None,
     delta: float | None = None,

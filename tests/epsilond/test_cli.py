@@ -10,7 +10,7 @@ import epsilond
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.app.answers.work import render
+from epsilond.app.workers.work import render
 from epsilond.calibrators import CALIBRATORS
 from epsilond.commands.line import line
 from epsilond.options import option_name
@@ -158,7 +158,7 @@ def test_serve_passes_host_and_port_on(monkeypatch):
     calls = []
     monkeypatch.setattr("epsilond.app.serve.serve", lambda **options: calls.append(options))
     assert run("serve", "--host", "127.0.0.9", "--port", "8123").exit_code == 0
-    assert calls == [{"host": "127.0.0.9", "port": 8123}]
+    assert calls == [{"host": "127.0.0.9", "port": 8123, "dask": None}]
 
 
 def test_a_setting_that_cannot_be_read_exits_with_2():

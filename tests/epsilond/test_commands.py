@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 import epsilond
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.app.answers.work import render
 from epsilond.app.catalogue import Algorithm
 from epsilond.app.main import create_app
 from epsilond.app.openapi import document
 from epsilond.app.settings import Settings
 from epsilond.app.theorem_detail import TheoremDetail
+from epsilond.app.workers.work import render
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
 from epsilond.commands.exits import MEANINGS
@@ -37,9 +37,11 @@ COMMANDS = {
     r"/v1/reports": ["report"],
     r"/v1/plans(/.*)?": ["plan"],
     r"/v1/simulations(/.*)?": ["simulate"],
+    r"/v1/jobs(/.*)?": ["jobs"],
+    r"/v1/api-keys(/.*)?": ["keys"],
     r"/(healthz|readyz|metrics|openapi\.json|docs.*|problems.*)?": ["serve"],
 }
-"""What asks the same as an endpoint; jobs are run by `simulate` itself, and what a service says of itself by `serve`."""
+"""What asks the same as an endpoint: simulations are run by `simulate`, what a service says of itself by `serve`."""
 
 
 def run(*arguments, **options):

@@ -17,6 +17,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, print_body, waiting
 from epsilond.commands.requests import assignment, fields_of, request_parameters, with_parameters
@@ -73,10 +74,10 @@ def _command(
 
 
 def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
-    """A command with one option for each field of the calibrator's problem, and --sweep."""
+    """A command with one option for each field of the calibrator's problem, --sweep, and --dask for it."""
     single = _command(calibrator, calibrating.calibrate, shown.calibration)
 
-    def command(*, sweep: str | None, request: str | None, as_body: bool, **given: Any) -> None:
+    def command(*, sweep: str | None, dask: str | None, request: str | None, as_body: bool, **given: Any) -> None:
         if sweep is None:
             single(request=request, as_body=as_body, **given)
             return
@@ -84,11 +85,12 @@ def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
             name, texts = assignment(sweep, at="/sweep")
             values = [options.read_options(calibrator.problem, {name: text.strip()})[name] for text in texts.split(",")]
             fields = fields_of(request) | options.read_options(calibrator.problem, given)
-            with waiting(calibrator.name):
-                answer = sweeping.sweep(calibrator.name, name, values, **fields)
+            with waiting(calibrator.name), cluster.executor_at(dask) as executor:
+                answer = sweeping.sweep(calibrator.name, name, values, executor=executor, **fields)
             print_body(answer.body) if as_body else show(shown.sweep(answer))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")
     extra = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, swept])
-    return with_parameters(command, [*inspect.signature(single).parameters.values(), extra], single.__doc__)
+    made = [*inspect.signature(single).parameters.values(), extra, cluster.parameter()]
+    return with_parameters(command, made, single.__doc__)

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 import typer
 
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
+from epsilond.executors import ClusterError
 from epsilond.options import option_name
 
-UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE = 1, 2, 3, 4, 5, 6
+UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUSTER, UNANSWERED = range(1, 9)
+INTERRUPTED = 130
 MEANINGS = {
     0: "answered; of verify: the page is the one that today's engine writes, and its figures are confirmed",
     UNEXPECTED: "unexpected: a fault of ours",
@@ -19,6 +21,9 @@ MEANINGS = {
     BROKEN: "verify: the report was altered or is incomplete",
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
     ANOTHER_ENGINE: "verify: another version of the engine made the report; today's proves its figures",
+    NO_CLUSTER: "--dask: the cluster is away, was lost, or has another version of the engine",
+    UNANSWERED: "jobs: the service does not answer, or the job has no result: it goes on, was cancelled or failed",
+    INTERRUPTED: "stopped by Ctrl-C",
 }
 """THE list of exit codes."""
 ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": "", "spec": "SPEC", "report": "REPORT"}
@@ -40,6 +45,9 @@ def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterato
         for fault in error.faults:
             typer.echo(_complaint(Fault(named(fault.pointer), fault.message, fault.allowed)), err=True)
         raise typer.Exit(BAD_INPUT) from None
+    except ClusterError as error:
+        typer.echo(f"error: --dask: {error}", err=True)
+        raise typer.Exit(NO_CLUSTER) from None
     except NoCertificate as error:
         typer.echo(f"not certified ({error.slug}): {error.message}", err=True)
         if error.condition is not None:

@@ -18,6 +18,7 @@ from epsilond.commands.exits import EPILOG
 FAMILIES = {
     "serve": "serve",
     "keys": "serve",
+    "jobs": "jobs",
     "calibrate": "algorithms",
     "risk-bound": "algorithms",
     "algorithms": "algorithms",

@@ -8,6 +8,7 @@ import typer
 
 from epsilond import options
 from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import print_answer, waiting
 from epsilond.commands.requests import fields_of, request_parameters, with_parameters
@@ -21,15 +22,16 @@ LISTS = ("trust", "observers", "algorithms")
 def add(main: typer.Typer) -> None:
     """Add the command, with one option for each field of a plan."""
     text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
-    main.command()(with_parameters(plan, [*options.parameters(PlanProblem), *request_parameters()], text))
+    made = [*options.parameters(PlanProblem), *request_parameters(), cluster.parameter()]
+    main.command()(with_parameters(plan, made, text))
 
 
-def plan(*, request: str | None, as_body: bool, **given: Any) -> None:
+def plan(*, request: str | None, as_body: bool, dask: str | None, **given: Any) -> None:
     """Plan, and print it."""
     with exit_codes():
         fields = fields_of(request) | _fields(given)
-        with waiting("plan"):
-            answer = planning.plan(**fields)
+        with waiting("plan"), cluster.executor_at(dask) as executor:
+            answer = planning.plan(executor=executor, **fields)
         print_answer(answer, shown.plan, as_body=as_body)
 
 

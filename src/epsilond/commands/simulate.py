@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from epsilond.commands.cluster import OnDask, executor_at
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson
 from epsilond.commands.requests import fields_of
@@ -30,6 +31,7 @@ def simulate(
     workers: Annotated[
         int | None, typer.Option(metavar="COUNT", min=1, help="processes; default: one per core, to the same answer")
     ] = None,
+    dask: OnDask = None,
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="the figure, .png or .svg; default: the preset's name, .png")
     ] = None,
@@ -45,4 +47,5 @@ def simulate(
         given = fields_of(asked) if asked == "-" or asked.endswith(".json") else asked
         figure = out if out is not None or as_body else f"{Path(asked).stem if given is not asked else asked}.png"
         overrides = {"repetitions": repetitions, "seed": seed}
-        simulating.run(given, overrides, workers=workers, figure=figure, as_body=as_body)
+        with executor_at(dask) as executor:
+            simulating.run(given, overrides, workers=workers, executor=executor, figure=figure, as_body=as_body)

@@ -1,4 +1,4 @@
-"""Blocks of a simulation, over processes. Which process runs which block changes no number.
+"""Blocks of a simulation, over processes or on an executor. Which of them runs which block changes no number.
 
 Workers die with whoever started them, however that ends: they are terminated when the work is left early, and each
 watches its parent.
@@ -11,9 +11,10 @@ import os
 import signal
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from typing import Any
 
+from epsilond.executors import in_order
 from epsilond.progress import Progress
 from epsilond.witness import simulation
 
@@ -21,17 +22,20 @@ _prepared: list[simulation.Prepared] = []
 """In a worker: the one simulation it works on."""
 
 
-def run_blocks(prepared: simulation.Prepared, workers: int, progress: Progress) -> Sequence[Any]:
-    """All blocks of it, in order; in this process if one worker, or one block, is all there is."""
+def run_blocks(
+    prepared: simulation.Prepared, workers: int, progress: Progress, executor: Executor | None = None
+) -> Sequence[Any]:
+    """All blocks of it, in order: on the executor if there is one, else in processes, or here if one is all it takes.
+
+    Raises:
+        ClusterError: the executor lost the work.
+    """
     total = prepared.plan.blocks
-    progress(0, total)
-    if min(workers, total) > 1:
+    if executor is None and min(workers, total) > 1:
+        progress(0, total)
         return _in_processes(prepared, min(workers, total), progress)
-    blocks = []
-    for index in range(total):
-        blocks.append(simulation.run_block(prepared, index))
-        progress(index + 1, total)
-    return blocks
+    parts = [(prepared, index) for index in range(total)]
+    return in_order(executor, simulation.run_block, parts, progress)
 
 
 def _in_processes(prepared: simulation.Prepared, workers: int, progress: Progress) -> Sequence[Any]:

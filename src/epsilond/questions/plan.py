@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from typing import Any
 
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.planning.rankings import answer_of, drafts, settle
+from epsilond.calibrators.planning.rankings import Outcome, answer_of, drafts, settle
+from epsilond.executors import in_order
 from epsilond.progress import Progress, in_silence
 from epsilond.reading import read
 
 
-def plan(*, progress: Progress = in_silence, **fields: Any) -> PlanAnswer:
+def plan(*, executor: Executor | None = None, progress: Progress = in_silence, **fields: Any) -> PlanAnswer:
     """Every algorithm on one problem side by side, ranked among those whose guarantees are of one kind.
 
     The fields are those of the HTTP body: the target, the federation, the learning problem, whom the caller trusts, and
     what to rank by; or a risk to `reach`, and the field to solve for. An algorithm that does not apply says why. Each
     that does is calibrated in turn, which may take a minute for all; `progress` is called with how many are done and
-    how many there are.
+    how many there are. An `executor` calibrates them side by side, to the same figures.
 
     Example:
         >>> import epsilond
@@ -31,12 +33,14 @@ def plan(*, progress: Progress = in_silence, **fields: Any) -> PlanAnswer:
 
     Raises:
         InvalidInput: fields that no run can have, or an algorithm that there is not.
+        ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     problem = read(PlanProblem, fields)
     drafted = drafts(PLANNERS, problem)
-    settled = []
-    for done, each in enumerate(drafted):
-        progress(done, len(drafted))
-        settled.append((each, settle(each, problem)))
-    progress(len(drafted), len(drafted))
-    return answer_of(problem, settled)
+    settled = in_order(executor, _settled, [(problem, place) for place in range(len(drafted))], progress)
+    return answer_of(problem, list(zip(drafted, settled, strict=True)))
+
+
+def _settled(problem: PlanProblem, place: int) -> Outcome | None:
+    """What becomes of the draft at this place. Drafts hold functions, so that they are made anew there."""
+    return settle(drafts(PLANNERS, problem)[place], problem)

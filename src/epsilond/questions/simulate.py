@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -42,21 +43,24 @@ def simulate(
     repetitions: int | None = None,
     seed: int | None = None,
     workers: int = 1,
+    executor: Executor | None = None,
     progress: Progress = in_silence,
 ) -> Any:
     """Run what a bound or a guarantee speaks of, and set the measurement beside it.
 
     `asked` is a request (`kind` risk, audit or preset) or its JSON form, or a preset's name; `repetitions` and `seed`
     override its own. With several `workers` the blocks run in processes, and a script needs the usual
-    `if __name__ == "__main__":`. The answer does not depend on their number. `progress` is called with the blocks done
+    `if __name__ == "__main__":`. An `executor` runs the blocks instead: threads, processes of your own, or a cluster
+    (`epsilond.executors.dask_executor`). The answer depends on none of these. `progress` is called with the blocks done
     and their number. `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that.
 
     Raises:
         InvalidInput: the request describes nothing that can be run; every fault carries a JSON pointer.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
+        ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     request = simulation_request(asked, repetitions=repetitions, seed=seed)
     if workers < 1:
         raise InvalidInput.at("/workers", "is out of range", allowed="≥ 1")
     prepared = simulation.prepare(request)
-    return simulation.assemble(prepared, run_blocks(prepared, workers, progress))
+    return simulation.assemble(prepared, run_blocks(prepared, workers, progress, executor))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.executors import in_order
 from epsilond.questions.calibrate import calibrator
 from epsilond.reading import near, read
 
@@ -43,10 +45,13 @@ class Sweep:
         }
 
 
-def sweep(algorithm: str, swept: str, values: Sequence[Any], /, **fields: Any) -> Sweep:
+def sweep(
+    algorithm: str, swept: str, values: Sequence[Any], /, *, executor: Executor | None = None, **fields: Any
+) -> Sweep:
     """The answers of `calibrate` at each of 1 to 200 values of the field `swept`, which `fields` need not have.
 
-    What is refused at a value stands there as that value's error; the others are answered.
+    What is refused at a value stands there as that value's error; the others are answered. An `executor` answers them
+    side by side, to the same figures.
 
     Example:
         >>> import epsilond
@@ -57,6 +62,7 @@ def sweep(algorithm: str, swept: str, values: Sequence[Any], /, **fields: Any) -
 
     Raises:
         InvalidInput: no such algorithm or field, no values or too many, or each is refused for the same other field.
+        ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     chosen = calibrator(algorithm)
     known = [field.name for field in dataclasses.fields(chosen.problem)]
@@ -64,7 +70,7 @@ def sweep(algorithm: str, swept: str, values: Sequence[Any], /, **fields: Any) -
         raise InvalidInput.at("/sweep/field", "is not a field" + near(swept, known), allowed=", ".join(known))
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
-    answers = tuple(_at(chosen, value, {**fields, swept: value}) for value in values)
+    answers = tuple(in_order(executor, _at, [(chosen, value, {**fields, swept: value}) for value in values]))
     refused = [each.error.faults for each in answers if isinstance(each.error, InvalidInput)]
     if len(refused) == len(answers):
         common = set(refused[0]).intersection(*refused)

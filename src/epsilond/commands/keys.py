@@ -1,0 +1,137 @@
+"""`epsilond keys`: make, list and revoke API keys. A running service follows its file within two seconds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from epsilond.commands.exits import BAD_INPUT
+from epsilond.extras import extra
+
+if TYPE_CHECKING:
+    from epsilond.app.callers.keys import Line
+
+group = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys for the service.")
+File = Annotated[Path, typer.Argument(metavar="FILE", help="file of keys")]
+DURATION = re.compile(r"([1-9][0-9]{0,5})([hdw])")
+HOURS = {"h": 1, "d": 24, "w": 168}
+COLUMNS = "{:<12}  {:<24}  {:<36}  {:<20}  {}"
+
+
+@group.callback()
+def keys() -> None:
+    """Make, list and revoke API keys for the service."""
+
+
+@group.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="whose it is; jobs belong to this name")],
+    file: Annotated[Path | None, typer.Option(help="file of keys to add the line to; else it is printed")] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="calibrate, simulate, ledger, metrics or admin; once for each; else calibrate and simulate"),
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="12h, 90d, 4w, or a date and time as RFC 3339 has it; absent: never")
+    ] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(min=1, help="absent: no limit")] = None,
+    concurrent_computations: Annotated[int | None, typer.Option(min=1, help="absent: no limit")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="jobs that have not ended; absent: the service's")] = None,
+    cpu_seconds_per_minute: Annotated[
+        float | None, typer.Option(min=0.0, help="CPU time in the long run; absent: the service's")
+    ] = None,
+) -> None:
+    """Print a fresh key, once, and the line that makes it known: the service keeps digests only."""
+    with _refusals():
+        from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  as below
+        from epsilond.app.callers import keys as made  # noqa: PLC0415  the rest of the command line needs no framework
+
+        wanted = frozenset(scope) if scope else scopes.ASKING
+        if unknown := sorted(wanted - scopes.SCOPES):
+            raise ValueError(f"there is no scope {unknown[0]}; there are {', '.join(sorted(scopes.SCOPES))}")
+        chosen = limits.Limits(
+            requests_per_minute=requests_per_minute,
+            concurrent_computations=concurrent_computations,
+            jobs=jobs,
+            cpu_seconds_per_minute=cpu_seconds_per_minute,
+        )
+        named = [each for each in scopes.SCOPES if each in wanted]
+        key, line = made.new(name, chosen, named, moment_of(expires) if expires else None)
+        if file is not None:
+            key_file.add(file, line)
+    typer.echo(key)
+    if file is None:
+        typer.echo(line.text)
+
+
+@group.command("list")
+def list_keys(file: File) -> None:
+    """List the keys of a file: id, name, scopes, until when, and whether each opens anything."""
+    with _refusals():
+        from epsilond.app.callers import keys as made  # noqa: PLC0415  as above
+
+        lines = made.read(file)
+    typer.echo(COLUMNS.format("id", "name", "scopes", "expires", "state"))
+    for line in lines:
+        until = _text(line.expires) if line.expires else "never"
+        typer.echo(COLUMNS.format(line.id, line.name, ",".join(sorted(line.allowed)), until, _state(line)))
+
+
+@group.command()
+def revoke(
+    file: File,
+    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="the key of this id, else every key of this name")],
+) -> None:
+    """Revoke a key. Its line stays, with the date; a running service refuses it within two seconds."""
+    with _refusals():
+        from epsilond.app.callers import key_file  # noqa: PLC0415  as above
+
+        revoked = key_file.revoke(file, which, datetime.now(UTC).replace(microsecond=0))
+        if not revoked:
+            raise ValueError(f"{file} has no key of this id or name")
+    for line in revoked:
+        typer.echo(f"{line.id} {line.name} {_state(line)}")
+
+
+def moment_of(text: str) -> datetime:
+    """A moment, from how far off it is or from its date and time with an offset.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if duration := DURATION.fullmatch(text):
+        return datetime.now(UTC).replace(microsecond=0) + timedelta(hours=int(duration[1]) * HOURS[duration[2]])
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("--expires is 12h, 90d, 4w or the like, or a date and time such as 2027-01-31T12:00:00Z")
+    return moment.astimezone(UTC)
+
+
+def _state(line: Line) -> str:
+    if line.revoked is not None:
+        return f"revoked {_text(line.revoked)}"
+    return "expired" if line.expired(datetime.now(UTC)) else "open"
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Around what may be refused: said in one line, and the exit code of bad input."""
+    try:
+        with extra("service", "the service"):
+            yield
+    except (ValueError, OSError, OverflowError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
