@@ -55,13 +55,19 @@ def serve_home(home: str) -> None:
     serve(calibrators=(), theorems=(), kinds=module.KINDS, figures=figures)
 
 
-def children_of(process: int) -> list[int]:
-    """The processes that any thread of this one has started."""
+def descendants_of(process: int) -> list[int]:
+    """The processes that this one has started, with those that they have started: the forkserver and its workers."""
     found: list[int] = []
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError):
-            found += map(int, task.read_text().split())
+            for child in map(int, task.read_text().split()):
+                found += [child, *descendants_of(child)]
     return found
+
+
+def family(process: int) -> list[int]:
+    """A process and all that it and its children have started."""
+    return [process, *descendants_of(process)]
 
 
 def alive(process: int) -> bool:
@@ -120,7 +126,7 @@ class Service:
     def look(self) -> list[int]:
         """Its workers now; their memory and its own are remembered."""
         assert self.process is not None
-        children = children_of(self.process.pid)
+        children = descendants_of(self.process.pid)
         self.workers.update(children)
         own, largest = self.peaks[-1]
         biggest = max((megabytes_of(child) for child in children), default=0.0)
@@ -348,7 +354,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--home", default="witness", help="module whose KINDS are run, each by its example")
+    parser.add_argument(
+        "--home", default="epsilond.witness.kinds", help="module whose KINDS are run, each by its example"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         figures, faults = chaos(chosen.home, 60.0 * chosen.minutes, chosen.seed, str(Path(folder) / "jobs.sqlite"))

@@ -1,9 +1,9 @@
 """Cheap and heavy requests together, on the loopback: python -m benchmarks.load_mixed.
 
 Starts `python -m epsilond serve` on a free port with a short deadline. A client asks for what is cached and for closed
-forms, one connection of each, at a steady pace; beside it, heavy calibrations that nobody asked before run into their
-deadline, others are left by their client, a worker is killed in the middle of one, and at the end the service is told
-to stop while a request is under way. Prints what the cheap ones took, and what the service told of the others.
+forms, one connection of each, at a steady pace; beside it, heavy calibrations that nobody asked before become jobs at
+their deadline, others are left by their client, a worker is killed in the middle of one, and at the end the service is
+told to stop while a request is under way. Prints what the cheap ones took, and what the service told of the others.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ class Mixed:
     cheap: dict[str, load.Load] = field(default_factory=dict)
     answered: int = 0
     """Heavy ones that were answered."""
-    deadlines: int = 0
-    """Heavy ones that were stopped at the deadline."""
-    crashed: int = 0
-    """Heavy ones whose worker was killed under them."""
+    jobs: int = 0
+    """Heavy ones that became jobs."""
+    refused: int = 0
+    """Heavy ones that were told to come again, as the service was busy."""
+    failed: int = 0
+    """Heavy ones that ended in any other way."""
+    killed: int = 0
+    """Workers that were killed in the middle of something."""
     left: int = 0
     """Heavy ones whose client went away."""
     deaths: dict[str, float] = field(default_factory=dict)
@@ -120,19 +124,29 @@ async def beside(process: int, port: int, told: Mixed, stop: asyncio.Event, pati
         asked = asyncio.create_task(load.run(port, [heavy(place)], 1))
         if place % 5 == 1:
             await asyncio.sleep(patience)
-            kill_one(process)
+            told.killed += kill_one(process)
         one = await asked
         told.answered += len(one.latencies)
-        told.deadlines += one.statuses[503]
-        told.crashed += one.statuses[500]
+        told.jobs += one.statuses[202]
+        told.refused += one.statuses[429] + one.statuses[503]
+        told.failed += one.failed - sum(one.statuses[status] for status in (202, 429, 503))
 
 
-def kill_one(service_process: int) -> None:
-    """Kill the worker that has worked most, as a lack of memory would."""
-    children = children_of(service_process)
-    if children:
-        with suppress(ProcessLookupError):
-            os.kill(max(children, key=ticks), signal.SIGKILL)
+def kill_one(service_process: int) -> bool:
+    """Kill the worker that has worked most, as a lack of memory would; whether there was one."""
+    workers = workers_of(service_process)
+    if not workers:
+        return False
+    try:
+        os.kill(max(workers, key=ticks), signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def workers_of(process: int) -> list[int]:
+    """The workers of the service: the processes that its own processes have started."""
+    return [worker for child in children_of(process) for worker in children_of(child)]
 
 
 def children_of(process: int) -> list[int]:
@@ -211,8 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=120)
     console.print(tables.as_rich("Cheap requests beside heavy ones", HEAD, rows))
     console.print(
-        f"heavy: {told.answered} answered, {told.deadlines} stopped at the deadline, {told.left} left by their client,"
-        f" {told.crashed} lost with their worker; workers lost, as /metrics has it: {told.deaths};"
+        f"heavy: {told.answered} answered, {told.jobs} became jobs, {told.refused} told to come again,"
+        f" {told.left} left by their client, {told.failed} failed; {told.killed} workers killed;"
+        f" lost, as /metrics has it: {told.deaths};"
         f" at shutdown: status {told.drained}, exit code {told.exit_code}"
     )
     return int(max(found.percentile(0.99) for found in told.cheap.values()) > TARGET_SECONDS)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -101,16 +100,19 @@ class Walk:
 
 async def ask(path: str, body: dict[str, Any], walk: Walk) -> int:
     """Ask the application, once to warm up and once under the profiler; answers the status."""
-    from epsilond.app.answers import workers
-    from epsilond.app.answers.work import in_worker, outcome_of
     from epsilond.app.main import create_app
     from epsilond.app.settings import Settings
+    from epsilond.app.workers.pool import Pool
+    from epsilond.app.workers.task import Lane, Task
+    from epsilond.app.workers.work import Computation, outcome_of
 
-    async def in_process(command: partial[Any]) -> Any:
-        """What a worker answers, without becoming one: a worker bounds its memory and ends with its parent."""
-        return outcome_of(command.args[0]) if command.func is in_worker else None
+    def submit(_: Pool, work: Computation, *, caller: str, lane: Lane = "question") -> Task:
+        """A task that has ended: what a worker would answer, answered here, where the profiler sees it."""
+        task = Task(work=work, caller=caller, lane=lane)
+        task.end(outcome_of(work))
+        return task
 
-    workers.in_process = in_process
+    Pool.submit = submit  # type: ignore[method-assign,assignment]
     app = create_app(settings=Settings(cache_megabytes=0, store_path=":memory:", deadline_seconds=3600))
     async with (
         app.router.lifespan_context(app),

@@ -14,8 +14,8 @@ def test_cheap_requests_are_answered_whatever_becomes_of_the_heavy_ones() -> Non
         "closed form": (20, 0),
     }
     assert told.cheap["cached"].hits == 20
-    assert told.deaths.get("deadline", 0) == told.deadlines
-    assert told.deaths.get("crashed", 0) == told.crashed
+    assert told.failed == 0
+    assert told.deaths.get("crashed", 0) <= told.killed
     assert told.deaths.get("abandoned", 0) <= told.left
-    assert told.drained in (200, 503)
+    assert told.drained in (200, 202, 503)
     assert told.exit_code in (0, -signal.SIGTERM)  # uvicorn ends, and then passes the signal on
