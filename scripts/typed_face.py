@@ -99,8 +99,9 @@ def typed() -> str:
     for bounder in RISK_BOUNDS:
         parts += _overloads("bound_risk", bounder.name, bounder.problem, bounds, stub)
     parts.append(f"@overload\ndef bound_risk(algorithm: str, /, **fields: Any) -> {bounds}: ...")
-    progress = "progress: Callable[[int, int], None] = ..."
-    parts.append(f"def plan(*, {progress}, {stub.parameters(PlanProblem)}) -> {stub.name(PlanAnswer)}: ...")
+    how = "executor: Executor | None = ..., progress: Callable[[int, int], None] = ..."
+    stub.imported["concurrent.futures"].add("Executor")
+    parts.append(f"def plan(*, {how}, {stub.parameters(PlanProblem)}) -> {stub.name(PlanAnswer)}: ...")
     stub.imported["epsilond.accountants.theorem"].add("Reading")
     ids = ", ".join(repr(each.id) for each in THEOREMS if each.formula is not None)
     parts.append(f"TheoremId: TypeAlias = Literal[{ids}]")

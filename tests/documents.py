@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 TOLERANCE = 1e-5
 """A search may stop elsewhere on another processor; what it returns is certified all the same."""
 BLOCK = re.compile(
-    r"(?:^<!-- not run here: (?P<why>.+) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^<!-- not run here: (?P<why>[^\n]+) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 
 

@@ -37,6 +37,17 @@ def test_theta_and_its_complement_are_within_the_stated_accuracy(epsilon: float,
             assert abs(mp.mpf(float(ours)) - exact) <= LOG_ACCURACY * (1 + abs(exact))
 
 
+def test_many_at_once_are_within_the_stated_accuracy() -> None:
+    """Few numbers are computed one by one, many as arrays."""
+    epsilons, shifts = (np.asarray(side) for side in zip(*cases(), strict=True))
+    values, rests = log_theta(epsilons, shifts), log_theta_complement(epsilons, shifts)
+    for place, (epsilon, shift) in enumerate(cases()):
+        for ours, truth in zip((values[place], rests[place]), theta(epsilon, shift), strict=True):
+            with mp.workdps(50):
+                exact = mp.log(truth)
+                assert abs(mp.mpf(float(ours)) - exact) <= LOG_ACCURACY * (1 + abs(exact))
+
+
 @pytest.mark.parametrize("shift", [1e-9, 1e-4, 4.479313481578082e-05])
 def test_a_small_theta_leaves_a_complement_with_relative_accuracy(shift: float) -> None:
     with mp.workdps(60):
@@ -58,6 +69,11 @@ def test_ends_of_the_domain() -> None:
     assert float(log_theta(1.0, math.inf)) == 0.0
     assert float(log_theta_complement(1.0, math.inf)) == -math.inf
     assert float(log_theta(math.inf, 3.0)) == -math.inf
+    few = [(1.0, 0.0), (1.0, math.inf), (math.inf, 3.0), (1e300, 1e-3), (1.0, 1e200)]
+    epsilons, shifts = (np.asarray(side) for side in zip(*few, strict=True))
+    for function in (log_theta, log_theta_complement):
+        many = function(np.tile(epsilons, 8), np.tile(shifts, 8))
+        assert many.tolist() == function(epsilons, shifts).tolist() * 8
 
 
 def test_far_tail_of_a_tiny_shift() -> None:

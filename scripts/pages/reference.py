@@ -96,6 +96,12 @@ def settings_table() -> str:
     """What an operator may choose: variable, what it is when unset, and what it does."""
     rows = []
     for name, field in settings.Settings.model_fields.items():
-        unset = OF_THIS_MACHINE if field.default_factory else code(str(field.default)) if field.default != "" else ""
+        unset = (
+            OF_THIS_MACHINE
+            if field.default_factory
+            else code(str(field.default))
+            if field.default not in ("", None)
+            else ""
+        )
         rows.append((code(f"{settings.PREFIX}{name.upper()}"), unset, plain(field.description or "")))
     return table(("variable", "if unset", "what"), rows)
