@@ -119,6 +119,7 @@ class Replica(Service):
             "EPSILOND_SPARE_WORKERS": "0",
             "EPSILOND_DEADLINE_SECONDS": "5",
             "EPSILOND_LEASE_SECONDS": "4",
+            "EPSILOND_STORE_JOBS": "1000000",  # nothing is forgotten before it has been looked at once more
             "EPSILOND_STORE_URL": self.store,
             "EPSILOND_TRUSTED_PROXIES": "127.0.0.1",
             "EPSILOND_CALLER_JOBS": "1000",

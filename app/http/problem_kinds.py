@@ -145,7 +145,8 @@ KINDS: Mapping[str, Kind] = {
             "unavailable",
             503,
             "The service is not ready",
-            "It is starting or stopping, or its store is full: try again.",
+            "It is starting or stopping, its store is full, or the processes that computed the answer were lost."
+            " Try again.",
         ),
     )
 }

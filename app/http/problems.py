@@ -22,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
 from epsilond.app.http.problem_kinds import BY_STATUS, KINDS
 from epsilond.app.http.record import record_in
+from epsilond.app.workers.work import WorkerLost
 from epsilond.calibrators.accounts import ConsideredAnswer
 from epsilond.calibrators.answer import Number, Served, as_json
 from epsilond.calibrators.strict_json import Malformed
@@ -29,6 +30,9 @@ from epsilond.calibrators.strict_json import Malformed
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = "5"
 """After which a client may ask again that was put off, where nothing better is known."""
+
+LOST_SECONDS = "30"
+"""After which a question may be asked again that lost its workers: not at once, as it may be the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +84,18 @@ def _by_status(error: HTTPException) -> Problem:
     return Problem(kind.slug, f"{kind.title}.", headers=error.headers)
 
 
+def _worker_lost(_: WorkerLost) -> Problem:
+    detail = "The processes that computed it ended before it did, each time it was tried. It may need too much memory."
+    return Problem("unavailable", detail, headers={"Retry-After": LOST_SECONDS})
+
+
 TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda error: error,
     Malformed: _malformed,
     InvalidInput: _invalid,
     NoCertificate: _no_certificate,
     HTTPException: _by_status,
+    WorkerLost: _worker_lost,
 }
 """From exception to problem. What is not here is our fault: it is logged whole and answered without a word of it."""
 

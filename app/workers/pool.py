@@ -352,7 +352,7 @@ class Pool:
         if task.abandoned:
             self._end(task, None)
         elif task.deaths >= TRIES[task.lane] or task.starts >= STARTS:
-            self._end(task, Failed(f"Its worker died, {task.deaths} times in all."))
+            self._end(task, Failed(f"Its worker died, {task.deaths} times in all.", lost=True))
         else:
             task.lane = "job" if task.background or task.late_since is not None else task.lane
             task.background, task.late_since = False, None

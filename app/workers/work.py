@@ -39,6 +39,10 @@ class WorkFailed(Exception):
     """A computation failed in a way nobody foresaw. Its text is the traceback from where it ran."""
 
 
+class WorkerLost(WorkFailed):
+    """The processes that computed it ended, each time it was tried: the machine's doing, or for want of memory."""
+
+
 @dataclass(frozen=True)
 class Answered:
     """A rendered answer, with the width of its certificate if it has one."""
@@ -64,14 +68,15 @@ class Refused:
 
 @dataclass(frozen=True)
 class Failed:
-    """A fault of ours."""
+    """A fault of ours, or of the machine if its worker was lost."""
 
     trace: str
+    lost: bool = False
 
     @property
     def error(self) -> WorkFailed:
         """The fault, to be raised."""
-        return WorkFailed(self.trace)
+        return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
     def get(self) -> Answered:
         """Raises WorkFailed."""

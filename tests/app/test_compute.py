@@ -157,7 +157,9 @@ def test_a_disconnect_kills(warm: httpx.Client, diary: Path) -> None:
 
 def test_a_crash_is_tried_once_more_and_is_one_failed_request(warm: httpx.Client) -> None:
     crashes = sample_of(warm, 'epsilond_worker_deaths_total{cause="crashed"}')
-    problem(warm.post(BUSY, json={"seconds": 0, "way": "die"}), 500, "internal-error")
+    lost = warm.post(BUSY, json={"seconds": 0, "way": "die"})
+    problem(lost, 503, "unavailable")
+    assert int(lost.headers["retry-after"]) > 0
     assert warm.post(BUSY, json={"seconds": 0.01}).status_code == 200
     assert sample_of(warm, 'epsilond_worker_deaths_total{cause="crashed"}') == crashes + 2
 
