@@ -87,3 +87,40 @@ class BeyondBudget(NoCertificate):
     """The work, counted in cells or nodes before it starts, exceeds the fixed budget."""
 
     slug = "beyond-budget"
+
+
+# Refusals of a ledger ------------------------------------------------------------------------------------------------
+class LedgerExhausted(NoCertificate):
+    """What is left of the ledger does not suffice; `nearest` is the largest count and the smallest noise that do."""
+
+    slug = "ledger-exhausted"
+
+
+class NotInPlan(NoCertificate):
+    """The ledger's plan has no such mechanism, and none that is proved to lose as much or more."""
+
+    slug = "not-in-plan"
+
+
+class NotSealed(NoCertificate):
+    """The membership of the ledger's block is not fixed yet, so nothing may read it."""
+
+    slug = "not-sealed"
+
+
+class LedgerClosed(NoCertificate):
+    """The ledger was closed: nothing more is reserved."""
+
+    slug = "ledger-closed"
+
+
+class ReservationEnded(NoCertificate):
+    """The reservation was cancelled or has expired, or all of it was committed: nothing more may be released on it."""
+
+    slug = "reservation-expired"
+
+
+class BlockHasLedger(NoCertificate):
+    """The block has a ledger already, perhaps a closed one: a second would double the loss unseen."""
+
+    slug = "block-already-has-ledger"

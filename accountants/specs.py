@@ -303,6 +303,8 @@ class Repeated:
     outputs are seen.
     """
 
+    stepped: ClassVar[bool] = True
+    """A product of equal runs: it may be stopped between two, and a ledger keeps what was not run."""
     kind: Annotated[Literal["repeated"], KIND] = "repeated"
     times: Times
     mechanism: Annotated[Spec, MECHANISM]

@@ -2,8 +2,8 @@
 
 A slot that still holds μ² = R is the profile of G_√R, the Gaussian pair N(√R, 1) against N(0, 1). A mechanism with the
 dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere: that is the
-rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. The cost falls as R
-grows: one found at R holds at every larger R, and at no smaller one.
+rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. The cost falls as
+R grows: one found at R holds at every larger R, and at no smaller one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.curve import Profile
+    from epsilond.accountants.numerics.special import FloatArray
 
-Parts = "Sequence[tuple[Pair, int]]"
 LEAST_ETA = Decimal("1e-18")
 """The smallest η: amounts have 18 places."""
 _TOLERANCE = 1e-7
 """Of the search, relative to the cost; the answer is certified whatever the search finds."""
+_ROUGH = 1e-3
 _SHARE = 0.8
 """The search aims at this share of η at points, and leaves the rest to the chords between them."""
 _MOST_STEPS = 40
@@ -81,9 +82,7 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
         if cost >= remaining:
             return None
         trial.add(worst)
-        again = trial.search(at_least=found)
-        step = _TOLERANCE * 4.0**raised
-        found = max(found * (1.0 + step), again if again is not None else float_above(remaining))
+        found = max(found * (1.0 + _TOLERANCE * 4.0**raised), trial.again(found))
     right, _ = trial.certified(remaining)
     return Residue(remaining, remaining, eta) if right else None
 
@@ -115,33 +114,46 @@ class _Trial:
         near = epsilon * np.asarray([0.99, 1.0, 1.01])
         self._points = np.unique(np.concatenate([self._points, near]))
 
-    def search(self, at_least: float = 0.0) -> float | None:
+    def search(self) -> float | None:
         """The least cost for which the points show no more than a share of η; not certified. None if there is none.
 
-        At each point the logarithm of the left profile falls nearly straight in the cost: two costs tell where each
-        point would be met, and the largest of these is tried next, at the points that are near to deciding it.
+        First at a few points, then at more of them around the one that decides.
         """
         if float(np.max(self._gaps(self._whole))) > 0.0:
             return None
-        low, high = at_least, self._whole
-        before = min(max(self._guess(), low), 0.9 * self._whole)
-        gaps_before = self._gaps(before)
-        here = max(0.95 * before, 0.5 * (low + before))
+        first = self._met(min(self._guess(), 0.9 * self._whole), _ROUGH)
+        place = int(np.argmax(self._gaps(first)))
+        sides = self._points[max(place - 1, 0)], self._points[min(place + 1, self._points.size - 1)]
+        self._points = np.unique(np.concatenate([self._points, np.linspace(*sides, 10)]))
+        return self._met(first, _TOLERANCE)
+
+    def again(self, found: float) -> float:
+        """As `search`, from a cost that was too small."""
+        return self._met(found, _TOLERANCE)
+
+    def _met(self, start: float, tolerance: float) -> float:
+        """The cost at which the worst point is met.
+
+        At each point the logarithm of the left profile falls nearly straight in the cost: two costs tell where each
+        point would be met, and the largest of these is tried next.
+        """
+        low, high = 0.0, self._whole
+        before, gaps_before = start, self._gaps(start)
+        low, high = (before, high) if float(np.max(gaps_before)) > 0.0 else (low, before)
+        here = min(start * (1.0 + 100.0 * tolerance), 0.5 * (start + self._whole))
         for _ in range(_MOST_STEPS):
             gaps = self._gaps(here)
             worst = float(np.max(gaps))
-            low, high = (here, high) if worst > 0.0 else (low, min(high, here))
-            if high - low <= _TOLERANCE * high or (worst <= 0.0 and worst > -_TOLERANCE):
-                break
+            low, high = (max(low, here), high) if worst > 0.0 else (low, min(high, here))
             with np.errstate(invalid="ignore", divide="ignore"):
                 slope = (gaps - gaps_before) / (here - before)
                 met = np.where(slope < 0.0, here - gaps / slope, -math.inf)
             met = np.where(np.isfinite(met), met, -math.inf)
-            estimate = float(np.max(met)) * (1.0 + 0.4 * _TOLERANCE)
+            estimate = float(np.max(met)) * (1.0 + 0.4 * tolerance)
+            if high - low <= tolerance * high or (worst <= 0.0 and abs(estimate - here) <= tolerance * here):
+                break
             before, gaps_before = here, gaps
             here = estimate if low < estimate < high else 0.5 * (low + high)
-            if here == before:
-                break
         return high
 
     def _guess(self) -> float:

@@ -1,0 +1,34 @@
+"""What a job costs in each kind of slot: one file for a kind, and the table that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from epsilond.accountants.ledger.charges import concentrated, gaussian, pure, renyi
+
+if TYPE_CHECKING:
+    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.state import Charge, Slot, SlotKind
+
+CHARGES: Mapping[SlotKind, Callable[[Asked, Slot], Charge]] = {
+    "gdp": gaussian.charge,
+    "zcdp": concentrated.charge,
+    "rdp": renyi.charge,
+    "pure": pure.charge,
+}
+
+
+def charge(asked: Asked, slot: Slot) -> Charge:
+    """What a job costs in a slot, whether or not the slot has as much.
+
+    Raises:
+        ConditionViolated: no charge is proved for such a mechanism in such a slot.
+        LedgerExhausted: not even all of the slot pays for it.
+    """
+    return CHARGES[slot.kind](asked, slot)
+
+
+def parts_of(slot: Any) -> tuple[str, ...]:
+    """The names of a slot's parts."""
+    return tuple(slot.capacity)

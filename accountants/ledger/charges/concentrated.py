@@ -1,0 +1,41 @@
+"""Charges of a zero-concentrated slot: ρ of each run, added up."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.ledger.amounts import ZERO, Amount, float_below, up
+from epsilond.accountants.ledger.charges.gaussian import mu_squared
+from epsilond.accountants.ledger.state import Charge
+
+if TYPE_CHECKING:
+    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.state import Slot
+
+THEOREM = "epsilond.ledger-zcdp"
+
+
+def charge(asked: Asked, _: Slot) -> Charge:
+    """ρ of one run: μ²/2 of a Gaussian mechanism, ε²/2 of an (ε, δ) one, whose δ the job must name.
+
+    Raises:
+        ConditionViolated: the mechanism has no finite ε at that δ.
+    """
+    squared = mu_squared(asked)
+    delta = ZERO if asked.delta is None else asked.delta
+    if squared is not None:
+        each = {"rho": up(squared / 2), "delta": ZERO}
+    else:
+        epsilon = asked.one.epsilon(math.log(float_below(delta)) if delta > 0 else -math.inf).upper
+        if math.isinf(epsilon):
+            raise ConditionViolated(f"ρ is known of Gaussian and pure mechanisms; this one has no ε at δ = {delta:f}")
+        each = {"rho": _half_square(epsilon), "delta": delta}
+    return Charge(parts={part: amount * asked.count for part, amount in each.items()}, each=each, theorem=THEOREM)
+
+
+def _half_square(epsilon: float) -> Amount:
+    exact = Fraction(epsilon) ** 2 / 2
+    return up(Amount(-(-exact.numerator * 10**18 // exact.denominator)).scaleb(-18))

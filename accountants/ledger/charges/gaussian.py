@@ -1,0 +1,66 @@
+"""Charges of a Gaussian slot: μ² exactly for Gaussian mechanisms, the certified residue for anything else."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.errors import ConditionViolated, LedgerExhausted
+from epsilond.accountants.ledger.amounts import PLACES, ZERO, Amount, up
+from epsilond.accountants.ledger.residue import LEAST_ETA, least_cost
+from epsilond.accountants.ledger.state import Charge
+
+if TYPE_CHECKING:
+    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.state import Slot
+
+SHARE_OF_ETA = 16
+"""A job that does not say what it may take of η may take a sixteenth of the slot's."""
+_ROUNDING = Fraction(1) + Fraction(1, 2**50)
+EXACT = "dong-roth-su-2022.corollary-3-3"
+RESIDUE = "epsilond.ledger-residue"
+
+
+def charge(asked: Asked, slot: Slot) -> Charge:
+    """μ² and η of a job.
+
+    Raises:
+        ConditionViolated: no η is left for a job that is not Gaussian.
+        LedgerExhausted: not even all of μ² that is left pays for it.
+    """
+    each = mu_squared(asked)
+    if each is not None:
+        return Charge(
+            parts={"mu_squared": each * asked.count, "eta": ZERO}, each={"mu_squared": each, "eta": ZERO}, theorem=EXACT
+        )
+    eta = eta_of(asked, slot)
+    remaining = slot.left("mu_squared")
+    found = least_cost(asked.parts, remaining=remaining, eta=eta)
+    if found is None:
+        raise LedgerExhausted(f"not even all that is left, μ² = {remaining:f}, pays for the job at η = {eta:f}")
+    return Charge(parts={"mu_squared": found.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
+
+
+def mu_squared(asked: Asked) -> Amount | None:
+    """μ² of one run, rounded up, if it is exactly a Gaussian mechanism."""
+    mu = asked.one.gaussian_dp_mu
+    if mu is None:
+        return None
+    exact = (Fraction(mu) * _ROUNDING) ** 2
+    return up(Amount(-(-exact.numerator * 10**PLACES // exact.denominator)).scaleb(-PLACES))
+
+
+def eta_of(asked: Asked, slot: Slot) -> Amount:
+    """What the job may take of η: as asked, else a share of the slot's, and what is free of it if that is less.
+
+    Raises:
+        ConditionViolated: less than the smallest amount is free.
+    """
+    free = slot.free("eta")
+    share = up(slot.capacity["eta"] / SHARE_OF_ETA) if asked.eta is None else asked.eta
+    eta = min(share, free) if asked.eta is None else share
+    if eta < LEAST_ETA:
+        raise ConditionViolated(
+            "the slot has no η left: only Gaussian mechanisms, whose charge is exact, can be run in it"
+        )
+    return eta

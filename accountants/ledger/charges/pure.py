@@ -1,0 +1,31 @@
+"""Charges of a pure slot: ε and δ of each run, added up (basic composition, fully adaptive)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.ledger.amounts import ZERO, float_below, up
+from epsilond.accountants.ledger.state import Charge
+
+if TYPE_CHECKING:
+    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.state import Slot
+
+THEOREM = "epsilond.ledger-pure"
+
+
+def charge(asked: Asked, _: Slot) -> Charge:
+    """ε of one run at the δ that the job may take for each of its runs, none unless it says so.
+
+    Raises:
+        ConditionViolated: the mechanism has no finite ε at that δ.
+    """
+    delta = ZERO if asked.delta is None else asked.delta
+    log_delta = math.log(float_below(delta)) if delta > 0 else -math.inf
+    epsilon = asked.one.epsilon(log_delta).upper
+    if math.isinf(epsilon):
+        raise ConditionViolated(f"one run has no finite ε at δ = {delta:f}: a pure slot takes none such")
+    each = {"epsilon": up(epsilon), "delta": delta}
+    return Charge(parts={part: amount * asked.count for part, amount in each.items()}, each=each, theorem=THEOREM)

@@ -1,0 +1,53 @@
+"""Charges of a Rényi slot: at each of its orders the divergence of each run, added up."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.ledger.amounts import up
+from epsilond.accountants.ledger.state import Charge
+from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
+from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+
+if TYPE_CHECKING:
+    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.state import Slot
+
+THEOREM = "epsilond.ledger-renyi"
+_ROUNDING = 1.0 + 2.0**-49
+
+
+def charge(asked: Asked, slot: Slot) -> Charge:
+    """The divergence of one run at every order of the slot, in the worse of both orders of the neighbours.
+
+    Raises:
+        ConditionViolated: the mechanism's divergence is not known: it is neither Gaussian, nor a Poisson-sampled
+            Gaussian where a record is added or removed, nor pure.
+    """
+    each = {part: up(_divergence(asked, order)) for part, order in zip(slot.capacity, slot.orders, strict=True)}
+    return Charge(parts={part: amount * asked.count for part, amount in each.items()}, each=each, theorem=THEOREM)
+
+
+def _divergence(asked: Asked, order: float) -> float:
+    mu, law = asked.one.gaussian_dp_mu, asked.one.law
+    if mu is not None:
+        return 0.5 * order * mu * mu * _ROUNDING
+    if isinstance(law, SampledGaussianLaw) and law.direction != "replace":
+        noise_multiplier = math.nextafter(1.0 / law.shift, 0.0)
+        return sampled_gaussian_renyi(order=order, rate=law.rate, noise_multiplier=noise_multiplier).upper
+    epsilon = asked.one.epsilon(-math.inf).upper
+    if math.isinf(epsilon):
+        raise ConditionViolated("no Rényi divergence is known of this mechanism: use a Gaussian slot or the plan")
+    return _pure(order, epsilon)
+
+
+def _pure(order: float, epsilon: float) -> float:
+    """D_a of randomised response at ε, the largest of all ε-private mechanisms: log of p^a r^(1−a) + r^a p^(1−a)."""
+    log_p, log_r = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
+    first, second = order * log_p + (1.0 - order) * log_r, order * log_r + (1.0 - order) * log_p
+    larger = max(first, second)
+    log_moment = larger + math.log1p(math.exp(min(first, second) - larger))
+    slack = 64.0 * 2.0**-53 * (1.0 + order * (abs(log_p) + abs(log_r)))
+    return min((max(log_moment, 0.0) + slack) / (order - 1.0), epsilon * _ROUNDING)

@@ -1,0 +1,310 @@
+"""The moves of a ledger: each takes a state and gives the next one, or says why it may not be made.
+
+A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot, so that nobody else takes them. The
+move that the ledger's theorem speaks of is the commit, after which an output may be released; nothing that was
+committed ever returns. What a residue charge has paid for is a mechanism, never an amount: at the first commit the whole job is
+charged at the slot's value of that moment, and the runs that are left become an item of the plan (docs/ledger.md,
+"Protocol").
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from epsilond.accountants.errors import (
+    InvalidInput,
+    LedgerClosed,
+    LedgerExhausted,
+    NotInPlan,
+    NotSealed,
+    ReservationEnded,
+)
+from epsilond.accountants.ledger.amounts import ZERO, Amount
+from epsilond.accountants.ledger.charges import charge
+from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.exchange import dominated
+from epsilond.accountants.ledger.mixture import may_go_on
+from epsilond.accountants.ledger.residue import holds
+from epsilond.accountants.ledger.state import (
+    Amounts,
+    LedgerState,
+    PlanItem,
+    Reservation,
+    Slot,
+    SlotKind,
+    minus,
+    plus,
+    times,
+)
+from epsilond.accountants.ledger.stepped import steps_of
+from epsilond.accountants.theorem import ConditionResult
+
+
+def reserve(
+    state: LedgerState,
+    identifier: str,
+    *,
+    spec: Any | None = None,
+    item: str | None = None,
+    slot: SlotKind | None = None,
+    count: int | None = None,
+    eta: Amount | None = None,
+    delta: Amount | None = None,
+) -> LedgerState:
+    """Hold runs for somebody: of the plan's item, or of the item that has this very mechanism, or of a slot.
+
+    A job that can be stepped is reserved as so many steps: `count` of them, or all that the spec says. With an item and
+    a spec, the spec must be proved to lose no more, run by run, than the item's (docs/ledger.md, "Exchange").
+
+    Raises:
+        LedgerClosed, NotSealed: nothing is reserved at present.
+        NotInPlan: the plan has no such item, or the item's mechanism is not proved to lose as much.
+        LedgerExhausted: not as much is free; `condition` has both sides.
+        ConditionViolated: no charge is proved for this mechanism in this slot.
+        InvalidInput: the request contradicts itself.
+    """
+    _require_open(state)
+    if identifier in state.reservations:
+        raise InvalidInput.at("/id", "names a reservation that exists")
+    if item is not None and slot is not None:
+        raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
+    if slot is not None:
+        return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta)
+    chosen = _chosen(state, spec, item)
+    step, runs = (chosen.spec, 1) if spec is None else steps_of(spec)
+    wanted = _count(count, runs, step is spec)
+    if wanted > chosen.free:
+        raise LedgerExhausted(
+            f"the plan's item {chosen.name} has fewer runs left",
+            _sides("epsilond.ledger-plan", "the runs asked for are at most those left", wanted, chosen.free),
+            {"largest_count": float(chosen.free)},
+        )
+    from_credit = max(0, wanted - (chosen.free - chosen.credit))
+    kept = replace(chosen, reserved=chosen.reserved + wanted, credit=chosen.credit - from_credit)
+    made = Reservation(id=identifier, spec=step, count=wanted, item=chosen.name)
+    return state.with_item(kept).with_reservation(made)
+
+
+def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
+    """Commit runs of a reservation, all that are left unless `count` says fewer: then they may be released.
+
+    Raises:
+        ReservationEnded: it was cancelled or has expired, or fewer runs of it are left.
+        LedgerExhausted: since it was made, the slot has fallen so far that the job costs more than is free.
+    """
+    held = _held(state, identifier)
+    left = held.count - held.committed
+    wanted = left if count is None else count
+    if not 1 <= wanted <= left:
+        raise InvalidInput.at(
+            "/count", "is not a number of runs that the reservation still holds", allowed=f"1 to {left}"
+        )
+    if held.slot is not None and held.charge is not None and not held.charge.additive and held.item is None:
+        state = _charge_whole_job(state, held)
+        held = state.reservations[identifier]
+    if held.item is not None:
+        drawn = state.item(held.item)
+        assert drawn is not None
+        state = state.with_item(replace(drawn, reserved=drawn.reserved - wanted, committed=drawn.committed + wanted))
+    elif held.slot is not None and held.charge is not None:
+        state = state.with_slot(_moved(_slot(state, held.slot), times(held.charge.each, wanted)))
+    return state.with_reservation(replace(held, committed=held.committed + wanted, state="committed"))
+
+
+def release(state: LedgerState, identifier: str, how: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
+    """Give back what a reservation holds and has not committed; what was committed stays spent.
+
+    Runs of the plan return to it, as credit once some were committed. Charges that add up return to their slot. What a
+    residue charge has paid for and was not run stays as credit of that very mechanism, and never returns as an amount.
+
+    Raises:
+        ReservationEnded: it has ended before, or all of it was committed.
+    """
+    held = _held(state, identifier)
+    left = held.count - held.committed
+    if left == 0:
+        raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
+    if held.item is not None:
+        drawn = state.item(held.item)
+        assert drawn is not None
+        credit = drawn.credit + (left if held.committed else 0)
+        state = state.with_item(replace(drawn, reserved=drawn.reserved - left, credit=credit))
+    elif held.slot is not None and held.charge is not None:
+        back = times(held.charge.each, left) if held.charge.additive else held.charge.parts
+        slot = _slot(state, held.slot)
+        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, back)))
+    return state.with_reservation(replace(held, state=how))
+
+
+def seal(state: LedgerState) -> LedgerState:
+    """The membership of the ledger's block is fixed from now on."""
+    return replace(state, sealed=True)
+
+
+def close(state: LedgerState) -> LedgerState:
+    """Nothing more is reserved; what is held may still be committed."""
+    return replace(state, status="closed")
+
+
+def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
+    """Take committed runs back, as it is declared that nobody saw any output of them; the ledger is then conditional.
+
+    Runs of the plan, and of jobs whose residue was charged, return as credit; charges that add up return to their slot.
+
+    Raises:
+        InvalidInput: fewer runs were committed, or there is no such reservation.
+    """
+    held = state.reservations.get(identifier)
+    if held is None or not 1 <= count <= held.committed:
+        most = 0 if held is None else held.committed
+        raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=f"1 to {most}")
+    if held.item is not None:
+        drawn = state.item(held.item)
+        assert drawn is not None
+        state = state.with_item(replace(drawn, committed=drawn.committed - count, credit=drawn.credit + count))
+    elif held.slot is not None and held.charge is not None:
+        slot = _slot(state, held.slot)
+        state = state.with_slot(replace(slot, used=minus(slot.used, times(held.charge.each, count))))
+    kept = replace(held, committed=held.committed - count, count=held.count - count)
+    return replace(state.with_reservation(kept), conditional=True)
+
+
+def lower(state: LedgerState, kind: SlotKind, capacity: Amounts) -> LedgerState:
+    """Give up free capacity of a slot: it may fall, never rise.
+
+    Raises:
+        InvalidInput: a part would rise, or fall below what is used and reserved.
+    """
+    slot = _slot(state, kind)
+    for part, amount in capacity.items():
+        if part not in slot.capacity:
+            raise InvalidInput.at(f"/capacity/{part}", "is no part of the slot", allowed=", ".join(slot.capacity))
+        least = slot.used.get(part, ZERO) + slot.reserved.get(part, ZERO)
+        if not least <= amount <= slot.capacity[part]:
+            allowed = f"{least:f} to {slot.capacity[part]:f}"
+            raise InvalidInput.at(f"/capacity/{part}", "may only fall, to what is taken", allowed=allowed)
+    return state.with_slot(replace(slot, capacity={**slot.capacity, **capacity}))
+
+
+# What the moves above share -------------------------------------------------------------------------------------------
+def _reserve_of_slot(
+    state: LedgerState,
+    identifier: str,
+    kind: SlotKind,
+    spec: Any | None,
+    count: int | None,
+    eta: Amount | None,
+    delta: Amount | None,
+) -> LedgerState:
+    slot = state.slot(kind)
+    if slot is None:
+        allowed = ", ".join(one.kind for one in state.slots) or "none: the ledger has a plan only"
+        raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=allowed)
+    if spec is None:
+        raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
+    step, runs = steps_of(spec)
+    wanted = _count(count, runs, step is spec)
+    price = charge(Asked(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta), slot)
+    _require_free(slot, price.parts)
+    kept = replace(slot, reserved=plus(slot.reserved, price.parts))
+    made = Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price)
+    return state.with_slot(kept).with_reservation(made)
+
+
+def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
+    """The first commit of a residue charge: valid at what is left of the slot now, and for all runs of the job."""
+    assert held.slot is not None
+    assert held.charge is not None
+    slot = _slot(state, held.slot)
+    price = held.charge
+    remaining, eta = slot.left("mu_squared"), price.parts["eta"]
+    assert price.remaining is not None
+    if remaining < price.remaining:
+        asked = Asked(setting=state.setting, spec=held.spec, count=held.count, eta=eta)
+        if holds(asked.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
+            price = replace(price, remaining=remaining)
+        else:
+            freed = replace(slot, reserved=minus(slot.reserved, price.parts))
+            price = charge(asked, freed)
+            _require_free(freed, price.parts)
+            slot = replace(freed, reserved=plus(freed.reserved, price.parts))
+    slot = _moved(slot, price.parts)
+    name = f"job {held.id}"
+    job = PlanItem(name=name, spec=held.spec, planned=held.count, reserved=held.count, job=held.id)
+    return state.with_slot(slot).with_item(job).with_reservation(replace(held, charge=price, item=name))
+
+
+def _moved(slot: Slot, amounts: Amounts) -> Slot:
+    """From reserved to used."""
+    return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
+
+
+def _require_free(slot: Slot, parts: Amounts) -> None:
+    if slot.kind == "rdp" and len(slot.orders) > 1:
+        if not may_go_on(slot, parts):
+            raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")
+        return
+    for part, amount in parts.items():
+        if amount > slot.free(part):
+            raise LedgerExhausted(
+                f"less of {part} is free in the slot {slot.kind} than the job costs",
+                _sides("epsilond.ledger-slot", f"the cost in {part} is at most what is free", amount, slot.free(part)),
+            )
+
+
+def _chosen(state: LedgerState, spec: Any | None, name: str | None) -> PlanItem:
+    if name is None:
+        if spec is None:
+            raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
+        step, _ = steps_of(spec)
+        found = next((item for item in state.plan if item.spec == step and item.free), None) or next(
+            (item for item in state.plan if item.spec == step), None
+        )
+        if found is None:
+            kinds = " or ".join(slot.kind for slot in state.slots)
+            hint = f"; name the slot {kinds} to charge it there" if kinds else ""
+            raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
+        return found
+    item = state.item(name)
+    if item is None:
+        names = ", ".join(one.name for one in state.plan) or "none"
+        raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
+    if spec is not None and dominated(steps_of(spec)[0], item.spec) is None:
+        raise NotInPlan(
+            f"The mechanism is not proved to lose as little as the plan's item {name}: it takes the same sampling and"
+            " kind of noise, a rate that is no larger and noise that is no smaller."
+        )
+    return item
+
+
+def _count(count: int | None, runs: int, whole: bool) -> int:
+    """How many runs of a step: `runs` of a job that says so itself, times `count` of what cannot be stepped."""
+    wanted = runs if count is None else count
+    if wanted < 1 or (not whole and runs > 1 and wanted > runs):
+        raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")
+    return wanted
+
+
+def _held(state: LedgerState, identifier: str) -> Reservation:
+    held = state.reservations.get(identifier)
+    if held is None or held.state in ("cancelled", "expired"):
+        raise ReservationEnded("There is no such reservation any more: it was cancelled, has expired, or never was.")
+    return held
+
+
+def _slot(state: LedgerState, kind: SlotKind) -> Slot:
+    slot = state.slot(kind)
+    assert slot is not None
+    return slot
+
+
+def _require_open(state: LedgerState) -> None:
+    if state.status == "closed":
+        raise LedgerClosed("The ledger was closed: nothing more is reserved.")
+    if not state.sealed:
+        raise NotSealed("The membership of the block is not fixed: seal the ledger before anything reads the block.")
+
+
+def _sides(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
+    return ConditionResult(condition, text, False, float(lhs), float(rhs))  # type: ignore[arg-type]

@@ -1,0 +1,17 @@
+"""Jobs that consist of runs of one mechanism: they may be stopped between two, and what was not run stays.
+
+Early stopping is free for a product of equal step profiles (docs/ledger.md, "Stopping early"). Whether a kind is such a
+product is an attribute of the kind; a mechanism whose steps share noise or a random order is one indivisible run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def steps_of(spec: Any) -> tuple[Any, int]:
+    """One step of a job and how many there are: (the spec itself, 1) for what cannot be stepped."""
+    count = 1
+    while getattr(type(spec), "stepped", False):
+        spec, count = spec.mechanism, count * spec.times
+    return spec, count
