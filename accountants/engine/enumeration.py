@@ -25,10 +25,12 @@ from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.numerics.crossing import Guess, closest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.finite_law import FiniteLaw
 
@@ -58,6 +60,8 @@ class EnumeratedProfile:
     misplacement: float
     places: FloatArray
     log_below: FloatArray
+    log_masses: FloatArray
+    """Of the totals at `places`."""
 
     @property
     def log_infinite_mass(self) -> float:
@@ -114,6 +118,24 @@ class EnumeratedPair(Pair):
         return super().epsilon(log_delta) if upper is None or lower is None else Interval(lower, upper)
 
 
+def beside_gaussian(pair: Pair, mu: float) -> Pair:
+    """The product of an enumerated pair and N(μ, 1) against N(0, 1), μ > 0; both orders enclose δ at every ε ≥ 0."""
+
+    def order(profile: Profile) -> FiniteAndGaussianProfile:
+        assert isinstance(profile, EnumeratedProfile)
+        return FiniteAndGaussianProfile(
+            losses=profile.places,
+            log_masses=profile.log_masses,
+            log_infinite_mass=profile.log_infinite_mass + profile.log_error,
+            misplacement=profile.misplacement,
+            log_error=profile.log_error + profile.totals.mass_accuracy,
+            mu=mu,
+        )
+
+    forward = order(pair.forward)
+    return Pair(forward, forward if pair.symmetric else order(pair.backward))
+
+
 def unfolded(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
     """The parts of enumerated pairs in place of the pairs."""
     return [
@@ -168,6 +190,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     order = np.argsort(total, kind="stable")
     places = total[order]
     log_below = np.append(-np.inf, np.logaddexp.accumulate(log_mass[order]))
+    log_masses = log_mass[order]
     order = order[places > -max(1e-9, 8.0 * misplacement)]
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = joined_atoms([law.log_infinite for law, _ in laws], counts, direction=1)
@@ -175,7 +198,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     runs = 1.0 + math.log(float(counts.sum()))
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)
     totals = AtomicProfile(tuple(total[order].tolist()), tuple(log_mass[order].tolist()), log_infinite, accuracy)
-    return EnumeratedProfile(totals, error, misplacement, places, log_below)
+    return EnumeratedProfile(totals, error, misplacement, places, log_below, log_masses)
 
 
 def _kinds(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:

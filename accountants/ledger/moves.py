@@ -2,9 +2,9 @@
 
 A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot, so that nobody else takes them. The
 move that the ledger's theorem speaks of is the commit, after which an output may be released; nothing that was
-committed ever returns. What a residue charge has paid for is a mechanism, never an amount: at the first commit the whole job is
-charged at the slot's value of that moment, and the runs that are left become an item of the plan (docs/ledger.md,
-"Protocol").
+committed ever returns. What a residue charge has paid for is a mechanism, never an amount: at the first commit the
+whole job is charged at the slot's value of that moment, and the runs that are left become an item of the plan
+(docs/ledger.md, "Protocol").
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ def reserve(
 ) -> LedgerState:
     """Hold runs for somebody: of the plan's item, or of the item that has this very mechanism, or of a slot.
 
-    A job that can be stepped is reserved as so many steps: `count` of them, or all that the spec says. With an item and
-    a spec, the spec must be proved to lose no more, run by run, than the item's (docs/ledger.md, "Exchange").
+    A job that can be stepped is reserved as so many steps: `count` of them, or all that the spec says; of an item
+    alone, all that are left. With an item and a spec, the spec must be proved to lose no more, run by run, than the
+    item's (docs/ledger.md, "Exchange").
 
     Raises:
         LedgerClosed, NotSealed: nothing is reserved at present.
@@ -72,8 +73,8 @@ def reserve(
     if slot is not None:
         return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta)
     chosen = _chosen(state, spec, item)
-    step, runs = (chosen.spec, 1) if spec is None else steps_of(spec)
-    wanted = _count(count, runs, step is spec)
+    step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
+    wanted = _count(count, runs, spec is None or step is spec)
     if wanted > chosen.free:
         raise LedgerExhausted(
             f"the plan's item {chosen.name} has fewer runs left",
@@ -93,23 +94,23 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         ReservationEnded: it was cancelled or has expired, or fewer runs of it are left.
         LedgerExhausted: since it was made, the slot has fallen so far that the job costs more than is free.
     """
-    held = _held(state, identifier)
-    left = held.count - held.committed
+    found = _found(state, identifier)
+    left = found.count - found.committed
     wanted = left if count is None else count
     if not 1 <= wanted <= left:
         raise InvalidInput.at(
             "/count", "is not a number of runs that the reservation still holds", allowed=f"1 to {left}"
         )
-    if held.slot is not None and held.charge is not None and not held.charge.additive and held.item is None:
-        state = _charge_whole_job(state, held)
-        held = state.reservations[identifier]
-    if held.item is not None:
-        drawn = state.item(held.item)
+    if found.slot is not None and found.charge is not None and not found.charge.additive and found.item is None:
+        state = _charge_whole_job(state, found)
+        found = state.reservations[identifier]
+    if found.item is not None:
+        drawn = state.item(found.item)
         assert drawn is not None
         state = state.with_item(replace(drawn, reserved=drawn.reserved - wanted, committed=drawn.committed + wanted))
-    elif held.slot is not None and held.charge is not None:
-        state = state.with_slot(_moved(_slot(state, held.slot), times(held.charge.each, wanted)))
-    return state.with_reservation(replace(held, committed=held.committed + wanted, state="committed"))
+    elif found.slot is not None and found.charge is not None:
+        state = state.with_slot(_moved(_slot(state, found.slot), times(found.charge.each, wanted)))
+    return state.with_reservation(replace(found, committed=found.committed + wanted, state="committed"))
 
 
 def release(state: LedgerState, identifier: str, how: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
@@ -121,20 +122,20 @@ def release(state: LedgerState, identifier: str, how: Literal["cancelled", "expi
     Raises:
         ReservationEnded: it has ended before, or all of it was committed.
     """
-    held = _held(state, identifier)
-    left = held.count - held.committed
+    found = _found(state, identifier)
+    left = found.count - found.committed
     if left == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
-    if held.item is not None:
-        drawn = state.item(held.item)
+    if found.item is not None:
+        drawn = state.item(found.item)
         assert drawn is not None
-        credit = drawn.credit + (left if held.committed else 0)
+        credit = drawn.credit + (left if found.committed else 0)
         state = state.with_item(replace(drawn, reserved=drawn.reserved - left, credit=credit))
-    elif held.slot is not None and held.charge is not None:
-        back = times(held.charge.each, left) if held.charge.additive else held.charge.parts
-        slot = _slot(state, held.slot)
+    elif found.slot is not None and found.charge is not None:
+        back = times(found.charge.each, left) if found.charge.additive else found.charge.parts
+        slot = _slot(state, found.slot)
         state = state.with_slot(replace(slot, reserved=minus(slot.reserved, back)))
-    return state.with_reservation(replace(held, state=how))
+    return state.with_reservation(replace(found, state=how))
 
 
 def seal(state: LedgerState) -> LedgerState:
@@ -187,6 +188,24 @@ def lower(state: LedgerState, kind: SlotKind, capacity: Amounts) -> LedgerState:
     return state.with_slot(replace(slot, capacity={**slot.capacity, **capacity}))
 
 
+def held(state: LedgerState, made: Reservation, slot: Slot) -> LedgerState:
+    """The state in which a slot holds a charge for a reservation; whether the charge is right is the caller's to know.
+
+    Raises:
+        LedgerExhausted: not as much is free.
+    """
+    assert made.charge is not None
+    _require_free(slot, made.charge.parts)
+    kept = replace(slot, reserved=plus(slot.reserved, made.charge.parts))
+    return state.with_slot(kept).with_reservation(made)
+
+
+def unheld(slot: Slot, made: Reservation) -> Slot:
+    """The slot without what it holds for a reservation of which nothing was committed."""
+    assert made.charge is not None
+    return replace(slot, reserved=minus(slot.reserved, made.charge.parts))
+
+
 # What the moves above share -------------------------------------------------------------------------------------------
 def _reserve_of_slot(
     state: LedgerState,
@@ -206,10 +225,7 @@ def _reserve_of_slot(
     step, runs = steps_of(spec)
     wanted = _count(count, runs, step is spec)
     price = charge(Asked(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta), slot)
-    _require_free(slot, price.parts)
-    kept = replace(slot, reserved=plus(slot.reserved, price.parts))
-    made = Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price)
-    return state.with_slot(kept).with_reservation(made)
+    return held(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
 
 
 def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
@@ -286,7 +302,7 @@ def _count(count: int | None, runs: int, whole: bool) -> int:
     return wanted
 
 
-def _held(state: LedgerState, identifier: str) -> Reservation:
+def _found(state: LedgerState, identifier: str) -> Reservation:
     held = state.reservations.get(identifier)
     if held is None or held.state in ("cancelled", "expired"):
         raise ReservationEnded("There is no such reservation any more: it was cancelled, has expired, or never was.")

@@ -93,7 +93,7 @@ def _is_sought(slot: AskedSlot) -> bool:
     if isinstance(slot.capacity, str):
         return True
     first = "budget" if slot.kind == "rdp" else PARTS[slot.kind][0]
-    return slot.capacity.get(first, LARGEST) == LARGEST
+    return bool(slot.capacity.get(first, LARGEST) == LARGEST)
 
 
 def _slot(asked: AskedSlot, place: int, target: Target) -> Slot:

@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Pair
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.ledger.amounts import ZERO, Amount, float_above, float_below, root_above, root_below, up
+from epsilond.accountants.ledger.amounts import ZERO, Amount, float_below, root_above, root_below, up
 from epsilond.accountants.ledger.cells import excess
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.theorems.composition.rounds import composed_pair

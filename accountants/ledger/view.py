@@ -78,11 +78,12 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
 def in_words(state: LedgerState, name: str) -> str:
     """The promise in one sentence."""
     setting, target = state.setting, state.target
-    unit = {"record": "person's record", "client": "client's data"}.get(setting.unit, setting.unit)
-    delta = f"10^{target.log_delta / math.log(10.0):.4g}"
-    conditional = " as long as what was declared is so" if state.conditional else ""
+    unit = {"record": "one record", "client": "the data of one client"}[setting.unit]
+    change = "replacing" if setting.relation == "replace-one" else "leaving out"
+    factor, delta = f"{math.exp(min(target.epsilon, 700.0)):.4g}", f"10^{target.log_delta / math.log(10.0):.4g}"
+    conditional = ", as long as what its owner declared is so" if state.conditional else ""
     return (
-        f"Everything that is ever released through the ledger {name}, together, tells whoever sees it so little of any one"
-        f" {unit} that no odds change by more than a factor of e^{target.epsilon:g}, but for events of probability"
+        f"Whatever is released through the ledger {name}, all of it together: {change} {unit} multiplies the"
+        f" probability of anything that can be seen by at most {factor} (ε = {target.epsilon:g}), apart from an added"
         f" {delta}{conditional}."
     )

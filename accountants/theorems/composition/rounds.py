@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.curve import Curve, Pair, composed_plateau, with_plateau
-from epsilond.accountants.engine.enumeration import enumerated_pair, unfolded
+from epsilond.accountants.engine.enumeration import beside_gaussian, enumerated_pair, unfolded
 from epsilond.accountants.engine.exact import exact_pair
 from epsilond.accountants.engine.lattice.composition import Budget, compose
 from epsilond.accountants.errors import BeyondBudget
@@ -116,6 +116,8 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         joined.append((composed_concentrated(concentrated), 1))
     if not joined:
         return gaussian_pair(mu)
+    if mu > 0 and (pair := enumerated_pair(unfolded(joined))) is not None:
+        return beside_gaussian(pair, mu)
     if mu > 0:
         joined.append((gaussian_pair(mu), 1))
     if len(joined) == 1 and joined[0][1] == 1:

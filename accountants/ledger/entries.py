@@ -1,0 +1,127 @@
+"""What is written down of each move: texts and whole numbers only, so that one record has one canonical form.
+
+An entry says all that the next reader needs to make the same move again and to check what it was charged. Amounts are
+decimal strings, other numbers the shortest strings that give the same double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.ledger.amounts import Amount, shown
+from epsilond.accountants.ledger.invariant import Opening
+from epsilond.accountants.ledger.state import (
+    Charge,
+    Declared,
+    LedgerState,
+    PlanItem,
+    Reservation,
+    Slot,
+    Target,
+)
+
+Record = dict[str, Any]
+
+
+def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
+    """Of a ledger that was opened; `specs` has each plan item's mechanism as canonical JSON text."""
+    setting, declared = state.setting, state.declared
+    return {
+        "kind": "opened",
+        "relation": setting.relation,
+        "unit": setting.unit,
+        "observer": setting.observer,
+        "target": {"epsilon": repr(state.target.epsilon), "log_delta": repr(state.target.log_delta)},
+        "declared": {
+            "inputs": declared.inputs,
+            "sealed": declared.sealed,
+            "released_before": declared.released_before,
+        },
+        "plan": [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan],
+        "slots": [
+            {"kind": slot.kind, "capacity": amounts(slot.capacity), "weights": [repr(one) for one in slot.weights]}
+            for slot in state.slots
+        ],
+        "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
+    }
+
+
+def reserved(held: Reservation, spec: str) -> Record:
+    """Of a reservation, with what it holds."""
+    record: Record = {"kind": "reserved", "reservation": held.id, "spec": spec, "count": held.count}
+    if held.item is not None:
+        record["item"] = held.item
+    if held.slot is not None and held.charge is not None:
+        record |= {"slot": held.slot, "charge": charged(held.charge)}
+    return record
+
+
+def committed(held: Reservation, count: int) -> Record:
+    """Of a commit, after which `count` runs more may be released."""
+    record: Record = {"kind": "committed", "reservation": held.id, "count": count}
+    if held.charge is not None:
+        record["charge"] = charged(held.charge)
+    return record
+
+
+def ended(held: Reservation) -> Record:
+    """Of a reservation that was cancelled or has expired."""
+    return {"kind": held.state, "reservation": held.id, "count": held.count - held.committed}
+
+
+def voided(held: Reservation, count: int) -> Record:
+    """Of committed runs that were taken back on a declaration."""
+    return {"kind": "voided", "reservation": held.id, "count": count, "declared": "no-output-observed"}
+
+
+def charged(price: Charge) -> Record:
+    """A charge."""
+    record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
+    if price.each:
+        record["each"] = amounts(price.each)
+    if price.remaining is not None:
+        record["remaining"] = shown(price.remaining)
+    return record
+
+
+def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
+    """Amounts as decimal strings."""
+    return {part: shown(amount) for part, amount in parts.items()}
+
+
+def charge_of(record: Mapping[str, Any]) -> Charge:
+    """A charge as it was written."""
+    return Charge(
+        parts=_read(record["parts"]),
+        each=_read(record.get("each", {})),
+        remaining=Amount(record["remaining"]) if "remaining" in record else None,
+        theorem=record["theorem"],
+    )
+
+
+def state_of(record: Mapping[str, Any], specs: Mapping[str, Any]) -> LedgerState:
+    """A ledger as it was opened; `specs` has each plan item's mechanism."""
+    declared = record["declared"]
+    return LedgerState(
+        setting=Setting(relation=record["relation"], unit=record["unit"], observer=record["observer"]),
+        target=Target(epsilon=float(record["target"]["epsilon"]), log_delta=float(record["target"]["log_delta"])),
+        declared=Declared(**declared),
+        plan=tuple(
+            PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]
+        ),
+        slots=tuple(
+            Slot(
+                kind=slot["kind"],
+                capacity=_read(slot["capacity"]),
+                weights=tuple(float(one) for one in slot["weights"]),
+            )
+            for slot in record["slots"]
+        ),
+        sealed=declared["sealed"],
+    )
+
+
+def _read(parts: Mapping[str, str]) -> dict[str, Amount]:
+    return {part: Amount(amount) for part, amount in parts.items()}

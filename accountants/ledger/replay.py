@@ -1,0 +1,134 @@
+"""An auditor's reading of a ledger: every entry is made again, and every charge is certified again.
+
+Replaying does not search for charges: it checks that those that were written suffice, so that it needs neither the
+version that made them nor its luck in searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.charges import charge
+from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.entries import charge_of, state_of
+from epsilond.accountants.ledger.invariant import opening
+from epsilond.accountants.ledger.residue import holds
+from epsilond.accountants.ledger.state import Charge, LedgerState, Reservation, Slot, plus
+
+SpecReader = Callable[[str], Any]
+
+
+class DoesNotReplay(EpsilondError):
+    """An entry is no legal move from the state that the entries before it give."""
+
+
+def replayed(entries: Iterable[Mapping[str, Any]], read: SpecReader) -> LedgerState:
+    """The state that a ledger's entries give, each checked.
+
+    `read` turns the canonical JSON text of a mechanism into its spec.
+
+    Raises:
+        DoesNotReplay: at the first entry that no legal move gives; the message has its place and why.
+    """
+    state: LedgerState | None = None
+    for place, entry in enumerate(entries):
+        try:
+            state = applied(state, entry, read)
+        except (EpsilondError, ValueError, KeyError, TypeError, AssertionError) as error:
+            raise DoesNotReplay(f"entry {place}, {entry.get('kind')}: {error}") from error
+    if state is None:
+        raise DoesNotReplay("there are no entries")
+    return state
+
+
+def applied(state: LedgerState | None, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
+    """The state after one entry.
+
+    Raises:
+        DoesNotReplay: what was charged does not suffice, or the entry does not fit the state.
+        EpsilondError: the move may not be made.
+    """
+    kind = entry["kind"]
+    if kind == "opened":
+        _require(state is None, "a ledger is opened once")
+        specs = {item["name"]: read(item["spec"]) for item in entry["plan"]}
+        first = state_of(entry, specs)
+        opening(first)
+        return first
+    if state is None:
+        raise DoesNotReplay("the first entry must open the ledger")
+    if kind == "reserved":
+        return _reserved(state, entry, read)
+    if kind == "committed":
+        return _committed(state, entry)
+    if kind in ("cancelled", "expired"):
+        return moves.release(state, entry["reservation"], kind)
+    if kind == "voided":
+        return moves.void(state, entry["reservation"], entry["count"])
+    if kind == "sealed":
+        return moves.seal(state)
+    if kind == "closed":
+        return moves.close(state)
+    raise DoesNotReplay(f"{kind} is no kind of entry")
+
+
+def _reserved(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
+    spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
+    if "slot" not in entry:
+        return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)
+    slot = state.slot(entry["slot"])
+    _require(slot is not None, "the ledger has no such slot")
+    assert slot is not None
+    price = charge_of(entry["charge"])
+    _require_enough(state, spec, count, slot, price)
+    held = Reservation(id=identifier, spec=spec, count=count, slot=slot.kind, charge=price)
+    return moves.held(state, held, slot)
+
+
+def _committed(state: LedgerState, entry: Mapping[str, Any]) -> LedgerState:
+    held = state.reservations[entry["reservation"]]
+    if held.slot is not None and held.item is None and held.charge is not None and not held.charge.additive:
+        slot = state.slot(held.slot)
+        assert slot is not None
+        price = charge_of(entry["charge"])
+        _require(price.remaining is not None and price.remaining <= slot.left("mu_squared"), "the charge is stale")
+        _require_enough(state, held.spec, held.count, slot, price)
+        freed = moves.unheld(slot, held)
+        state = moves.held(state.with_slot(freed), replace(held, charge=price), freed)
+    return moves.commit(state, entry["reservation"], entry["count"])
+
+
+def _require_enough(state: LedgerState, spec: Any, count: int, slot: Slot, price: Charge) -> None:
+    asked = Asked(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
+    if price.remaining is not None:
+        cost, eta = price.parts["mu_squared"], price.parts["eta"]
+        enough = holds(asked.parts, remaining=price.remaining, cost=cost, eta=eta)
+        _require(enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
+        return
+    computed = charge(asked, slot)
+    _require(computed.additive and set(price.each) == set(computed.each), "the charge has other parts than its slot")
+    for part, amount in computed.each.items():
+        _require(price.each[part] >= amount, f"{part} = {price.each[part]:f} is less than a run costs, {amount:f}")
+    _require(price.parts == {part: amount * count for part, amount in price.each.items()}, "the sums are wrong")
+
+
+def _require(holds_so: bool, otherwise: str) -> None:
+    if not holds_so:
+        raise DoesNotReplay(otherwise)
+
+
+def balances(state: LedgerState) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """What every slot has used and holds, and every item of the plan: to be compared with what a database says."""
+    return {
+        "slots": {
+            slot.kind: {"used": plus(slot.used, {}), "reserved": plus(slot.reserved, {})} for slot in state.slots
+        },
+        "plan": {
+            item.name: {"reserved": item.reserved, "committed": item.committed, "credit": item.credit}
+            for item in state.plan
+        },
+    }

@@ -1,0 +1,97 @@
+"""Finitely many losses beside one Gaussian mechanism: a weighted sum of the Gaussian's own profile, shifted.
+
+If the loss of one part takes the values l_i with masses p_i under its first law, and the other part is N(μ, 1) against
+N(0, 1), then with E(x) the Gaussian's profile at any real x
+
+    δ(ε) = Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E(−x) for x < 0,
+
+sums of positive terms, so that nothing cancels; the tails are likewise sums of normal tails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp
+
+from epsilond.accountants.curve import Enclosure, Tails
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+_MOST_AT_ONCE = 2**18
+"""Values of one pass: two megabytes an array."""
+_TAIL_UNITS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteAndGaussianProfile:
+    """One order of the product.
+
+    Attributes:
+        losses: the values of the finite part, each within `misplacement`.
+        log_masses: log p_i, each within `log_error`.
+        log_infinite_mass: log P of an infinite loss, an upper bound.
+        mu: μ of the Gaussian part, positive.
+    """
+
+    losses: FloatArray
+    log_masses: FloatArray
+    log_infinite_mass: float
+    misplacement: float
+    log_error: float
+    mu: float
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Sums of positive terms, their masses' errors, and what raising the losses does to the second law's."""
+        return self.log_error + 2.0 * self.misplacement + (4 * self.losses.size + _TAIL_UNITS) * UNIT_ROUNDOFF
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclosure of log δ, read where the misplacement makes it smaller and larger."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        slack = self.misplacement + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
+        gaussian = gaussian_pair(self.mu).forward
+        lower = self._summed(at + slack, lambda x: _anywhere(gaussian, x).lower)
+        upper = self._summed(at - slack, lambda x: _anywhere(gaussian, x).upper)
+        rounding = self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)
+        ends = np.logaddexp(upper, self.log_infinite_mass) + rounding * (1.0 + np.abs(upper))
+        return Enclosure(lower - rounding * (1.0 + np.abs(lower)), np.minimum(ends, 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Of the law whose losses are all raised by the misplacement, which dominates."""
+        at = np.asarray(epsilon, dtype=np.float64) - self.misplacement
+        first = self._summed(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
+        second = self._summed(at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses)
+        return Tails(np.minimum(np.logaddexp(first, self.log_infinite_mass), 0.0), np.minimum(second, 0.0))
+
+    def _summed(
+        self, at: FloatArray, value: Callable[[FloatArray], FloatArray], weights: FloatArray | None = None
+    ) -> FloatArray:
+        """log Σ e^{w_i + value(x − l_i)} at every x, a few of them at a time."""
+        log_weights = self.log_masses if weights is None else weights
+        flat = np.atleast_1d(at).ravel()
+        rows = max(1, _MOST_AT_ONCE // self.losses.size)
+        found = [
+            logsumexp(value(part[:, None] - self.losses) + log_weights, axis=1)
+            for part in (flat[start : start + rows] for start in range(0, flat.size, rows))
+        ]
+        return np.asarray(np.concatenate(found).reshape(np.shape(at)))
+
+
+def _anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
+    """The profile of a symmetric pair at any real ε."""
+    found = gaussian.log_delta(np.abs(at))
+    below = np.minimum(at, 0.0)
+    with np.errstate(divide="ignore"):
+        beside = np.log(-np.expm1(below))
+    ends = [np.where(at < 0.0, np.logaddexp(beside, below + end), end) for end in (found.lower, found.upper)]
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + np.abs(ends[1]))
+    return Enclosure(ends[0] - slack, np.minimum(ends[1] + slack, 0.0))
