@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from sqlalchemy import ColumnElement, Connection, Double, Engine, cast, func, literal
 from sqlalchemy.exc import SQLAlchemyError
 
-from epsilond.app.store.database.file import Watched
-from epsilond.app.store.faults import StoreFault, said
+from epsilond.storage.faults import StoreFault, said
+from epsilond.storage.file import Watched
 
 
 class Database:
