@@ -46,6 +46,7 @@ UNIQUE: Final = {
     "ledger_items": (("ledger", "position"), ("ledger", "name")),
     "ledger_reservations": (("id",),),
     "ledger_holdings": (("reservation", "ledger"),),
+    "ledger_entries": (("seq",), ("digest",)),
     "ledger_nodes": (("level", "place"),),
     "ledger_keys": (("tenant", "key"),),
     "ledger_counter": (("id",),),
