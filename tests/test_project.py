@@ -16,7 +16,7 @@ import epsilond
 from epsilond.accountants import ENGINE_VERSION
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("app", "witness", "accountants", "calibrators", "simulators")
+PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "simulators", "storage")
 """The folders at the top to which src/epsilond has links."""
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]

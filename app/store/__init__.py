@@ -1,11 +1,11 @@
 """Where jobs are kept: tables, migrations, leases."""
 
-from epsilond.app.store.faults import StoreFault as StoreFault
-from epsilond.app.store.faults import StoreLocked as StoreLocked
-from epsilond.app.store.faults import StoreUnavailable as StoreUnavailable
 from epsilond.app.store.jobs import Store as Store
 from epsilond.app.store.record import Beat as Beat
 from epsilond.app.store.record import End as End
 from epsilond.app.store.record import Progress as Progress
 from epsilond.app.store.record import Record as Record
 from epsilond.app.store.record import State as State
+from epsilond.storage.faults import StoreFault as StoreFault
+from epsilond.storage.faults import StoreLocked as StoreLocked
+from epsilond.storage.faults import StoreUnavailable as StoreUnavailable

@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import delete, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from epsilond.app.store.database.transactions import Database
-from epsilond.app.store.faults import StoreFault
 from epsilond.app.store.reading import Reading, keyed, one
 from epsilond.app.store.record import NAMES, Record
 from epsilond.app.store.tables import JOBS
 from epsilond.app.store.ticks import ticks
+from epsilond.storage.faults import StoreFault
+from epsilond.storage.transactions import Database
 
 GIVEN = tuple(name for name in NAMES if name not in ("sequence", "size", "queued_tick", "ended_tick", "lease_until"))
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.store.adding import Adding
-from epsilond.app.store.faults import shown
 from epsilond.app.store.opening import opened, url_of
 from epsilond.app.store.retention import Retention
+from epsilond.storage.faults import shown
 
 
 class Store(Adding, Retention):

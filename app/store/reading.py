@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, func, select
 
-from epsilond.app.store.database.transactions import Database
 from epsilond.app.store.record import LARGE, NAMES, UNFINISHED, Record, State
 from epsilond.app.store.tables import JOBS
+from epsilond.storage.transactions import Database
 
 ALL = tuple(JOBS.c[name] for name in NAMES)
 SMALL = tuple(JOBS.c[name] for name in NAMES if name not in LARGE)

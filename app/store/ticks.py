@@ -6,8 +6,8 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, case, select, update
 
-from epsilond.app.store.database.transactions import Database
 from epsilond.app.store.tables import TICKS
+from epsilond.storage.transactions import Database
 
 DAY: Final = 86_400.0
 MOST_STEP: Final = 3600.0

@@ -1,11 +1,7 @@
-"""What alembic runs for every migration: on the connection, and in the transaction, that `migrating.py` hands over."""
+"""What alembic runs for every migration of the jobs."""
 
 from __future__ import annotations
 
-from alembic import context
+from epsilond.storage.migrating import run
 
-from epsilond.app.store.tables import TABLES
-
-context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES, transactional_ddl=True)
-with context.begin_transaction():
-    context.run_migrations()
+run()

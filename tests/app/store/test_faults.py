@@ -12,7 +12,7 @@ import pytest
 
 from epsilond.app.settings import Settings
 from epsilond.app.store import End, Progress, Store, StoreFault, StoreUnavailable
-from epsilond.app.store.database import shared
+from epsilond.storage import shared
 from tests.app.store.samples import EXHAUSTED, LEASE, done, one, queued, record, running, states
 
 SECRET = b"secret-31337"

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import StaticPool
 
-from epsilond.app.store.database.file import MEMORY
+from epsilond.storage.file import MEMORY
 
 
 def engine_of(url: URL) -> Engine:
@@ -20,6 +20,7 @@ def engine_of(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def durable(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions are begun below: the driver would leave tables out of them
+        connection.execute("PRAGMA foreign_keys=ON")
         if not in_memory:
             for pragma in ("journal_mode=WAL", "synchronous=FULL"):
                 connection.execute(f"PRAGMA {pragma}")

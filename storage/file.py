@@ -1,4 +1,4 @@
-"""The SQLite file that jobs are kept in: its name, its lock, and whether it is still the one that was opened."""
+"""The SQLite file of a database: its name, its lock, and whether it is still the one that was opened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy.engine import URL
 
-from epsilond.app.store.faults import StoreFault
+from epsilond.storage.faults import StoreFault
 
 MEMORY = (None, "", ":memory:")
 

@@ -47,6 +47,7 @@ def engine_of(url: URL) -> Engine:
             **chosen,
             "prepare_threshold": None,
         },  # a pooler between us may give each transaction another server
+        isolation_level="READ COMMITTED",  # a row that was waited for is read as it is then
         hide_parameters=True,
         pool_size=CONNECTIONS,
         pool_timeout=SECONDS,

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 
 from sqlalchemy import ColumnElement, Connection, Double, Engine, cast, func, literal
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 
-from epsilond.app.store.database.file import Watched
-from epsilond.app.store.faults import StoreFault, said
+from epsilond.storage.faults import StoreFault, said
+from epsilond.storage.file import Watched
 
 
 class Database:
@@ -86,4 +86,6 @@ def _in_words() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
+        if isinstance(error, StatementError) and not isinstance(error, DBAPIError) and error.orig is not None:
+            raise error.orig from None  # a value that its column refuses never came to the database
         raise StoreFault(said(error)) from None

@@ -1,1 +1,0 @@
-"""The databases that a store stands on: an SQLite file or memory, and PostgreSQL."""

@@ -1,0 +1,64 @@
+"""The log's entries as rows: numbered from 0 without gaps, and never changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, insert, select, update
+
+from epsilond.ledgers.storage.records import EntryRow
+from epsilond.ledgers.storage.tables import COUNTER, ENTRIES
+
+_COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
+
+
+def take(connection: Connection, count: int) -> int:
+    """The number of the next entry, and with it this many; whoever else wants one waits until the transaction ends.
+
+    Take it last: after every ledger is locked, and everything else is written. If the transaction is rolled back, the
+    numbers are free again.
+
+    Raises:
+        ValueError: none are asked for.
+    """
+    if count < 1:
+        raise ValueError("at least one entry is taken")
+    more = update(COUNTER).values(size=COUNTER.c.size + count).returning(COUNTER.c.size)
+    size: int = connection.execute(more).scalar_one()
+    return size - count
+
+
+def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
+    """Keep entries under the numbers that were taken in this transaction.
+
+    Raises:
+        IntegrityError: their numbers are not the next ones; the transaction is of no more use.
+    """
+    connection.execute(insert(ENTRIES), [{**vars(entry), "digest": digest(entry.leaf)} for entry in entries])
+
+
+def digest(leaf: bytes) -> bytes:
+    """What tells entries apart: SHA-256 of 0x00 and the leaf, its hash in the tree (RFC 9162, section 2.1.1)."""
+    return hashlib.sha256(b"\x00" + leaf).digest()
+
+
+def size(connection: Connection) -> int:
+    """How many entries there are."""
+    found: int = connection.execute(select(COUNTER.c.size)).scalar_one()
+    return found
+
+
+def get(connection: Connection, seq: int) -> EntryRow | None:
+    """The entry of this number, if there is one."""
+    row = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq == seq)).mappings().one_or_none()
+    return None if row is None else EntryRow(**row)
+
+
+def page(connection: Connection, *, start: int = 0, limit: int, ledger: str | None = None) -> list[EntryRow]:
+    """Entries from the one with the number `start`, in their order: of one ledger, or of the whole log."""
+    wanted = select(*_COLUMNS).where(ENTRIES.c.seq >= start)
+    if ledger is not None:
+        wanted = wanted.where(ENTRIES.c.ledger == ledger)
+    rows = connection.execute(wanted.order_by(ENTRIES.c.seq).limit(limit)).mappings()
+    return [EntryRow(**row) for row in rows]

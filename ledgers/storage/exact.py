@@ -1,0 +1,59 @@
+"""A column of exact decimals, which both databases compare as numbers.
+
+SQLite has no decimals: it would keep a float. There an amount is text of fixed width, padded with zeros, of which
+comparison by characters is comparison by value, so that its CHECK constraints mean what PostgreSQL's do.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy import Dialect, Numeric, String
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+PLACES: Final = 18
+LARGEST: Final = Decimal(10) ** 18
+"""No amount reaches it."""
+WIDTH: Final = 2 * PLACES + 1
+"""Characters of an amount in SQLite: 18 digits, the point, 18 digits."""
+
+
+class ExactDecimal(TypeDecorator[Decimal]):
+    """An amount: a decimal of at least 0 and below 10^18, with at most 18 decimal places, kept without rounding."""
+
+    impl = String(WIDTH)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """NUMERIC(38, 18) in PostgreSQL, text in SQLite."""
+        return dialect.type_descriptor(Numeric(38, PLACES) if dialect.name == "postgresql" else String(WIDTH))
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
+        """An amount as the database takes it.
+
+        Raises:
+            ValueError: it is no amount; a database would round it, or keep what compares wrongly.
+        """
+        if value is None:
+            return None
+        text = written(value)
+        return Decimal(text) if dialect.name == "postgresql" else text
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:  # noqa: ARG002 (of the base class)
+        """The amount that was kept, with 18 decimal places."""
+        return None if value is None else Decimal(value)
+
+
+def written(value: Decimal) -> str:
+    """An amount as text of fixed width, whose order by characters is the order of the amounts.
+
+    Raises:
+        ValueError: it is not a decimal of at least 0, below 10^18, with at most 18 decimal places.
+    """
+    if not value.is_finite() or value.is_signed() or value >= LARGEST:
+        raise ValueError("an amount is a decimal of at least 0 and below 10^18")
+    text = f"{value:0{WIDTH}.{PLACES}f}"
+    if Decimal(text) != value:
+        raise ValueError(f"an amount has at most {PLACES} decimal places")
+    return text

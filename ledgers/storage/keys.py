@@ -1,0 +1,31 @@
+"""Idempotency keys as rows, kept for ever: a ledger that forgets a key debits a retry twice."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, insert, select
+
+from epsilond.ledgers.storage.records import KeptAnswer
+from epsilond.ledgers.storage.tables import KEYS
+from epsilond.ledgers.storage.transactions import Again, inserted
+
+_COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
+
+
+def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
+    """What was answered under a tenant's key, if anything was; compare its fingerprint with the request's.
+
+    Ask once more when the ledgers are locked: an equal request may have come first.
+    """
+    wanted = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
+    row = connection.execute(wanted).mappings().one_or_none()
+    return None if row is None else KeptAnswer(**row)
+
+
+def keep(connection: Connection, answer: KeptAnswer) -> None:
+    """Keep an answer in the transaction of what it tells of. Call it with the counter of entries taken.
+
+    Raises:
+        Again: the key was taken in between; the next try finds its answer.
+    """
+    if not inserted(connection, insert(KEYS).values(vars(answer))):
+        raise Again(answer.key)

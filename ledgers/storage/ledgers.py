@@ -1,0 +1,149 @@
+"""Ledgers as rows: added, loaded whole, and brought from one state to the next by what differs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sqlalchemy import Connection, Update, insert, select, tuple_, update
+
+from epsilond.ledgers.storage.records import ItemRow, LedgerRow, PartRow
+from epsilond.ledgers.storage.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
+from epsilond.ledgers.storage.transactions import Again, Unknown, inserted
+
+_OWN = ("id", "tenant", "dataset", "block", "name", "record", "created", "status", "sealed", "conditional", "version")
+_FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
+_COUNTS = ("planned", "reserved", "committed", "credit")
+_AMOUNTS = ("capacity", "used", "held")
+
+
+class BlockTaken(Exception):
+    """This tenant has a ledger for this block of this dataset, open or closed; its text is that ledger's id."""
+
+
+def add(connection: Connection, ledger: LedgerRow) -> None:
+    """Keep a new ledger, at version 0. Call it before the counter of entries is taken.
+
+    Raises:
+        BlockTaken: the block has one; a closed one is not replaced.
+        ValueError: it has another version than 0.
+    """
+    if ledger.version != 0:
+        raise ValueError("a new ledger has version 0")
+    if not inserted(connection, insert(LEDGERS).values({name: getattr(ledger, name) for name in _OWN})):
+        raise BlockTaken(of_block(connection, ledger.tenant, ledger.dataset, ledger.block) or ledger.id)
+    for position, part in enumerate(ledger.parts):
+        connection.execute(insert(SLOTS).values(ledger=ledger.id, position=position, **vars(part)))
+    for position, item in enumerate(ledger.items):
+        connection.execute(insert(ITEMS).values(ledger=ledger.id, position=position, **vars(item)))
+
+
+def load(connection: Connection, *identifiers: str) -> dict[str, LedgerRow]:
+    """These ledgers, whole.
+
+    Outside `looking` and `moving` the rows of one may be of two moments: the version is read first, so that a move that
+    compares it finds out.
+
+    Raises:
+        Unknown: there is no such ledger.
+    """
+    own = select(*(LEDGERS.c[name] for name in _OWN)).where(LEDGERS.c.id.in_(identifiers))
+    found = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
+    for identifier in identifiers:
+        if identifier not in found:
+            raise Unknown(identifier)
+    parts = defaultdict[str, list[PartRow]](list)
+    for row in connection.execute(
+        select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
+    ).mappings():
+        parts[row["ledger"]].append(PartRow(**{name: row[name] for name in PartRow.__dataclass_fields__}))
+    items = defaultdict[str, list[ItemRow]](list)
+    for row in connection.execute(
+        select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
+    ).mappings():
+        items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
+    committed = select(HOLDINGS.c.ledger).where(HOLDINGS.c.ledger.in_(identifiers), HOLDINGS.c.committed > 0)
+    released = set(connection.execute(committed.distinct()).scalars())
+    return {
+        identifier: replace(
+            found[identifier],
+            parts=tuple(parts[identifier]),
+            items=tuple(items[identifier]),
+            released=identifier in released,
+        )
+        for identifier in identifiers
+    }
+
+
+def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
+    """Write what differs, and add one to the version; answers the ledger as it is then.
+
+    `before` is what was loaded at the version that is locked. Each row is changed only from what `before` says it is,
+    so that a writer who did not lock changes nothing.
+
+    Raises:
+        Again: a row is not what `before` says.
+        ValueError: what never changes differs, or a slot or an item is gone.
+        IntegrityError: a constraint refuses; the transaction is of no more use.
+    """
+    if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
+        raise ValueError("what a ledger was opened with never changes, and its version only here")
+    own = update(LEDGERS).where(LEDGERS.c.id == before.id, LEDGERS.c.version == before.version)
+    own = own.values(
+        version=before.version + 1, status=after.status, sealed=after.sealed, conditional=after.conditional
+    )
+    _change(connection, own, before.id)
+    _write_parts(connection, before, after)
+    _write_items(connection, before, after)
+    return replace(after, version=before.version + 1)
+
+
+def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
+    """The id of the ledger of a block, if it has one."""
+    wanted = (LEDGERS.c.tenant == tenant) & (LEDGERS.c.dataset == dataset) & (LEDGERS.c.block == block)
+    return connection.execute(select(LEDGERS.c.id).where(wanted)).scalar_one_or_none()
+
+
+def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
+    """A tenant's ledgers in the order in which they were opened, from the one after `after`."""
+    wanted = select(LEDGERS.c.id).where(LEDGERS.c.tenant == tenant)
+    if after is not None:
+        wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
+    found = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
+    return list(load(connection, *found).values())
+
+
+def _write_parts(connection: Connection, before: LedgerRow, after: LedgerRow) -> None:
+    kept = {(part.kind, part.part): part for part in before.parts}
+    if [*kept] != [(part.kind, part.part) for part in after.parts]:
+        raise ValueError("the parts of a ledger's slots are those it was opened with")
+    for part in after.parts:
+        was = kept[part.kind, part.part]
+        if part != was:
+            same = SLOTS.c.ledger == before.id, SLOTS.c.kind == part.kind, SLOTS.c.part == part.part
+            unchanged = (SLOTS.c[name] == getattr(was, name) for name in _AMOUNTS)
+            amounts = {name: getattr(part, name) for name in _AMOUNTS}
+            _change(connection, update(SLOTS).where(*same, *unchanged).values(amounts), before.id)
+
+
+def _write_items(connection: Connection, before: LedgerRow, after: LedgerRow) -> None:
+    if _names(before.items) != _names(after.items[: len(before.items)]):
+        raise ValueError("the items of a ledger's plan stay, and new ones come after them")
+    for was, item in zip(before.items, after.items, strict=False):
+        if item != was:
+            same = ITEMS.c.ledger == before.id, ITEMS.c.name == item.name
+            unchanged = (ITEMS.c[name] == getattr(was, name) for name in _COUNTS)
+            counts = {name: getattr(item, name) for name in _COUNTS}
+            _change(connection, update(ITEMS).where(*same, *unchanged).values(counts), before.id)
+    for position, item in enumerate(after.items[len(before.items) :], start=len(before.items)):
+        connection.execute(insert(ITEMS).values(ledger=before.id, position=position, **vars(item)))
+
+
+def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
+    return [(item.name, item.spec, item.job) for item in items]
+
+
+def _change(connection: Connection, change: Update, ledger: str) -> None:
+    if connection.execute(change).rowcount != 1:
+        raise Again(ledger)

@@ -1,0 +1,1 @@
+"""How the ledgers' tables of an earlier version become this one's: alembic's revisions, run when books are opened."""

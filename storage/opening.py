@@ -1,0 +1,62 @@
+"""A database is found, locked, opened, and its tables are brought to this version."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from epsilond.storage import embedded, shared
+from epsilond.storage.faults import StoreLocked, StoreUnavailable, scrubbed, shown
+from epsilond.storage.file import Watched, file_of, locked
+from epsilond.storage.migrating import Chain, migrate
+from epsilond.storage.transactions import Database
+
+
+def opened(url: URL, chains: Sequence[Chain], *, name: str, what: str) -> Database:
+    """The database of a URL with the tables of these chains, made if it is not there.
+
+    `name` is the setting that the URL comes from, and `what` is kept in it, in the plural; both stand in the errors.
+
+    Raises:
+        StoreLocked: another service has its file.
+        StoreUnavailable: it cannot be read or written.
+    """
+    try:
+        return _database(url, chains)
+    except BlockingIOError:
+        raise StoreLocked(f"{name}: another service keeps its {what} in {shown(url)}") from None
+    except (OSError, SQLAlchemyError, ImportError) as error:
+        reason = getattr(error, "strerror", None) or (error.orig if isinstance(error, DBAPIError) else error)
+        raise StoreUnavailable(f"{name}: {what} cannot be kept in {shown(url)}: {scrubbed(reason, url)}") from None
+
+
+def _database(url: URL, chains: Sequence[Chain]) -> Database:
+    with ExitStack() as undo:
+        kind = url.get_backend_name()
+        path = None
+        if kind == "sqlite":
+            path = file_of(url)
+            if path is not None:
+                url = url.set(database=str(path))
+                undo.enter_context(locked(path))
+            engine = embedded.engine_of(url)
+        elif kind in ("postgresql", "postgres"):
+            engine = shared.engine_of(url)
+        else:
+            raise OSError(errno.EINVAL, "a store is an SQLite file or a PostgreSQL database")
+        undo.callback(engine.dispose)
+        writer = engine.execution_options(writes=True)
+        for chain in chains:
+            with writer.begin() as connection:
+                migrate(connection, chain)
+        if path is not None:  # as long as one connection is open, the journal is the same file
+            undo.enter_context(engine.connect())
+        with writer.begin() as connection:  # one that is only readable is found out here
+            for chain in chains:
+                connection.execute(chain.probe)
+        watched = None if path is None else Watched(path)
+        return Database(engine, undo.pop_all(), watched)

@@ -1,0 +1,77 @@
+"""Ledgers have a database of their own or stand beside the jobs, and the tables are those that are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import inspect, text
+
+from epsilond.app.settings import Settings
+from epsilond.app.store.opening import opened as opened_jobs
+from epsilond.ledgers.storage import entries
+from epsilond.ledgers.storage.opening import CHAIN, added, opened
+from epsilond.ledgers.storage.tables import TABLES
+from epsilond.ledgers.storage.transactions import looking
+from epsilond.storage.faults import StoreLocked, StoreUnavailable
+from tests.ledgers.storage.samples import kept, ledger, loaded, spend
+
+
+def test_the_tables_are_those_that_are_asked(database):
+    with database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": CHAIN.version_table})
+        assert compare_metadata(context, TABLES) == []
+
+
+def test_what_was_kept_is_there_when_it_is_opened_again(place):
+    first = opened(place)
+    kept(first, ledger())
+    spend(first, "a")
+    before = loaded(first)
+    first.close()
+    again = opened(place)
+    assert loaded(again) == before
+    with looking(again) as connection:
+        assert entries.size(connection) == 2
+    again.close()
+
+
+def test_ledgers_stand_beside_jobs(place):
+    settings = Settings(store_url=place) if "://" in place else Settings(store_path=place)
+    for _ in range(2):  # the second time everything is there
+        database = added(opened_jobs(settings))
+        with database.reading() as connection:
+            names = set(inspect(connection).get_table_names())
+        assert {"jobs", "ticks", "alembic_version", "ledger_version", *TABLES.tables} <= names
+        database.close()
+
+
+def test_tables_of_a_later_version_are_left_alone(place):
+    database = opened(place)
+    with database.writing() as connection:
+        connection.execute(text("UPDATE ledger_version SET version_num = '9999'"))
+    with pytest.raises(StoreUnavailable, match=r"later version of epsilond \(revision 9999\)"):
+        added(database)
+    database.close()
+    with pytest.raises(StoreUnavailable, match=r"ledgers cannot be kept in .*later version"):
+        opened(place)
+
+
+def test_a_file_has_one_process(tmp_path: Path):
+    path = tmp_path / "ledgers.sqlite"
+    first = opened(path)
+    with pytest.raises(StoreLocked, match=r"another service keeps its ledgers in .*ledgers\.sqlite"):
+        opened(path)
+    first.close()
+    opened(path).close()
+
+
+def test_a_file_loses_nothing_with_the_power(tmp_path: Path):
+    database = opened(tmp_path / "ledgers.sqlite")
+    with database.reading() as connection:
+        pragmas = ("synchronous", "journal_mode", "foreign_keys")
+        found = [connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in pragmas]
+    assert found == [2, "wal", 1]
+    database.close()
