@@ -10,6 +10,7 @@ COPY accountants accountants
 COPY calibrators calibrators
 COPY simulators simulators
 COPY witness witness
+COPY ledgers ledgers
 ENV PIP_NO_CACHE_DIR=1
 RUN scripts/image-install /opt/epsilond
 

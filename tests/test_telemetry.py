@@ -29,7 +29,7 @@ print("SEEN " + json.dumps(SEEN))
 """
 IMPORT = """
 import importlib, pkgutil
-for package in ("accountants", "calibrators", "simulators", "witness", "app", "epsilond"):
+for package in ("accountants", "calibrators", "simulators", "witness", "ledgers", "app", "epsilond"):
     for found in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
         if not found.name.endswith(("__main__", "migrations.env")):  # what Python and alembic run, nobody imports
             importlib.import_module(found.name)
