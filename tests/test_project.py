@@ -21,7 +21,7 @@ PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "simulators"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
 SOURCES = [path for folder in ("src/epsilond", *PARTS) for path in sorted((ROOT / folder).rglob("*.py"))]
-EXTRAS = ("cli", "reports", "simulate", "service", "postgresql", "oidc", "dask", "all")
+EXTRAS = ("cli", "reports", "simulate", "ledger", "service", "postgresql", "oidc", "dask", "all")
 """What is installed with some of the library's questions, and with the service."""
 READ_AS_FILES = {"fastapi-swagger"}
 """Packages whose files are read and whose code is not imported."""

@@ -1,0 +1,68 @@
+"""What somebody holds of a log and wants verified, in one file: entries, checkpoints, receipts, consistency proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from epsilond.ledgers.log.canonical import Record, canonical, read
+from epsilond.ledgers.log.errors import Malformed
+from epsilond.ledgers.log.proofs import Consistency
+from epsilond.ledgers.log.receipts import Receipt
+
+FORMAT: Final = "epsilond-log-bundle-1"
+_LISTS: Final = ("checkpoints", "entries", "proofs", "receipts")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Nothing of it is verified. It has no keys: those come from where the verifier trusts.
+
+    `entries` are the log's from the first on, without gaps; they may end before the log does. `checkpoints` are signed
+    notes.
+    """
+
+    entries: Sequence[Record] = ()
+    checkpoints: Sequence[str] = ()
+    receipts: Sequence[Receipt] = ()
+    proofs: Sequence[Consistency] = ()
+
+    def to_bytes(self) -> bytes:
+        """The canonical form."""
+        return canonical(
+            {
+                "format": FORMAT,
+                "entries": self.entries,
+                "checkpoints": self.checkpoints,
+                "receipts": [each.record for each in self.receipts],
+                "proofs": [each.record for each in self.proofs],
+            }
+        )
+
+    @classmethod
+    def of_bytes(cls, text: bytes) -> Bundle:
+        """A bundle from JSON in any form; a list that is absent is empty.
+
+        Raises:
+            Malformed: it is no bundle.
+        """
+        record = read(text)
+        if record.get("format") != FORMAT or not record.keys() <= {"format", *_LISTS}:
+            raise Malformed(f"a bundle has the format {FORMAT} and {', '.join(_LISTS)}")
+        parts: dict[str, list[Any]] = {name: _list(record.get(name, []), name) for name in _LISTS}
+        for name, kind in (("checkpoints", str), ("entries", dict), ("receipts", dict)):
+            if not all(isinstance(each, kind) for each in parts[name]):
+                raise Malformed(f"{name} of a bundle has something else in it")
+        return cls(
+            entries=tuple(parts["entries"]),
+            checkpoints=tuple(parts["checkpoints"]),
+            receipts=tuple(Receipt.of_record(each) for each in parts["receipts"]),
+            proofs=tuple(Consistency.of_record(each) for each in parts["proofs"]),
+        )
+
+
+def _list(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Malformed(f"{name} of a bundle is a list")
+    return value

@@ -1,0 +1,113 @@
+"""Records in the one form that is hashed and signed: the JSON Canonicalization Scheme of RFC 8785.
+
+Numbers are integers of at most 2^53 − 1 in size; amounts are decimal strings. A float is refused: what is signed
+should be read with the same value everywhere, and no reader of JSON owes anybody the nearest double.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import rfc8785
+
+from epsilond.ledgers.log.errors import Malformed
+
+Record: TypeAlias = Mapping[str, Any]
+"""An object of JSON: strings, integers, true, false, null, and lists and objects of these."""
+LARGEST: Final = 2**53 - 1
+DEEPEST: Final = 64
+"""Most levels of lists and objects."""
+_DIGEST: Final = "sha256:"
+
+
+def canonical(record: Record) -> bytes:
+    """The record in bytes: members ordered by their names, no white space, UTF-8.
+
+    Raises:
+        Malformed: it holds what a record cannot hold; the message has a JSON pointer to it.
+    """
+    try:
+        return rfc8785.dumps(_plain(record, "", 0))
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:  # half a surrogate pair
+        raise Malformed(f"the record has no canonical form: {error}") from None
+
+
+def parse(text: bytes) -> dict[str, Any]:
+    """The record of which this is the canonical form.
+
+    Raises:
+        Malformed: it is the canonical form of no record.
+    """
+    record = read(text)
+    if canonical(record) != text:  # white space, another order, an escape that is not needed …
+        raise Malformed("the record is not in its canonical form")
+    return record
+
+
+def read(text: bytes) -> dict[str, Any]:
+    """The record that a text of JSON in any form holds.
+
+    Raises:
+        Malformed: it is not JSON, names a member twice, or holds what a record cannot hold.
+    """
+    try:
+        value = json.loads(text.decode("utf-8"), object_pairs_hook=_members)
+    except RecursionError:
+        raise Malformed(f"the record is nested deeper than {DEEPEST} levels") from None
+    except UnicodeDecodeError:
+        raise Malformed("the record is not UTF-8") from None
+    except Malformed:
+        raise
+    except ValueError:
+        raise Malformed("the record is not JSON") from None
+    if not isinstance(value, dict):
+        raise Malformed("the record is not an object of JSON")
+    canonical(value)
+    return value
+
+
+def digest(text: bytes) -> str:
+    """sha256: and the SHA-256 of the text in hexadecimal: what a signature names as its subject."""
+    return _DIGEST + hashlib.sha256(text).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    """Whether it has the form of what `digest` gives."""
+    rest = text.removeprefix(_DIGEST)
+    return text.startswith(_DIGEST) and len(rest) == 64 and set(rest) <= set("0123456789abcdef")
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise Malformed("the record names a member twice")
+    return members
+
+
+def _plain(value: object, pointer: str, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise Malformed(f"{pointer} is nested deeper than {DEEPEST} levels")
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return str.__str__(value)
+        case int() if abs(value) <= LARGEST:
+            return int(value)
+        case int():
+            raise Malformed(f"{pointer or 'the record'} is an integer beyond 2^53 - 1: write it as a string")
+        case Mapping():
+            return {_name(name, pointer): _plain(each, f"{pointer}/{name}", depth + 1) for name, each in value.items()}
+        case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
+            return [_plain(each, f"{pointer}/{place}", depth + 1) for place, each in enumerate(value)]
+    kind = type(value).__name__
+    raise Malformed(f"{pointer or 'the record'} is a {kind}: numbers are integers, and amounts decimal strings")
+
+
+def _name(name: object, pointer: str) -> str:
+    if not isinstance(name, str):
+        raise Malformed(f"{pointer or 'the record'} has a member whose name is no string")
+    return str.__str__(name)

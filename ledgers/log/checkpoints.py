@@ -1,0 +1,86 @@
+"""Checkpoints (c2sp.org/tlog-checkpoint): how large a log is and what its root is, signed by the log.
+
+Two checkpoints of one log, of which neither tree is the beginning of the other, prove that it was rewritten or that it
+shows different people different things. Whoever holds both can show that to anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from epsilond.ledgers.log import notes
+from epsilond.ledgers.log.encodings import from_base64, to_base64
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.keys import PublicKey, SigningKey
+from epsilond.ledgers.log.tree import EMPTY_ROOT, HASH_BYTES, Tree
+
+_SIZE = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The head of a log: `origin` names it, `size` counts its entries, `root` is its tree's.
+
+    Raises:
+        Malformed: one of them, or a line of `extensions`, cannot stand in a checkpoint.
+    """
+
+    origin: str
+    size: int
+    root: bytes
+    extensions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(line and "\n" not in line for line in (self.origin, *self.extensions)):
+            raise Malformed("an origin and extensions of a checkpoint are lines that are not empty")
+        if not _SIZE.fullmatch(str(self.size)) or len(self.root) != HASH_BYTES:
+            raise Malformed("a checkpoint has a size that is not negative and a root of 32 bytes")
+        if self.size == 0 and self.root != EMPTY_ROOT:
+            raise Malformed("the root of the empty tree is another")
+
+    @property
+    def text(self) -> str:
+        """What is signed."""
+        return "".join(f"{line}\n" for line in (self.origin, self.size, to_base64(self.root), *self.extensions))
+
+
+def of_tree(tree: Tree, origin: str) -> Checkpoint:
+    """The head of this tree."""
+    return Checkpoint(origin, tree.size, tree.root())
+
+
+def signed(checkpoint: Checkpoint, *keys: SigningKey) -> str:
+    """The checkpoint as a signed note. A log signs with keys named by its origin, and never what is inconsistent."""
+    return str(notes.sign(checkpoint.text, *keys))
+
+
+def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
+    """The checkpoint of the log of this origin, signed by one of the keys that has the origin as its name.
+
+    Raises:
+        NotVerified: it is no checkpoint, another log's, or not signed by such a key.
+    """
+    parsed = notes.parse(note)
+    parsed.verify(key for key in keys if key.name == origin)
+    checkpoint = parse(parsed.text)
+    if checkpoint.origin != origin:
+        raise NotVerified(f"the checkpoint is of the log {checkpoint.origin}, not of {origin}")
+    return checkpoint
+
+
+def parse(text: str) -> Checkpoint:
+    """A checkpoint from the text of a note whose signatures were verified.
+
+    Raises:
+        Malformed: it is no checkpoint.
+    """
+    lines = text.split("\n")[:-1]
+    if len(lines) < 3 or not _SIZE.fullmatch(lines[1]):
+        raise Malformed("a checkpoint has an origin, a size and a root, each on its line")
+    origin, size, root, *extensions = lines
+    checkpoint = Checkpoint(origin, int(size), from_base64(root), tuple(extensions))
+    if checkpoint.text != text:
+        raise Malformed("is no checkpoint")
+    return checkpoint

@@ -1,0 +1,48 @@
+"""Base 64 of RFC 4648, in which every string of bytes has one text: whatever decodes to it otherwise is refused."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from epsilond.ledgers.log.errors import Malformed
+
+
+def to_base64(data: bytes) -> str:
+    """In the alphabet of section 4, with padding."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def from_base64(text: str) -> bytes:
+    """Back from `to_base64`.
+
+    Raises:
+        Malformed: it is not what `to_base64` gives.
+    """
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise Malformed("is not base 64") from None
+    if to_base64(data) != text:  # bits that no byte has could be set, and another text say the same
+        raise Malformed("is not base 64 in its one form")
+    return data
+
+
+def to_base64url(data: bytes) -> str:
+    """In the alphabet of section 5, without padding, as in RFC 7515."""
+    return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
+
+
+def from_base64url(text: str) -> bytes:
+    """Back from `to_base64url`.
+
+    Raises:
+        Malformed: it is not what `to_base64url` gives.
+    """
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise Malformed("is not base 64 for URLs") from None
+    if to_base64url(data) != text:
+        raise Malformed("is not base 64 for URLs in its one form")
+    return data

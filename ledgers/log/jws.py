@@ -1,0 +1,61 @@
+"""Detached JSON Web Signatures (RFC 7515, appendix F; RFC 8037) over canonical records.
+
+The payload, which is left out between the two points, is the record's canonical form, encoded as usual (`b64` is not
+used). The protected header names the key and a subject: the digest of what the record speaks of, such as the bytes of a
+report or of an answer with floats in it, which the record itself cannot hold. A signature of a record for one subject
+is none for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from epsilond.ledgers.log.canonical import Record, canonical, is_digest, parse
+from epsilond.ledgers.log.encodings import from_base64url, to_base64url
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.keys import PublicKey, SigningKey
+
+TYPE: Final = "epsilond-record+jws"
+LONGEST: Final = 1_000
+"""Characters of a signature; ours have some 360."""
+
+
+def sign(record: Record, subject: str, key: SigningKey) -> str:
+    """header..signature, the same for the same record, subject and key.
+
+    Raises:
+        Malformed: the record has no canonical form, or the subject is not what `canonical.digest` gives.
+    """
+    head = _header(key.public.kid, subject)
+    return f"{head}..{to_base64url(key.sign(_signed(head, record)))}"
+
+
+def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey]) -> PublicKey:
+    """Which of these keys signed the record for this subject.
+
+    Raises:
+        NotVerified: none of them did.
+    """
+    head, gap, signature = (jws if len(jws) <= LONGEST else "").partition("..")
+    if not gap:
+        raise Malformed("is no detached JSON Web Signature")
+    kid = parse(from_base64url(head)).get("kid")
+    for key in keys:
+        if key.kid == kid:
+            # Built and compared, not interpreted: no header can ask for another algorithm, key or treatment.
+            if head != _header(key.kid, subject):
+                raise NotVerified("the signature is for another subject, or of another form")
+            key.verify(_signed(head, record), from_base64url(signature))
+            return key
+    raise NotVerified("no key that is known signed the record")
+
+
+def _header(kid: str, subject: str) -> str:
+    if not is_digest(subject):
+        raise Malformed("a subject is sha256: and 64 hexadecimal digits")
+    return to_base64url(canonical({"alg": "EdDSA", "kid": kid, "subject": subject, "typ": TYPE}))
+
+
+def _signed(head: str, record: Record) -> bytes:
+    return f"{head}.{to_base64url(canonical(record))}".encode()

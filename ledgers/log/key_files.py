@@ -1,0 +1,172 @@
+"""A service's keys in a folder: `keys.json`, which may be published, and the private key that signs, which may not.
+
+`keys.json` says which key signs and is replaced whole: a key is in force once it stands there, and nobody reads half of
+it. A private key that was retired is deleted. Where the key is given as a secret file, the folder holds no private key.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+
+from epsilond.ledgers.log.canonical import canonical, parse
+from epsilond.ledgers.log.errors import KeysUnusable, Malformed
+from epsilond.ledgers.log.keys import SigningKey
+from epsilond.ledgers.log.signing import Keyring, PublishedKey, published_keys
+
+if sys.platform != "win32":
+    import fcntl
+
+PUBLISHED: Final = "keys.json"
+_PRIVATE: Final = ".pem"
+
+
+def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> Keyring:
+    """The keys of this folder, made at first use, with this name, which is the log's origin.
+
+    With `secret`, a file of a private key in PEM (PKCS #8), that key signs; one that the folder does not know takes
+    over from the one that signed before.
+
+    Raises:
+        KeysUnusable: a key is missing, retired, of another name, or can be read by others.
+        OSError: the folder cannot be read, or made, or written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone_in(folder):
+        published = _published(folder, name)
+        if secret is not None:
+            signing = read_private(secret, name)
+        elif published:
+            signing = _own(folder, name, published[-1].key.kid)
+        else:
+            signing = _left_alone(folder, name) or _made(folder, name)
+        if not published:
+            keyring = Keyring.new(signing, now)
+        elif published[-1].key == signing.public:
+            return Keyring(signing, published)
+        else:
+            keyring = Keyring.following(published, signing, now)
+        _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+        if published:
+            _private(folder, published[-1].key.kid).unlink(missing_ok=True)
+        return keyring
+
+
+def rotate(folder: Path, name: str, now: datetime) -> Keyring:
+    """A new key signs from now on; the one before stays published, and its private key is deleted.
+
+    Raises:
+        KeysUnusable: as `open_keyring` does.
+        OSError: the folder cannot be read or written.
+    """
+    with _alone_in(folder):
+        published = _published(folder, name)
+        if not published:
+            raise KeysUnusable(f"{folder} has no keys that another could follow")
+        before = _private(folder, published[-1].key.kid)
+        if not before.exists():
+            raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")
+        keyring = Keyring.following(published, _made(folder, name), now)
+        _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+        before.unlink()
+        return keyring
+
+
+def read_private(path: Path, name: str) -> SigningKey:
+    """The key of a file in PEM (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes one.
+
+    Raises:
+        KeysUnusable: there is no file, or it has no such key.
+    """
+    try:
+        private = load_pem_private_key(path.read_bytes(), password=None)
+    except FileNotFoundError:
+        raise KeysUnusable(f"there is no key at {path}") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeysUnusable(f"{path} is no private key in PEM without a password") from None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise KeysUnusable(f"{path} is no key of Ed25519")
+    return SigningKey(name, private)
+
+
+def _published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
+    path = folder / PUBLISHED
+    try:
+        published = published_keys(parse(path.read_bytes()))
+    except FileNotFoundError:
+        return ()
+    except Malformed as error:
+        raise KeysUnusable(f"{path}: {error}") from None
+    if any(each.key.name != name for each in published):
+        raise KeysUnusable(f"{path} has keys of {published[0].key.name}, not of {name}")
+    return published
+
+
+def _private(folder: Path, kid: str) -> Path:
+    return folder / f"{kid}{_PRIVATE}"
+
+
+def _own(folder: Path, name: str, kid: str) -> SigningKey:
+    path = _private(folder, kid)
+    if sys.platform != "win32" and path.exists() and path.stat().st_mode & 0o077:
+        raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
+    signing = read_private(path, name)
+    if signing.public.kid != kid:
+        raise KeysUnusable(f"{path} has another key than its name says")
+    return signing
+
+
+def _left_alone(folder: Path, name: str) -> SigningKey | None:
+    """The key whose maker was interrupted before it was published."""
+    found = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
+    if len(found) > 1:
+        raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")
+    return _own(folder, name, found[0]) if found else None
+
+
+def _made(folder: Path, name: str) -> SigningKey:
+    signing = SigningKey.new(name)
+    text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    _write(_private(folder, signing.public.kid), text, mode=0o600)
+    return signing
+
+
+def _write(path: Path, text: bytes, *, mode: int) -> None:
+    """Beside the file, for its owner alone, and then in its place."""
+    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+        Path(beside).chmod(mode)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """While no other process changes the keys of this folder; what was changed is then on the disk."""
+    if sys.platform == "win32":  # no such lock: whoever is last wins
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+        with suppress(OSError):  # not every file system can
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

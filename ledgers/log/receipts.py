@@ -1,0 +1,100 @@
+"""Receipts: an entry, the proof that it is in the log, and the log's signed checkpoint.
+
+Whoever keeps a receipt can show, without the service, that the entry was written; and a later checkpoint that is not
+consistent with the receipt's shows that the log was rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from epsilond.ledgers.log import checkpoints, jws
+from epsilond.ledgers.log.canonical import Record, canonical, digest, parse, read
+from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.keys import PublicKey, SigningKey
+from epsilond.ledgers.log.proofs import Inclusion
+from epsilond.ledgers.log.tree import Tree
+
+_MEMBERS = {"entry", "proof", "checkpoint", "signature"}
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What is given for an entry. `signature` is over the three others, with the entry's digest as its subject."""
+
+    entry: Record
+    proof: Inclusion
+    checkpoint: str
+    signature: str
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return _said(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
+
+    def to_bytes(self) -> bytes:
+        """The canonical form. Receipts of one entry, checkpoint and key are equal byte for byte."""
+        return canonical(self.record)
+
+    @classmethod
+    def of_bytes(cls, text: bytes) -> Receipt:
+        """A receipt from JSON in any form; nothing of it is verified.
+
+        Raises:
+            Malformed: it is no receipt.
+        """
+        return cls.of_record(read(text))
+
+    @classmethod
+    def of_record(cls, record: Record) -> Receipt:
+        """A receipt from its record; nothing of it is verified.
+
+        Raises:
+            Malformed: it is no receipt.
+        """
+        if record.keys() != _MEMBERS:
+            raise Malformed("a receipt has an entry, a proof, a checkpoint and a signature")
+        checkpoint, signature = record["checkpoint"], record["signature"]
+        if not isinstance(checkpoint, str) or not isinstance(signature, str):
+            raise Malformed("the checkpoint and the signature of a receipt are strings")
+        entry = parse(canonical(record["entry"]))
+        return cls(entry, Inclusion.of_record(record["proof"]), checkpoint, signature)
+
+
+def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: SigningKey) -> Receipt:
+    """The receipt of an entry of this tree, of which `checkpoint` is the head as `key` signed it.
+
+    It is verified before it is given away.
+
+    Raises:
+        NotVerified: the entry is not at that place of the tree, or the checkpoint is not the tree's.
+        ValueError: the tree has no such leaf.
+    """
+    proof = Inclusion.of(tree, leaf_index)
+    signature = jws.sign(_said(entry, proof, checkpoint), digest(canonical(entry)), key)
+    receipt = Receipt(entry, proof, checkpoint, signature)
+    verify(receipt, key.name, [key.public])
+    return receipt
+
+
+def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
+    """The checkpoint of the log of this origin under which the receipt's entry stands.
+
+    Raises:
+        NotVerified: a signature, the proof, or what they speak of is not what the receipt says.
+    """
+    trusted = [key for key in keys if key.name == origin]
+    leaf = canonical(receipt.entry)
+    checkpoint = checkpoints.verify(receipt.checkpoint, origin, trusted)
+    if checkpoint.size != receipt.proof.tree_size:
+        raise NotVerified(f"the proof is for {receipt.proof.tree_size} entries, the checkpoint of {checkpoint.size}")
+    receipt.proof.verify(leaf, checkpoint.root)
+    said = _said(receipt.entry, receipt.proof, receipt.checkpoint)
+    jws.verify(said, digest(leaf), receipt.signature, trusted)
+    return checkpoint
+
+
+def _said(entry: Record, proof: Inclusion, checkpoint: str) -> dict[str, Any]:
+    return {"entry": entry, "proof": proof.record, "checkpoint": checkpoint}

@@ -1,0 +1,130 @@
+"""The keys of a service over time: one signs, those that signed before stay published.
+
+A document does not say when it was signed in a way that its signer could not falsify; so `from` and `until` tell which
+key signs when, and a signature of a retired key stays good. What was signed with a stolen key shows in the log's
+consistency, not in a date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from epsilond.ledgers.log.errors import KeysUnusable, Malformed
+from epsilond.ledgers.log.keys import PublicKey, SigningKey
+
+
+@dataclass(frozen=True)
+class PublishedKey:
+    """A key that signs from `since` on, up to `until` where it was retired. Whole seconds of UTC."""
+
+    key: PublicKey
+    since: datetime
+    until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.until is not None and self.until < self.since:
+            raise KeysUnusable("a key is not retired before it signs")
+
+    @property
+    def record(self) -> dict[str, str | None]:
+        """The JSON Web Key with the name, the key as verifiers of notes want it, and from when until when it signs."""
+        until = None if self.until is None else _shown(self.until)
+        mine = {"name": self.key.name, "note_key": self.key.note_key, "from": _shown(self.since), "until": until}
+        return self.key.jwk | mine
+
+    @classmethod
+    def of_record(cls, record: object) -> PublishedKey:
+        """Back from `record`.
+
+        Raises:
+            Malformed: it is no such record, or its parts are of several keys.
+        """
+        if not isinstance(record, Mapping):
+            raise Malformed("is no published key")
+        try:
+            key = PublicKey.of_note_key(record["note_key"])
+            until = record["until"]
+            published = cls(key, _read(record["from"]), None if until is None else _read(until))
+        except (KeyError, AttributeError, TypeError, KeysUnusable):
+            raise Malformed("is no published key") from None
+        if published.record != record:
+            raise Malformed("the parts of a published key are not of one key")
+        return published
+
+
+@dataclass(frozen=True)
+class Keyring:
+    """The key that signs, and every key that ever did, oldest first; the last of them is the one that signs."""
+
+    signing: SigningKey
+    published: tuple[PublishedKey, ...]
+
+    def __post_init__(self) -> None:
+        *retired, current = self.published
+        if current.key != self.signing.public or current.until is not None:
+            raise KeysUnusable("the key that signs is not the one that is published")
+        if any(each.until is None for each in retired) or len({each.key for each in self.published}) <= len(retired):
+            raise KeysUnusable("all keys but the last are retired, and none is there twice")
+
+    @classmethod
+    def new(cls, signing: SigningKey, at: datetime) -> Keyring:
+        """That of a service whose first key this is."""
+        return cls(signing, (PublishedKey(signing.public, _second(at)),))
+
+    @classmethod
+    def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> Keyring:
+        """From `at` on this key signs, and not the last of those that are published.
+
+        Raises:
+            KeysUnusable: it signed before, has another name, or `at` is before the present key's time.
+        """
+        *retired, current = published
+        if signing.name != current.key.name:
+            raise KeysUnusable(f"the keys of {current.key.name} keep that name")
+        if any(each.key == signing.public for each in published):
+            raise KeysUnusable("a key that signed before does not follow itself")
+        now = _second(at)
+        return cls(signing, (*retired, replace(current, until=now), PublishedKey(signing.public, now)))
+
+    def rotated(self, signing: SigningKey, at: datetime) -> Keyring:
+        """`following` these keys."""
+        return Keyring.following(self.published, signing, at)
+
+    @property
+    def keys(self) -> tuple[PublicKey, ...]:
+        """Whom the signatures of this service are verified with."""
+        return tuple(each.key for each in self.published)
+
+    def document(self) -> dict[str, Any]:
+        """What the service publishes: a JSON Web Key Set (RFC 7517) whose keys have members of our own beside."""
+        return {"keys": [each.record for each in self.published]}
+
+
+def published_keys(document: object) -> tuple[PublishedKey, ...]:
+    """The keys of what a service published. Whoever trusts them has to have them from where he trusts.
+
+    Raises:
+        Malformed: it is no such document.
+    """
+    listed = document.get("keys") if isinstance(document, Mapping) else None
+    if not isinstance(listed, list) or not listed:
+        raise Malformed("is no document of published keys")
+    return tuple(PublishedKey.of_record(each) for each in listed)
+
+
+def _second(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(microsecond=0)
+
+
+def _shown(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _read(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        raise Malformed("is no time of a published key") from None

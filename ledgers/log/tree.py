@@ -1,0 +1,174 @@
+"""The Merkle tree of RFC 9162, section 2.1: it only grows, and its root depends on every byte of every leaf.
+
+Stored are the hashes of perfect subtrees, which never change once they are complete: node (level, place) is the root
+over the leaves place·2^level, …, (place + 1)·2^level − 1, and level 0 has the hashes of the leaves. A tree of n leaves
+has fewer than 2n of them; to append, to take a root or to make a proof reads at most 2·log₂ n + 2, in one call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+HASH_BYTES: Final = 32
+EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
+"""The root of the tree without leaves."""
+
+
+class Node(NamedTuple):
+    """A perfect subtree: the one at this place, from 0, of those over 2^level leaves."""
+
+    level: int
+    place: int
+
+
+class Nodes(Protocol):
+    """Where the hashes of perfect subtrees are kept. What is there never changes."""
+
+    def read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
+        """The hashes of these nodes; those that are not there are left out."""
+
+    def write(self, hashes: Mapping[Node, bytes]) -> None:
+        """Keep hashes of nodes that were not there.
+
+        Raises:
+            ValueError: one of them is there already.
+        """
+
+
+class NodesMissing(LookupError):
+    """The stored hashes are not those of a tree of this size: the store is damaged, or another tree's."""
+
+
+def leaf_hash(leaf: bytes) -> bytes:
+    """SHA-256 of 0x00 and the leaf; the 0x00 keeps a leaf from passing as an inner node."""
+    return hashlib.sha256(b"\x00" + leaf).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """SHA-256 of 0x01 and the hashes of both sides."""
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The first `size` leaves of what `nodes` holds, which may hold more: a tree can be looked at as it was."""
+
+    nodes: Nodes
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError("a tree has at least 0 leaves")
+
+    def append(self, leaf: bytes) -> Tree:
+        """The tree with one leaf more.
+
+        Raises:
+            ValueError: the nodes hold another leaf at this place already.
+            NodesMissing: the nodes do not hold this tree.
+        """
+        return self.extend([leaf])
+
+    def extend(self, leaves: Iterable[bytes]) -> Tree:
+        """The tree with these leaves at its end, written in one call. Errors as of `append`."""
+        peaks = [*_perfect(0, self.size)]
+        stored = self._read(peaks)
+        stack = [(peak, stored[peak]) for peak in peaks]
+        size, written = self.size, dict[Node, bytes]()
+        for leaf in leaves:
+            node, value = Node(0, size), leaf_hash(leaf)
+            written[node] = value
+            while node.place % 2:  # it completes the subtree whose left half ends the stack
+                left = stack.pop()[1]
+                node, value = Node(node.level + 1, node.place // 2), node_hash(left, value)
+                written[node] = value
+            stack.append((node, value))
+            size += 1
+        self.nodes.write(written)
+        return Tree(self.nodes, size)
+
+    def root(self) -> bytes:
+        """MTH(D_n), of section 2.1.1."""
+        return self._roots([(0, self.size)])[0] if self.size else EMPTY_ROOT
+
+    def inclusion(self, index: int) -> tuple[bytes, ...]:
+        """PATH(index, D_n), of section 2.1.3.1: what leads from the hash of that leaf, counted from 0, to the root.
+
+        Raises:
+            ValueError: the tree has no such leaf.
+            NodesMissing: the nodes do not hold this tree.
+        """
+        if not 0 <= index < self.size:
+            raise ValueError(f"the tree of {self.size} leaves has no leaf {index}")
+        start, end, beside = 0, self.size, list[tuple[int, int]]()
+        while end - start > 1:
+            middle = start + _left(end - start)
+            if index < middle:
+                beside.append((middle, end))
+                end = middle
+            else:
+                beside.append((start, middle))
+                start = middle
+        return self._roots(beside[::-1])
+
+    def consistency(self, earlier: int) -> tuple[bytes, ...]:
+        """PROOF(earlier, D_n), of section 2.1.4.1: that the tree of so many leaves is this one's beginning.
+
+        It is empty where nothing has to be shown: from the empty tree, and from the tree itself.
+
+        Raises:
+            ValueError: the tree never had so many leaves.
+            NodesMissing: the nodes do not hold this tree.
+        """
+        if not 0 <= earlier <= self.size:
+            raise ValueError(f"the tree of {self.size} leaves never had {earlier}")
+        if earlier in {0, self.size}:
+            return ()
+        start, end, beside = 0, self.size, list[tuple[int, int]]()
+        while end != earlier:
+            middle = start + _left(end - start)
+            if earlier <= middle:
+                beside.append((middle, end))
+                end = middle
+            else:
+                beside.append((start, middle))
+                start = middle
+        if start:  # else it is the earlier tree's root, which the verifier has
+            beside.append((start, end))
+        return self._roots(beside[::-1])
+
+    def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
+        """The roots over leaves [start, end), where a power of two that is at least end − start divides start."""
+        parts = [[*_perfect(start, end)] for start, end in ranges]
+        stored = self._read(node for part in parts for node in part)
+        roots = []
+        for part in parts:
+            value = stored[part[-1]]
+            for node in part[-2::-1]:
+                value = node_hash(stored[node], value)
+            roots.append(value)
+        return tuple(roots)
+
+    def _read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
+        asked = tuple(wanted)
+        stored = self.nodes.read(asked) if asked else {}
+        for node in asked:
+            if len(stored.get(node, b"")) != HASH_BYTES:
+                raise NodesMissing(f"the hash of node {node.place} at level {node.level} is not stored")
+        return stored
+
+
+def _left(count: int) -> int:
+    """The largest power of two below count, which is at least 2."""
+    return 1 << ((count - 1).bit_length() - 1)
+
+
+def _perfect(start: int, end: int) -> Iterable[Node]:
+    """The perfect subtrees that [start, end) consists of, largest first."""
+    while start < end:
+        level = (end - start).bit_length() - 1
+        yield Node(level, start >> level)
+        start += 1 << level

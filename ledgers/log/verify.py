@@ -1,0 +1,202 @@
+"""What a bundle shows of a log, verified without the service; what it leaves open; and what no log can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.ledgers.log import checkpoints, receipts
+from epsilond.ledgers.log.bundles import Bundle
+from epsilond.ledgers.log.canonical import Record, canonical
+from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.errors import NotVerified
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.memory import MemoryNodes
+from epsilond.ledgers.log.tree import Tree
+
+Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
+"""Plays the entries again from the first on: sentences of what it verified, or an EpsilondError of what fails."""
+
+NOT_SHOWN: Final = (
+    "It proves what was written, not that nothing was run without writing.",
+    "It proves that these checkpoints are of one log, not that nobody was shown another: compare yours with others'.",
+    "Times in entries are what the service said they were.",
+    "That the keys are the service's is for you to know: a bundle with keys of its own would prove nothing.",
+)
+
+
+class Outcome(StrEnum):
+    """What became of a claim: shown, not as it says it is, or left open by what was given."""
+
+    VERIFIED = "verified"
+    FAILED = "failed"
+    NOT_VERIFIED = "not verified"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim, and what became of it."""
+
+    outcome: Outcome
+    sentence: str
+
+
+@dataclass
+class Verification:
+    """Findings in the order in which they were made, and what verification never shows."""
+
+    findings: list[Finding] = field(default_factory=list)
+    not_shown: tuple[str, ...] = NOT_SHOWN
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was verified, and nothing failed. What was left open is in the findings."""
+        outcomes = {each.outcome for each in self.findings}
+        return Outcome.VERIFIED in outcomes and Outcome.FAILED not in outcomes
+
+    def sentences(self) -> list[str]:
+        """For people: each finding with its outcome, then what is not shown."""
+        found = [f"{each.outcome}: {each.sentence}" for each in self.findings]
+        return [*found, *(f"not shown: {each}" for each in self.not_shown)]
+
+    def add(self, outcome: Outcome, sentence: str) -> None:
+        """One finding more."""
+        self.findings.append(Finding(outcome, sentence))
+
+
+@dataclass(frozen=True, order=True)
+class _Head:
+    size: int
+    root: bytes
+
+
+def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Replay | None = None) -> Verification:
+    """What this bundle shows of the log of this origin, for somebody who trusts these keys.
+
+    Nothing is raised for what does not hold: it is a finding.
+    """
+    found, trusted = Verification(), tuple(keys)
+    heads = sorted({_Head(each.size, each.root) for each in _signed(bundle, origin, trusted, found)})
+    if not heads:
+        found.add(Outcome.NOT_VERIFIED, "There is no checkpoint that holds, so nothing of the entries is verified.")
+        return found
+    _one_root_a_size(heads, found)
+    begins = _entries(bundle.entries, heads, found)
+    _consistent(bundle, heads, begins, found)
+    _replayed(bundle.entries, replay, found)
+    return found
+
+
+def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: Verification) -> Iterable[Checkpoint]:
+    """The checkpoints that are signed, those of receipts included."""
+    for place, note in enumerate(bundle.checkpoints):
+        try:
+            checkpoint = checkpoints.verify(note, origin, keys)
+        except NotVerified as error:
+            found.add(Outcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
+            continue
+        found.add(Outcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place}).")
+        yield checkpoint
+    for place, receipt in enumerate(bundle.receipts):
+        try:
+            checkpoint = receipts.verify(receipt, origin, keys)
+        except NotVerified as error:
+            found.add(Outcome.FAILED, f"Receipt {place} does not hold: {error}.")
+            continue
+        index, size = receipt.proof.leaf_index, _count(checkpoint.size)
+        found.add(Outcome.VERIFIED, f"The entry of receipt {place} is entry {index} of the log when it had {size}.")
+        yield checkpoint
+
+
+def _one_root_a_size(heads: Sequence[_Head], found: Verification) -> None:
+    roots: dict[int, int] = {}
+    for head in heads:
+        roots[head.size] = roots.get(head.size, 0) + 1
+    for size, several in roots.items():
+        if several > 1:
+            message = f"{several} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
+            found.add(Outcome.FAILED, message)
+
+
+def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: Verification) -> set[_Head]:
+    """The heads of which the entries are the whole content, recomputed."""
+    try:
+        tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
+    except NotVerified as error:
+        found.add(Outcome.FAILED, f"An entry has no canonical form: {error}.")
+        return set()
+    begins = set()
+    for head in heads:
+        if head.size > tree.size:
+            message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
+            found.add(Outcome.NOT_VERIFIED, message)
+        elif Tree(tree.nodes, head.size).root() == head.root:
+            begins.add(head)
+            found.add(Outcome.VERIFIED, f"The first {_count(head.size)} given are all of the log of that size.")
+        else:
+            message = f"The first {_count(head.size)} given are not those of the checkpoint of that size."
+            found.add(Outcome.FAILED, message)
+    if tree.size > heads[-1].size:
+        message = (
+            f"Of {_count(tree.size)} given, the first {heads[-1].size} are under a checkpoint: the others may change."
+        )
+        found.add(Outcome.NOT_VERIFIED, message)
+    return begins
+
+
+def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], found: Verification) -> None:
+    """Each head is the beginning of the next: then of any two, the smaller is the beginning of the larger.
+
+    The next need not be proved from it directly: two beginnings of one tree are beginnings of each other.
+    """
+    reached: dict[_Head, set[_Head | None]] = {head: {head} for head in heads}  # None: the tree of the given entries
+    for head in begins:
+        reached[head].add(None)
+    steps = list[tuple[_Head, _Head]]()
+    for proof in bundle.proofs:
+        pairs = [
+            (one, other) for one in heads for other in heads if (one.size, other.size) == (proof.first, proof.second)
+        ]
+        if not pairs:
+            message = f"No checkpoints belong to the consistency proof from {proof.first} to {proof.second} entries."
+            found.add(Outcome.NOT_VERIFIED, message)
+        for one, other in pairs:
+            try:
+                proof.verify(one.root, other.root)
+            except NotVerified as error:
+                message = f"The consistency proof from {proof.first} to {proof.second} entries does not hold: {error}."
+                found.add(Outcome.FAILED, message)
+            else:
+                steps.append((one, other))
+    for one, other in sorted(steps, reverse=True):  # the larger first, whose own steps are then known
+        reached[one] |= reached[other]
+    for one, other in pairwise(heads):
+        if one.size == other.size:
+            continue
+        if one.size == 0 or reached[one] & reached[other]:
+            message = f"The log of {_count(one.size)} is the beginning of the log of {_count(other.size)}."
+            found.add(Outcome.VERIFIED, message)
+        else:
+            message = f"Whether the log of {_count(one.size)} is the beginning of the log of {other.size} is not shown."
+            found.add(Outcome.NOT_VERIFIED, message)
+
+
+def _replayed(entries: Sequence[Record], replay: Replay | None, found: Verification) -> None:
+    if replay is None or not entries:
+        found.add(Outcome.NOT_VERIFIED, "The charges were not computed again: whether they are right is not verified.")
+        return
+    try:
+        said = tuple(replay(entries))
+    except EpsilondError as error:
+        found.add(Outcome.FAILED, f"The entries do not follow from each other: {error}.")
+        return
+    for sentence in said:
+        found.add(Outcome.VERIFIED, sentence)
+
+
+def _count(size: int) -> str:
+    return f"{size} entry" if size == 1 else f"{size} entries"
