@@ -7,7 +7,7 @@ is what a reader of the entries can add up by hand.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Final
 
 from epsilond.accountants.errors import InvalidInput
@@ -18,7 +18,9 @@ QUANTUM: Final = Decimal(1).scaleb(-PLACES)
 LARGEST: Final = Decimal(10) ** 18
 """No amount reaches it."""
 ZERO: Final = Decimal(0)
-_DIGITS = 60
+_DIGITS = 80
+EXACT: Final = Context(prec=_DIGITS, traps=[Inexact, InvalidOperation])
+"""Sums and multiples have up to fifty digits; the usual context rounds to 28, without a word."""
 
 Amount = Decimal
 """At least zero, below 10^18, with at most 18 decimal places."""
@@ -65,6 +67,24 @@ def shown(amount: Amount) -> str:
     """As a decimal string without an exponent and without zeros at its end."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def total(*amounts: Amount) -> Amount:
+    """Their sum, exactly."""
+    found = ZERO
+    for amount in amounts:
+        found = EXACT.add(found, amount)
+    return found
+
+
+def less(some: Amount, other: Amount) -> Decimal:
+    """Their difference, exactly."""
+    return EXACT.subtract(some, other)
+
+
+def multiple(each: Amount, count: int) -> Amount:
+    """So many of it, exactly."""
+    return EXACT.multiply(each, Decimal(count))
 
 
 def root_below(amount: Amount) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import Infeasible
-from epsilond.accountants.ledger.amounts import ZERO, Amount, down, float_above, float_below, root_above
+from epsilond.accountants.ledger.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.mixture import log_coefficients
 from epsilond.accountants.profiles.concentrated import concentrated_pair
@@ -158,13 +158,13 @@ def _filled(slot: Slot, part: str, capacity: float) -> Slot:
 
 def added(state: LedgerState) -> Amount:
     """What slots may add to δ: all of their η and δ."""
-    return sum((slot.capacity.get("eta", ZERO) + slot.capacity.get("delta", ZERO) for slot in state.slots), ZERO)
+    return total(*(slot.capacity.get(part, ZERO) for slot in state.slots for part in ("eta", "delta")))
 
 
 def _log_allowed(state: LedgerState) -> float:
     if not added(state):
         return state.target.log_delta
-    rest = state.target.delta - added(state)
+    rest = less(state.target.delta, added(state))
     return math.log(float_below(rest)) - 1e-15 if rest > 0 else -math.inf
 
 

@@ -12,7 +12,7 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.ledger.amounts import ZERO
+from epsilond.accountants.ledger.amounts import ZERO, less, total
 from epsilond.accountants.profiles.powers import PowerProfile, log_conversion
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def log_coefficients(slot: Slot) -> list[float]:
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
     """Whether the slot is still the profile of something once all that is used, reserved and asked for is spent."""
-    spent = {part: slot.capacity[part] - slot.free(part) + parts.get(part, ZERO) for part in slot.capacity}
+    spent = {part: less(total(slot.capacity[part], parts.get(part, ZERO)), slot.free(part)) for part in slot.capacity}
     values = [value - _SLACK * (1.0 + abs(value)) for value in _values(slot, spent)]
     return PowerProfile(slot.orders, tuple(values)).legal
 
@@ -36,6 +36,6 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 def _values(slot: Slot, spent: Amounts) -> list[float]:
     weights = slot.weights or (1.0 / len(slot.orders),) * len(slot.orders)
     return [
-        math.log(weight) + log_conversion(order) + float(Decimal(order - 1.0) * (budget - spent[part]))
+        math.log(weight) + log_conversion(order) + float(Decimal(order - 1.0) * less(budget, spent[part]))
         for weight, order, (part, budget) in zip(weights, slot.orders, slot.capacity.items(), strict=True)
     ]

@@ -20,7 +20,7 @@ from epsilond.accountants.errors import (
     NotSealed,
     ReservationEnded,
 )
-from epsilond.accountants.ledger.amounts import ZERO, Amount
+from epsilond.accountants.ledger.amounts import Amount, less
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.exchange import dominated
@@ -181,7 +181,7 @@ def lower(state: LedgerState, kind: SlotKind, capacity: Amounts) -> LedgerState:
     for part, amount in capacity.items():
         if part not in slot.capacity:
             raise InvalidInput.at(f"/capacity/{part}", "is no part of the slot", allowed=", ".join(slot.capacity))
-        least = slot.used.get(part, ZERO) + slot.reserved.get(part, ZERO)
+        least = less(slot.capacity[part], slot.free(part))
         if not least <= amount <= slot.capacity[part]:
             allowed = f"{least:f} to {slot.capacity[part]:f}"
             raise InvalidInput.at(f"/capacity/{part}", "may only fall, to what is taken", allowed=allowed)

@@ -17,7 +17,7 @@ from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.entries import charge_of, state_of
 from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.residue import holds
-from epsilond.accountants.ledger.state import Charge, LedgerState, Reservation, Slot, plus
+from epsilond.accountants.ledger.state import Charge, LedgerState, Reservation, Slot, plus, times
 
 SpecReader = Callable[[str], Any]
 
@@ -113,7 +113,7 @@ def _require_enough(state: LedgerState, spec: Any, count: int, slot: Slot, price
     _require(computed.additive and set(price.each) == set(computed.each), "the charge has other parts than its slot")
     for part, amount in computed.each.items():
         _require(price.each[part] >= amount, f"{part} = {price.each[part]:f} is less than a run costs, {amount:f}")
-    _require(price.parts == {part: amount * count for part, amount in price.each.items()}, "the sums are wrong")
+    _require(price.parts == times(price.each, count), "the sums are wrong")
 
 
 def _require(holds_so: bool, otherwise: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Pair
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.ledger.amounts import ZERO, Amount, float_below, root_above, root_below, up
+from epsilond.accountants.ledger.amounts import ZERO, Amount, down, float_below, less, root_above, root_below, up
 from epsilond.accountants.ledger.cells import excess
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.theorems.composition.rounds import composed_pair
@@ -101,7 +101,7 @@ class _Trial:
 
     def certified(self, cost: Amount) -> tuple[bool, float]:
         """Whether a cost is enough, in both orders; and the ε where it is nearest to failing."""
-        left = self._left(self._remaining - cost)
+        left = self._left(less(self._remaining, cost))
         last = max(left.epsilon(self._log_eta - 1e-12).upper, 1e-6)
         if math.isinf(last):
             return False, 0.0
@@ -169,7 +169,7 @@ class _Trial:
 
     def _gaps(self, cost: float) -> FloatArray:
         """log left − log(right + a share of η) at the points, the larger of both orders; each falls in the cost."""
-        left = self._left(max(self._remaining - Decimal(cost), ZERO))
+        left = self._left(max(less(self._remaining, down(cost)), ZERO))
         at = self._points
         worst = np.full(at.size, -math.inf)
         for one, other in _orders(left, self._right):

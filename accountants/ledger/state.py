@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Setting
-from epsilond.accountants.ledger.amounts import ZERO, Amount, down
+from epsilond.accountants.ledger.amounts import ZERO, Amount, down, less, multiple, total
 
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
 Status = Literal["open", "closed"]
@@ -80,11 +80,11 @@ class Slot:
 
     def left(self, part: str) -> Amount:
         """What is not used: capacity less charges that were committed. Reservations are not taken off."""
-        return self.capacity[part] - self.used.get(part, ZERO)
+        return less(self.capacity[part], self.used.get(part, ZERO))
 
     def free(self, part: str) -> Amount:
         """What is neither used nor reserved."""
-        return self.left(part) - self.reserved.get(part, ZERO)
+        return less(self.left(part), self.reserved.get(part, ZERO))
 
     @property
     def orders(self) -> tuple[float, ...]:
@@ -196,12 +196,12 @@ class LedgerState:
 
 def plus(some: Amounts, more: Amounts) -> Amounts:
     """The sum, part by part."""
-    return {part: some.get(part, ZERO) + more.get(part, ZERO) for part in {**some, **more}}
+    return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
 
 
-def minus(some: Amounts, less: Amounts) -> Amounts:
+def minus(some: Amounts, other: Amounts) -> Amounts:
     """The difference, part by part. What would be negative is a fault of the caller."""
-    found = {part: some.get(part, ZERO) - less.get(part, ZERO) for part in {**some, **less}}
+    found = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
     if any(amount < 0 for amount in found.values()):
         raise ValueError("more would be taken back than there is")
     return found
@@ -209,4 +209,4 @@ def minus(some: Amounts, less: Amounts) -> Amounts:
 
 def times(each: Amounts, count: int) -> Amounts:
     """So many of it."""
-    return {part: amount * count for part, amount in each.items()}
+    return {part: multiple(amount, count) for part, amount in each.items()}

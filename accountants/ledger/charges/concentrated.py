@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.ledger.amounts import ZERO, Amount, float_below, up
 from epsilond.accountants.ledger.charges.gaussian import mu_squared
-from epsilond.accountants.ledger.state import Charge
+from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked
@@ -33,7 +33,7 @@ def charge(asked: Asked, _: Slot) -> Charge:
         if math.isinf(epsilon):
             raise ConditionViolated(f"ρ is known of Gaussian and pure mechanisms; this one has no ε at δ = {delta:f}")
         each = {"rho": _half_square(epsilon), "delta": delta}
-    return Charge(parts={part: amount * asked.count for part, amount in each.items()}, each=each, theorem=THEOREM)
+    return Charge(parts=times(each, asked.count), each=each, theorem=THEOREM)
 
 
 def _half_square(epsilon: float) -> Amount:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.errors import ConditionViolated, LedgerExhausted
 from epsilond.accountants.ledger.amounts import PLACES, ZERO, Amount, up
 from epsilond.accountants.ledger.residue import LEAST_ETA, least_cost
-from epsilond.accountants.ledger.state import Charge
+from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked
@@ -30,9 +30,8 @@ def charge(asked: Asked, slot: Slot) -> Charge:
     """
     each = mu_squared(asked)
     if each is not None:
-        return Charge(
-            parts={"mu_squared": each * asked.count, "eta": ZERO}, each={"mu_squared": each, "eta": ZERO}, theorem=EXACT
-        )
+        one = {"mu_squared": each, "eta": ZERO}
+        return Charge(parts=times(one, asked.count), each=one, theorem=EXACT)
     eta = eta_of(asked, slot)
     remaining = slot.left("mu_squared")
     found = least_cost(asked.parts, remaining=remaining, eta=eta)

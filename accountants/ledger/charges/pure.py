@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.ledger.amounts import ZERO, float_below, up
-from epsilond.accountants.ledger.state import Charge
+from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked
@@ -28,4 +28,4 @@ def charge(asked: Asked, _: Slot) -> Charge:
     if math.isinf(epsilon):
         raise ConditionViolated(f"one run has no finite ε at δ = {delta:f}: a pure slot takes none such")
     each = {"epsilon": up(epsilon), "delta": delta}
-    return Charge(parts={part: amount * asked.count for part, amount in each.items()}, each=each, theorem=THEOREM)
+    return Charge(parts=times(each, asked.count), each=each, theorem=THEOREM)

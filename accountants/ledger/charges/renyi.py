@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.ledger.amounts import up
-from epsilond.accountants.ledger.state import Charge
+from epsilond.accountants.ledger.state import Charge, times
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
 from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 
@@ -27,7 +27,7 @@ def charge(asked: Asked, slot: Slot) -> Charge:
             Gaussian where a record is added or removed, nor pure.
     """
     each = {part: up(_divergence(asked, order)) for part, order in zip(slot.capacity, slot.orders, strict=True)}
-    return Charge(parts={part: amount * asked.count for part, amount in each.items()}, each=each, theorem=THEOREM)
+    return Charge(parts=times(each, asked.count), each=each, theorem=THEOREM)
 
 
 def _divergence(asked: Asked, order: float) -> float:
