@@ -156,19 +156,18 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
     Raises:
         InvalidInput: fewer runs were committed, or there is no such reservation.
     """
-    held = state.reservations.get(identifier)
-    if held is None or not 1 <= count <= held.committed:
-        most = 0 if held is None else held.committed
+    found = state.reservations.get(identifier)
+    most = 0 if found is None else found.committed - found.voided
+    if found is None or not 1 <= count <= most:
         raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=f"1 to {most}")
-    if held.item is not None:
-        drawn = state.item(held.item)
+    if found.item is not None:
+        drawn = state.item(found.item)
         assert drawn is not None
         state = state.with_item(replace(drawn, committed=drawn.committed - count, credit=drawn.credit + count))
-    elif held.slot is not None and held.charge is not None:
-        slot = _slot(state, held.slot)
-        state = state.with_slot(replace(slot, used=minus(slot.used, times(held.charge.each, count))))
-    kept = replace(held, committed=held.committed - count, count=held.count - count)
-    return replace(state.with_reservation(kept), conditional=True)
+    elif found.slot is not None and found.charge is not None:
+        slot = _slot(state, found.slot)
+        state = state.with_slot(replace(slot, used=minus(slot.used, times(found.charge.each, count))))
+    return replace(state.with_reservation(replace(found, voided=found.voided + count)), conditional=True)
 
 
 def lower(state: LedgerState, kind: SlotKind, capacity: Amounts) -> LedgerState:

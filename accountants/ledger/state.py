@@ -122,6 +122,8 @@ class Reservation:
         item: the plan item that is drawn on; None while a slot is.
         slot: the slot that is drawn on.
         spec: one run.
+        committed: runs that may have been released; it never falls.
+        voided: runs of these that were taken back, as it is declared that nobody saw any output of them.
     """
 
     id: str
@@ -131,6 +133,7 @@ class Reservation:
     slot: SlotKind | None = None
     charge: Charge | None = None
     committed: int = 0
+    voided: int = 0
     state: ReservationState = "reserved"
 
 

@@ -55,10 +55,14 @@ def get(connection: Connection, seq: int) -> EntryRow | None:
     return None if row is None else EntryRow(**row)
 
 
-def page(connection: Connection, *, start: int = 0, limit: int, ledger: str | None = None) -> list[EntryRow]:
-    """Entries from the one with the number `start`, in their order: of one ledger, or of the whole log."""
+def page(
+    connection: Connection, *, start: int = 0, limit: int, ledger: str | None = None, kind: str | None = None
+) -> list[EntryRow]:
+    """Entries from the one with the number `start`, in their order: of one ledger or all, of one kind or all."""
     wanted = select(*_COLUMNS).where(ENTRIES.c.seq >= start)
     if ledger is not None:
         wanted = wanted.where(ENTRIES.c.ledger == ledger)
+    if kind is not None:
+        wanted = wanted.where(ENTRIES.c.kind == kind)
     rows = connection.execute(wanted.order_by(ENTRIES.c.seq).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]

@@ -1,0 +1,408 @@
+"""A book of ledgers: every request in, one transaction with its entries out, and a receipt for what was committed.
+
+What takes time is evaluated before anything is locked, from rows and a version that were read together; then the
+ledgers are locked, in the order of their ids, and the move is made if their versions are still those. Keys of requests
+are kept for ever beside what was answered, so that a request that is sent again is answered again and debits nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted
+from epsilond.accountants.ledger import entries as told
+from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.opening import opened
+from epsilond.accountants.ledger.state import LedgerState
+from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.desk import Desk, States, entry, text
+from epsilond.ledgers.book.errors import NotFound, NotReconciled
+from epsilond.ledgers.book.specs import text_of
+from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after, state_from
+from epsilond.ledgers.log.proofs import Consistency
+from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.requests import SECONDS, CommitAsked, JobAsked, OpenLedger, ReserveAsked, VoidAsked
+from epsilond.ledgers.storage import entries, ledgers, reservations
+from epsilond.ledgers.storage.nodes import StoredNodes
+from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
+from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.storage.transactions import Database
+
+T = TypeVar("T")
+Evaluate = Callable[[Callable[[], Any]], Any]
+"""Where a computation is run: here, or in another process. It takes a picklable call and gives what it gives."""
+MOST_TRIES = 100
+MOST_DUE = 100
+
+
+class Book:
+    """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
+
+    A tenant is whoever's ledgers may not be seen by others. Every method that changes something takes the idempotency
+    key of its request, and answers what the first request with that key and this tenant was answered.
+
+    Raises, whichever method:
+        NotFound: there is no such ledger or reservation of this tenant.
+        KeyReused: the key came with another request.
+        StoreFault: the database cannot be used; nothing was written, or the answer to the same key tells what was.
+        NotReconciled: the log may lack entries, after a restore: see `restore`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        keyring: Callable[[], Keyring],
+        *,
+        evaluate: Evaluate = lambda call: call(),
+        clock: Callable[[], float] = time.time,
+        reconciled: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`keyring` gives the keys as they are now; its name is the log's origin."""
+        self._database = database
+        self._keyring = keyring
+        self._evaluate = evaluate
+        self._clock = clock
+        self._desk = Desk(keyring, clock)
+        self._reconciled = reconciled
+
+    # Opened and looked at.
+
+    def open(self, tenant: str, asked: OpenLedger, key: str) -> LedgerRow:
+        """Open a ledger, certified to stay within its target.
+
+        Raises:
+            BlockHasLedger: the block has one, open or closed.
+            Infeasible, ConditionViolated, InvalidInput: as `accountants.ledger.opening.opened` does.
+        """
+        fingerprint = _fingerprint("open", asked)
+        with looking(self._database) as connection:
+            before = self._desk.answered(connection, tenant, key, fingerprint)
+        if before is not None:
+            return self.ledger(tenant, before["ledger"])
+        state, certified = self._evaluate(partial(opened, **asked.parts))
+        record = told.opened(state, certified, {item.name: text_of(item.spec) for item in state.plan})
+        row = LedgerRow(
+            id=f"ledger_{secrets.token_urlsafe(12)}",
+            tenant=tenant,
+            dataset=asked.dataset,
+            block=asked.block or "",
+            name=asked.name,
+            record=text(record),
+            created=self._clock(),
+            sealed=state.sealed,
+            parts=tuple(part for slot in state.slots for part in parts_of(slot)),
+            items=tuple(item_of(item) for item in state.plan),
+        )
+
+        def write() -> LedgerRow:
+            with moving(self._database, {}) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                if again is not None:
+                    return self._desk.row(connection, tenant, again["ledger"])
+                try:
+                    ledgers.add(connection, row)
+                except ledgers.BlockTaken as taken:
+                    message = "the block has a ledger, open or closed: a second would double the loss unseen"
+                    raise BlockHasLedger(message, None, {"ledger": str(taken)}) from None
+                where = {"dataset": asked.dataset, "block": asked.block or "", "name": asked.name}
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record | where)])
+            return row
+
+        self._require_reconciled()
+        return self._retried(write)
+
+    def ledger(self, tenant: str, identifier: str) -> LedgerRow:
+        """A ledger's rows."""
+        with looking(self._database) as connection:
+            return self._desk.row(connection, tenant, identifier)
+
+    def state(self, tenant: str, identifier: str) -> LedgerState:
+        """A ledger as moves see it, with all its reservations."""
+        with looking(self._database) as connection:
+            row = self._desk.row(connection, tenant, identifier)
+            return state_from(row, reservations.of_ledger(connection, identifier))
+
+    def ledgers(self, tenant: str, *, limit: int = 100, after: str | None = None) -> list[LedgerRow]:
+        """A tenant's ledgers in the order in which they were opened."""
+        with looking(self._database) as connection:
+            start = None if after is None else self._desk.row(connection, tenant, after)
+            return ledgers.page(connection, tenant, limit=limit, after=start)
+
+    def entries(self, tenant: str, identifier: str, *, start: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+        """A ledger's entries in the log from this number on."""
+        with looking(self._database) as connection:
+            self._desk.row(connection, tenant, identifier)
+            return [entry(row) for row in entries.page(connection, start=start, limit=limit, ledger=identifier)]
+
+    def what_if(self, tenant: str, identifier: str, asked: JobAsked) -> WhatIf:
+        """What a job would cost and whether it fits; changes nothing."""
+        state = self.state(tenant, identifier)
+        _require_relation(state, asked)
+        found: WhatIf = self._evaluate(partial(what_if, state, **asked.job))
+        return found
+
+    # Moves.
+
+    def reserve(self, tenant: str, asked: Sequence[str], job: ReserveAsked, key: str) -> ReservationRow:
+        """Hold runs in these ledgers: in all of them, or in none.
+
+        Raises:
+            LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
+        """
+        fingerprint = _fingerprint("reserve", [sorted(asked), job])
+        identifier = f"reservation_{secrets.token_urlsafe(12)}"
+
+        def attempt() -> ReservationRow:
+            with looking(self._database) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                if again is not None:
+                    return self._desk.reserved(connection, tenant, again["reservation"])
+                states = self._desk.states(connection, tenant, asked)
+            after: dict[str, LedgerState] = {}
+            for name, (_, state) in states.items():
+                _require_relation(state, job)
+                try:
+                    after[name] = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
+                except LedgerExhausted as refused:
+                    raise self._evaluate(partial(_nearest, refused, state, job.job)) from None
+            now = self._clock()
+            made = ReservationRow(
+                id=identifier,
+                tenant=tenant,
+                created=now,
+                expires=now + (SECONDS if job.expires_in is None else job.expires_in),
+                holdings=tuple(holding_of(name, after[name].reservations[identifier]) for name in sorted(after)),
+            )
+            with self._moving(states) as connection:
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    raise Again(key)
+                for name, state in after.items():
+                    ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
+                reservations.add(connection, made)
+                records = [
+                    (name, told.reserved(after[name].reservations[identifier], held.spec))
+                    for name, held in zip(sorted(after), made.holdings, strict=True)
+                ]
+                self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records)
+            return made
+
+        self._require_reconciled()
+        self.expire()
+        return self._retried(attempt)
+
+    def reservation(self, tenant: str, identifier: str) -> ReservationRow:
+        """A reservation, with the receipts of its commits."""
+        with looking(self._database) as connection:
+            return self._desk.reserved(connection, tenant, identifier)
+
+    def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str) -> dict[str, Any]:
+        """Commit runs of a reservation in all its ledgers; answers the receipts, after which they may be released.
+
+        Raises:
+            LedgerExhausted, ReservationEnded, InvalidInput: as `moves.commit`.
+        """
+        fingerprint = _fingerprint("commit", [identifier, asked])
+
+        def attempt() -> dict[str, Any]:
+            with looking(self._database) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                if again is not None:
+                    return again
+                held, states = self._desk.held(connection, tenant, identifier)
+            wanted = asked.count
+            after = {
+                name: self._evaluate(partial(moves.commit, state, identifier, wanted))
+                for name, (_, state) in states.items()
+            }
+            with self._moving(states) as connection:
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    raise Again(key)
+                self._change(connection, held, states, after)
+                records = []
+                for name, state in after.items():
+                    now, was = state.reservations[identifier], states[name][1].reservations[identifier]
+                    records.append((name, told.committed(now, now.committed - was.committed)))
+                return self._desk.write(connection, tenant, key, fingerprint, None, records)
+
+        self._require_reconciled()
+        self.expire()
+        return self._retried(attempt)
+
+    def cancel(self, tenant: str, identifier: str) -> ReservationRow:
+        """Give back what was not committed. One that has ended is answered as it is."""
+        return self._retried(partial(self._release, tenant, identifier, "cancelled"))
+
+    def expire(self) -> int:
+        """End the reservations whose time has passed; answers how many there were."""
+        with looking(self._database) as connection:
+            due = reservations.due(connection, self._clock(), limit=MOST_DUE)
+        for each in due:
+            self._retried(partial(self._release, each.tenant, each.id, "expired"))
+        return len(due)
+
+    def seal(self, tenant: str, identifier: str, key: str) -> LedgerRow:
+        """The membership of the block is fixed from now on."""
+        return self._simple(tenant, identifier, key, "sealed", moves.seal, {})
+
+    def close(self, tenant: str, identifier: str, key: str) -> LedgerRow:
+        """Nothing more is reserved."""
+        return self._simple(tenant, identifier, key, "closed", moves.close, {})
+
+    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str) -> LedgerRow:
+        """Take committed runs back, as it is declared that nobody saw any output of them.
+
+        Raises:
+            InvalidInput: fewer were committed, or the reservation is of another ledger.
+        """
+        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+        move = partial(moves.void, identifier=asked.reservation, count=asked.count)
+        return self._simple(tenant, identifier, key, "voided", move, more)
+
+    # The log.
+
+    def checkpoint(self) -> str:
+        """The log's signed head."""
+        with looking(self._database) as connection:
+            return self._desk.head(connection, entries.size(connection))
+
+    def inclusion(self, tenant: str, seq: int) -> Receipt:
+        """The receipt of an entry of this tenant, under the head as it is now.
+
+        Raises:
+            NotFound: there is no such entry of this tenant.
+        """
+        with looking(self._database) as connection:
+            row = entries.get(connection, seq)
+            if row is None or row.tenant != tenant:
+                raise NotFound(str(seq))
+            return self._desk.receipt(connection, row, entries.size(connection))
+
+    def consistency(self, earlier: int, later: int | None = None) -> Consistency:
+        """That the log of so many entries is the beginning of a later one, the present one if none is named.
+
+        Raises:
+            NotFound: the log never had so many.
+        """
+        with looking(self._database) as connection:
+            size = entries.size(connection)
+            now = size if later is None else later
+            if not 0 <= earlier <= now <= size:
+                raise NotFound(str(earlier))
+            return Consistency.of(Tree(StoredNodes(connection), now), earlier)
+
+    @property
+    def keyring(self) -> Keyring:
+        """The keys that sign and that have signed."""
+        return self._keyring()
+
+    # What the methods above share.
+
+    def _release(self, tenant: str, identifier: str, how: str) -> ReservationRow:
+        with looking(self._database) as connection:
+            held, states = self._desk.held(connection, tenant, identifier)
+        if held.state in ("cancelled", "expired") or all(one.committed == one.count for one in held.holdings):
+            return self.reservation(tenant, identifier)
+        after = {name: moves.release(state, identifier, how) for name, (_, state) in states.items()}  # type: ignore[arg-type]
+        with self._moving(states) as connection:
+            self._change(connection, held, states, after)
+            records = [(name, told.ended(state.reservations[identifier])) for name, state in after.items()]
+            self._desk.write(connection, tenant, None, "", None, records)
+        return self.reservation(tenant, identifier)
+
+    def _simple(
+        self,
+        tenant: str,
+        identifier: str,
+        key: str,
+        kind: str,
+        move: Callable[[LedgerState], LedgerState],
+        more: Mapping[str, Any],
+    ) -> LedgerRow:
+        fingerprint = _fingerprint(kind, [identifier, dict(more)])
+
+        def attempt() -> LedgerRow:
+            with looking(self._database) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                held = None
+                if "reservation" in more:
+                    held = self._desk.reserved(connection, tenant, more["reservation"])
+                states = self._desk.states(connection, tenant, [identifier], held)
+                if again is not None:
+                    return states[identifier][0]
+            row, state = states[identifier]
+            after = move(state)
+            with self._moving(states) as connection:
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    raise Again(key)
+                written = ledgers.write(connection, row, rows_after(row, after))
+                self._desk.write(
+                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})]
+                )
+            return written
+
+        self._require_reconciled()
+        return self._retried(attempt)
+
+    def _change(
+        self,
+        connection: Connection,
+        held: ReservationRow,
+        states: States,
+        after: Mapping[str, LedgerState],
+    ) -> None:
+        for name, state in after.items():
+            ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
+        self._write_holdings(connection, held, after)
+
+    def _write_holdings(self, connection: Connection, held: ReservationRow, after: Mapping[str, LedgerState]) -> None:
+        holdings = tuple(
+            holding_of(one.ledger, after[one.ledger].reservations[held.id]) if one.ledger in after else one
+            for one in held.holdings
+        )
+        state = next(iter(after.values())).reservations[held.id].state
+        reservations.write(connection, held, replace(held, state=state, holdings=holdings))
+
+    def _moving(self, states: States) -> Any:
+        return moving(self._database, {name: row.version for name, (row, _) in states.items()})
+
+    def _require_reconciled(self) -> None:
+        if not self._reconciled():
+            raise NotReconciled("the log was restored and is not reconciled with a checkpoint kept elsewhere")
+
+    def _retried(self, attempt: Callable[[], T]) -> T:
+        for tried in range(MOST_TRIES):
+            try:
+                return attempt()
+            except Again:
+                time.sleep(min(0.001 * 2.0 ** min(tried, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
+        raise NotReconciled("others moved the ledger each time; nothing was written")
+
+
+def _nearest(refused: LedgerExhausted, state: LedgerState, job: Mapping[str, Any]) -> LedgerExhausted:
+    asked = {name: job[name] for name in ("spec", "slot", "count", "eta", "delta")}
+    return with_nearest(refused, state, **asked)
+
+
+def _require_relation(state: LedgerState, asked: JobAsked) -> None:
+    if asked.relation is not None and asked.relation != state.setting.relation:
+        raise InvalidInput.at(
+            "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
+        )
+
+
+def _fingerprint(kind: str, asked: Any) -> str:
+    """Equal for equal requests."""
+    text = json.dumps([kind, as_json(asked)], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,151 @@
+"""What every request of a book does in its transaction: rows are read as states, entries written, receipts made."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from epsilond.accountants.ledger.state import LedgerState
+from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.book.states import state_from
+from epsilond.ledgers.log import checkpoints
+from epsilond.ledgers.log.canonical import canonical
+from epsilond.ledgers.log.receipts import Receipt, make
+from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.storage import entries, keys, ledgers, reservations
+from epsilond.ledgers.storage.nodes import StoredNodes
+from epsilond.ledgers.storage.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
+from epsilond.ledgers.storage.transactions import Unknown
+
+MOST_VOIDS = 1_000_000
+States = dict[str, tuple[LedgerRow, LedgerState]]
+
+
+class Desk:
+    """Of a book: the keys it signs with, and its clock."""
+
+    def __init__(self, keyring: Callable[[], Keyring], clock: Callable[[], float]) -> None:
+        self._keyring = keyring
+        self._clock = clock
+
+    def write(
+        self,
+        connection: Connection,
+        tenant: str,
+        key: str | None,
+        fingerprint: str,
+        answer: dict[str, Any] | None,
+        records: Sequence[tuple[str, Mapping[str, Any]]],
+    ) -> dict[str, Any]:
+        """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told."""
+        first, now = entries.take(connection, len(records)), self._clock()
+        rows = [
+            EntryRow(
+                seq=first + place,
+                at=now,
+                tenant=tenant,
+                kind=record["kind"],
+                ledger=name,
+                leaf=canonical({"seq": first + place, "at": time_of(now), "tenant": tenant, "ledger": name, **record}),
+            )
+            for place, (name, record) in enumerate(records)
+        ]
+        entries.append(connection, rows)
+        tree = Tree(StoredNodes(connection), first).extend([row.leaf for row in rows])
+        kept = answer
+        if kept is None:
+            kept = {"receipts": [self.receipt(connection, row, tree.size).record for row in rows]}
+        if key is not None:
+            text = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
+            keys.keep(connection, KeptAnswer(tenant=tenant, key=key, fingerprint=fingerprint, answer=text, at=now))
+        return kept
+
+    def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
+        tree = Tree(StoredNodes(connection), size)
+        signing = self._keyring().signing
+        head = checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
+        return make(tree, row.seq, entry(row), head, signing)
+
+    def head(self, connection: Connection, size: int) -> str:
+        signing = self._keyring().signing
+        tree = Tree(StoredNodes(connection), size)
+        return checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
+
+    def answered(self, connection: Connection, tenant: str, key: str, fingerprint: str) -> dict[str, Any] | None:
+        kept = keys.find(connection, tenant, key)
+        if kept is None:
+            return None
+        if kept.fingerprint != fingerprint:
+            raise KeyReused(key)
+        found: dict[str, Any] = json.loads(kept.answer)
+        return found
+
+    def states(
+        self, connection: Connection, tenant: str, asked: Sequence[str], named: ReservationRow | None = None
+    ) -> States:
+        """Ledgers with the reservations that hold something, and with the one that is named."""
+        found: States = {}
+        for name in sorted(asked):
+            row = self.row(connection, tenant, name)
+            held = {each.id: each for each in reservations.live(connection, name)}
+            if named is not None and any(one.ledger == name for one in named.holdings):
+                held[named.id] = named
+            state = state_from(row, held.values())
+            found[name] = row, state if named is None else _with_voids(connection, state, name, named.id)
+        return found
+
+    def held(self, connection: Connection, tenant: str, identifier: str) -> tuple[ReservationRow, States]:
+        """A reservation with the ledgers in which it holds something.
+
+        Raises:
+            NotFound: this tenant has none of this id.
+        """
+        held = self.reserved(connection, tenant, identifier)
+        return held, self.states(connection, tenant, [one.ledger for one in held.holdings], held)
+
+    def reserved(self, connection: Connection, tenant: str, identifier: str) -> ReservationRow:
+        held = reservations.get(connection, identifier)
+        if held is None or held.tenant != tenant:
+            raise NotFound(identifier)
+        return held
+
+    def row(self, connection: Connection, tenant: str, identifier: str) -> LedgerRow:
+        try:
+            row = ledgers.load(connection, identifier)[identifier]
+        except Unknown:
+            raise NotFound(identifier) from None
+        if row.tenant != tenant:
+            raise NotFound(identifier)
+        return row
+
+
+def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
+    """The state with what the log says was voided of a reservation: its row keeps what was committed."""
+    held = state.reservations.get(reservation)
+    if held is None or not held.committed:
+        return state
+    records = (entry(row) for row in entries.page(connection, limit=MOST_VOIDS, ledger=ledger, kind="voided"))
+    voided = sum(record["count"] for record in records if record["reservation"] == reservation)
+    return state.with_reservation(replace(held, voided=voided))
+
+
+def text(record: Mapping[str, Any]) -> str:
+    """A record as canonical text."""
+    return canonical(record).decode()
+
+
+def entry(row: EntryRow) -> dict[str, Any]:
+    """The record of an entry."""
+    found: dict[str, Any] = json.loads(row.leaf)
+    return found
+
+
+def time_of(seconds: float) -> str:
+    """UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

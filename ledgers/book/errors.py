@@ -1,0 +1,23 @@
+"""What a book refuses that is not the mathematics' own."""
+
+from __future__ import annotations
+
+
+class BookError(Exception):
+    """Base of what a book refuses."""
+
+
+class NotFound(BookError):
+    """There is no such ledger, reservation or entry, or it is another tenant's; its text is the id."""
+
+
+class KeyReused(BookError):
+    """The idempotency key came with another request before; its text is the key."""
+
+
+class KeyMissing(BookError):
+    """A request that changes a ledger needs an idempotency key."""
+
+
+class NotReconciled(BookError):
+    """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled."""

@@ -1,0 +1,120 @@
+"""From the rows of a ledger to the state that moves are made from, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import cast
+
+from epsilond.accountants.ledger.amounts import ZERO, less, total
+from epsilond.accountants.ledger.entries import charge_of, charged, state_of
+from epsilond.accountants.ledger.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
+from epsilond.ledgers.book.specs import spec_of, text_of
+from epsilond.ledgers.storage.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
+
+
+def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
+    """The state that rows tell of, with these of its reservations."""
+    record = json.loads(row.record)
+    first = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
+    parts: dict[str, list[PartRow]] = {}
+    for part in row.parts:
+        parts.setdefault(part.kind, []).append(part)
+    return replace(
+        first,
+        plan=tuple(_item(item) for item in row.items),
+        slots=tuple(_slot(slot, parts[slot.kind]) for slot in first.slots),
+        reservations={each.id: _held(each, row.id) for each in reservations},
+        status=row.status,
+        sealed=row.sealed,
+        conditional=row.conditional,
+    )
+
+
+def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
+    """The rows of a ledger that is in this state now."""
+    return replace(
+        row,
+        status=state.status,
+        sealed=state.sealed,
+        conditional=state.conditional,
+        parts=tuple(part for slot in state.slots for part in parts_of(slot)),
+        items=tuple(item_of(item) for item in state.plan),
+    )
+
+
+def parts_of(slot: Slot) -> list[PartRow]:
+    """A slot's rows."""
+    return [
+        PartRow(
+            kind=slot.kind,
+            part=part,
+            capacity=capacity,
+            used=slot.used.get(part, ZERO),
+            held=total(slot.used.get(part, ZERO), slot.reserved.get(part, ZERO)),
+            mixed=slot.kind == "rdp" and len(slot.capacity) > 1,
+        )
+        for part, capacity in slot.capacity.items()
+    ]
+
+
+def item_of(item: PlanItem) -> ItemRow:
+    """A plan item's row."""
+    return ItemRow(
+        name=item.name,
+        spec=text_of(item.spec),
+        planned=item.planned,
+        reserved=item.reserved,
+        committed=item.committed,
+        credit=item.credit,
+        job=item.job,
+    )
+
+
+def holding_of(ledger: str, held: Reservation) -> HoldingRow:
+    """The row of what a reservation holds in a ledger."""
+    return HoldingRow(
+        ledger=ledger,
+        item=held.item,
+        slot=held.slot,
+        spec=text_of(held.spec),
+        charge=None if held.charge is None else json.dumps(charged(held.charge), sort_keys=True),
+        count=held.count,
+        committed=held.committed,
+    )
+
+
+def _held(row: ReservationRow, ledger: str) -> Reservation:
+    holding = next(each for each in row.holdings if each.ledger == ledger)
+    return Reservation(
+        id=row.id,
+        spec=spec_of(holding.spec),
+        count=holding.count,
+        item=holding.item,
+        slot=cast("SlotKind | None", holding.slot),
+        charge=None if holding.charge is None else charge_of(json.loads(holding.charge)),
+        committed=holding.committed,
+        state=row.state,
+    )
+
+
+def _item(row: ItemRow) -> PlanItem:
+    return PlanItem(
+        name=row.name,
+        spec=spec_of(row.spec),
+        planned=row.planned,
+        reserved=row.reserved,
+        committed=row.committed,
+        credit=row.credit,
+        job=row.job,
+    )
+
+
+def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
+    return replace(
+        slot,
+        capacity={part.part: part.capacity for part in parts},
+        used={part.part: part.used for part in parts},
+        reserved={part.part: less(part.held, part.used) for part in parts},
+    )

@@ -1,0 +1,224 @@
+"""What is asked of ledgers, by name and value: the bodies of requests, and the words of the library and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.ledger.amounts import Amount, exact
+from epsilond.accountants.ledger.opening import AskedSlot, Planned
+from epsilond.accountants.ledger.state import Declared, SlotKind, Target
+from epsilond.accountants.quantities import (
+    OBSERVER,
+    RELATION,
+    UNIT,
+    BudgetFields,
+    Observer,
+    Quantity,
+    Relation,
+    RenyiOrder,
+    Unit,
+    request,
+)
+from epsilond.accountants.specs import Spec
+
+LONGEST_NAME = 200
+SECONDS = 86_400.0
+"""A reservation that does not say so expires after a day."""
+MOST_LEDGERS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmountQuantity(Quantity):
+    """An amount as a decimal string, or as a number, which is read as the decimal that it is written as."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """A string, or a number that becomes one."""
+        text = {"type": "str", "strict": True, "max_length": 64}
+        return {"type": "function-before", "function": {"type": "no-info", "function": _as_text}, "schema": text}
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Either form."""
+        either = [{"type": "string", "maxLength": 64}, {"type": "number", "minimum": 0}]
+        return {"anyOf": either, "description": self.description}
+
+
+def _as_text(value: Any) -> Any:
+    return repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+NAME = Quantity(description=f"how people call it, at most {LONGEST_NAME} characters")
+DATASET = Quantity(description="the data set that the budget is of")
+BLOCK = Quantity(description="the part of the data set, where each unit lies in exactly one; absent: all of it")
+AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
+COUNT = Quantity(description="how many runs", ge=1, le=1e15)
+EXPIRES_IN = Quantity(description="after how long it ends by itself, a day if absent", unit="s", gt=0, le=31_536_000)
+Count = Annotated[int, COUNT]
+
+
+@request
+class Capacity:
+    """Parts of a slot, as amounts. The first part of a kind may be "largest": what the target leaves for it.
+
+    gdp: mu_squared, eta. zcdp: rho, delta. rdp: orders, weights, budget. pure: epsilon, delta.
+    """
+
+    mu_squared: Annotated[str | None, AMOUNT] = None
+    eta: Annotated[str | None, AMOUNT] = None
+    rho: Annotated[str | None, AMOUNT] = None
+    delta: Annotated[str | None, AMOUNT] = None
+    orders: Annotated[tuple[RenyiOrder, ...] | None, Quantity(description="Rényi orders, each above 1")] = None
+    weights: Annotated[tuple[float, ...] | None, Quantity(description="one for each order, 1 in all")] = None
+    budget: Annotated[str | None, AMOUNT] = None
+    epsilon: Annotated[str | None, AMOUNT] = None
+
+
+@request
+class SlotAsked:
+    """A slot: its kind, and its capacity by parts; without a capacity the largest that the target allows."""
+
+    kind: Annotated[SlotKind, Quantity(description="gdp: Gaussian; zcdp: zero-concentrated; rdp: Rényi; pure")]
+    capacity: Annotated[Literal["largest"] | Capacity, Quantity(description='"largest", or its parts')] = "largest"
+
+
+@request
+class PlannedAsked:
+    """A mechanism of the plan, to be run whatever the outputs are."""
+
+    name: Annotated[str, NAME]
+    spec: Annotated[Spec, Quantity(description="the mechanism")]
+
+
+@request
+class TargetAsked(BudgetFields):
+    """(ε*, δ*): what everything that the ledger ever allows is, together."""
+
+
+@request
+class DeclaredAsked:
+    """What no computation can check: see the declared conditions of the ledger."""
+
+    inputs: Annotated[
+        Literal["functions-of-releases", "independent-of-outputs"],
+        Quantity(description="what specs, counts and the times of calls depend on"),
+    ]
+    sealed: Annotated[bool, Quantity(description="whether the membership of the block is fixed")]
+    released_before: Annotated[bool, Quantity(description="whether anything that reads the block was released")]
+
+
+@request
+class OpenLedger:
+    """A ledger to be opened: whose data, what all of it may lose, and what is foreseen."""
+
+    name: Annotated[str, NAME]
+    dataset: Annotated[str, DATASET]
+    block: Annotated[str | None, BLOCK] = None
+    unit: Annotated[Unit, UNIT]
+    relation: Annotated[Relation, RELATION]
+    observer: Annotated[Observer, OBSERVER]
+    target: Annotated[TargetAsked, Quantity(description="what everything together may lose")]
+    plan: Annotated[tuple[PlannedAsked, ...], Quantity(description="what will be run, whatever comes out")] = ()
+    slots: Annotated[tuple[SlotAsked, ...], Quantity(description="what may be chosen by what came out")] = ()
+    declared: Annotated[DeclaredAsked, Quantity(description="what the owner of the data declares")]
+
+    def check(self) -> None:
+        """Names are there and not too long."""
+        for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
+            if value is not None and not 0 < len(value) <= LONGEST_NAME:
+                raise InvalidInput.at(f"/{field}", "is empty or too long", allowed=f"1 to {LONGEST_NAME} characters")
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """As `accountants.ledger.opening.opened` wants it."""
+        return {
+            "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
+            "target": Target(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
+            "declared": Declared(
+                inputs=self.declared.inputs,
+                sealed=self.declared.sealed,
+                released_before=self.declared.released_before,
+            ),
+            "plan": tuple(Planned(name=item.name, spec=item.spec) for item in self.plan),
+            "slots": tuple(AskedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
+        }
+
+
+def _capacity(asked: str | Capacity | Mapping[str, Any]) -> str | dict[str, Any]:
+    if isinstance(asked, str):
+        return asked
+    if isinstance(asked, Mapping):  # of the library, which leaves a choice of forms as it was told
+        return dict(asked)
+    given = ((field.name, getattr(asked, field.name)) for field in fields(asked))
+    return {name: value for name, value in given if value is not None}
+
+
+@request
+class JobAsked:
+    """Runs of a mechanism: of an item of the plan, of the item with this mechanism, or of a slot."""
+
+    spec: Annotated[Spec | None, Quantity(description="the mechanism")] = None
+    item: Annotated[str | None, Quantity(description="the item of the plan that is drawn on")] = None
+    slot: Annotated[SlotKind | None, Quantity(description="the slot that is charged")] = None
+    count: Annotated[int | None, COUNT] = None
+    eta: Annotated[str | None, AmountQuantity(description="what a residue charge may add to δ")] = None
+    delta: Annotated[str | None, AmountQuantity(description="the δ of each run, in a zcdp or pure slot")] = None
+    relation: Annotated[Relation | None, Quantity(description="the ledger's; another is refused")] = None
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """As `accountants.ledger.moves.reserve` wants it."""
+        return {
+            "spec": self.spec,
+            "item": self.item,
+            "slot": self.slot,
+            "count": self.count,
+            "eta": _amount(self.eta, "/eta"),
+            "delta": _amount(self.delta, "/delta"),
+        }
+
+
+def _amount(told: str | None, pointer: str) -> Amount | None:
+    return None if told is None else exact(told, pointer)
+
+
+@request
+class WhatIfAsked(JobAsked):
+    """What a job would cost, and whether it fits."""
+
+
+@request
+class ReserveAsked(JobAsked):
+    """Runs to be held, until they are committed, cancelled, or expire."""
+
+    expires_in: Annotated[float | None, EXPIRES_IN] = None
+
+
+@request
+class ReserveManyAsked(ReserveAsked):
+    """Runs to be held in several ledgers at once: in all of them or in none."""
+
+    ledgers: Annotated[tuple[str, ...], Quantity(description="ids of the ledgers, one for each block that is read")]
+
+    def check(self) -> None:
+        """Different ledgers, not too many."""
+        if not 1 <= len(self.ledgers) <= MOST_LEDGERS or len(set(self.ledgers)) != len(self.ledgers):
+            raise InvalidInput.at("/ledgers", "are not different ledgers", allowed=f"1 to {MOST_LEDGERS}")
+
+
+@request
+class CommitAsked:
+    """Runs that may be released from now on; all that are left unless `count` says fewer."""
+
+    count: Annotated[int | None, COUNT] = None
+
+
+@request
+class VoidAsked:
+    """Committed runs that are taken back, as nobody has seen any output of them."""
+
+    reservation: Annotated[str, Quantity(description="the reservation")]
+    count: Count
+    declared: Annotated[Literal["no-output-observed"], Quantity(description="what makes this valid")]
