@@ -14,5 +14,5 @@ def test_a_move_that_is_killed_was_made_or_was_not(place):
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     places, made = map(int, ran.stdout.split())
-    assert places > 12  # the statements of a move, its COMMIT, and what follows
+    assert places >= 12  # the statements of a move, its COMMIT, and what follows
     assert made == 2  # by who was killed after its COMMIT, and by who was through
