@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sqlalchemy import Connection, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from epsilond.ledgers.storage.records import KeptAnswer
 from epsilond.ledgers.storage.tables import KEYS
-from epsilond.ledgers.storage.transactions import Again, inserted
+from epsilond.ledgers.storage.transactions import Again
 
 _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
@@ -25,7 +26,9 @@ def keep(connection: Connection, answer: KeptAnswer) -> None:
     """Keep an answer in the transaction of what it tells of. Call it with the counter of entries taken.
 
     Raises:
-        Again: the key was taken in between; the next try finds its answer.
+        Again: the key was taken in between; leave the transaction, and the next try finds its answer.
     """
-    if not inserted(connection, insert(KEYS).values(vars(answer))):
-        raise Again(answer.key)
+    try:
+        connection.execute(insert(KEYS).values(vars(answer)))
+    except IntegrityError:
+        raise Again(answer.key) from None

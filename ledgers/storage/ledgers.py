@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sqlalchemy import Connection, Update, insert, select, tuple_, update
+from sqlalchemy import Connection, Update, exists, insert, select, tuple_, update
 
 from epsilond.ledgers.storage.records import ItemRow, LedgerRow, PartRow
 from epsilond.ledgers.storage.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
@@ -63,8 +63,8 @@ def load(connection: Connection, *identifiers: str) -> dict[str, LedgerRow]:
         select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
     ).mappings():
         items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
-    committed = select(HOLDINGS.c.ledger).where(HOLDINGS.c.ledger.in_(identifiers), HOLDINGS.c.committed > 0)
-    released = set(connection.execute(committed.distinct()).scalars())
+    committed = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
+    released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), committed)).scalars())
     return {
         identifier: replace(
             found[identifier],

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from sqlalchemy import Connection, insert, select, tuple_
+from sqlalchemy.exc import IntegrityError
 
 from epsilond.ledgers.storage.tables import NODES
-from epsilond.ledgers.storage.transactions import inserted
 
 Node = TypeVar("Node", bound=tuple[int, int])
 """A level and a place: the perfect subtree over the leaves place·2^level, …, (place + 1)·2^level − 1."""
@@ -32,10 +32,12 @@ class StoredNodes:
         """Keep hashes of nodes that were not there.
 
         Raises:
-            ValueError: one of them is there already, or no hash of 32 bytes.
+            ValueError: one of them is there already, or no hash of 32 bytes; the transaction is of no more use.
         """
         if not hashes:
             return
         rows = [{"level": level, "place": place, "hash": value} for (level, place), value in hashes.items()]
-        if not inserted(self._connection, insert(NODES).values(rows)):
-            raise ValueError("a node of the log's tree is there already, or is none")
+        try:
+            self._connection.execute(insert(NODES), rows)
+        except IntegrityError:
+            raise ValueError("a node of the log's tree is there already, or is none") from None

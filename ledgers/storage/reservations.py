@@ -53,7 +53,8 @@ def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
 def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRow]:
     """Those whose time has passed and that hold something still. They hold it until a transaction ends them.
 
-    What is free is never computed from a clock: it is what the rows say.
+    What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
+    time at which it expires, so that it is not looked at here for ever.
     """
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     passed = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)

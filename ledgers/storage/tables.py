@@ -21,11 +21,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 from epsilond.ledgers.storage.exact import ExactDecimal
 
 TABLES: Final = MetaData()
+UNFINISHED: Final = text("committed < count")
+"""Holdings that are of use for an index: a ledger has few of them, however many it ever had."""
 
 LEDGERS: Final = Table(
     "ledgers",
@@ -99,7 +102,8 @@ HOLDINGS: Final = Table(
     Column("charge", Text),
     Column("count", BigInteger, nullable=False),
     Column("committed", BigInteger, nullable=False),
-    Index("ledger_holdings_by_ledger", "ledger"),
+    Index("ledger_holdings_by_ledger", "ledger", "committed"),
+    Index("ledger_holdings_unfinished", "ledger", sqlite_where=UNFINISHED, postgresql_where=UNFINISHED),
 )
 """What a reservation holds in one ledger."""
 

@@ -27,7 +27,7 @@ class Again(Exception):
 
 
 class Unknown(LookupError):
-    """There is no such ledger or reservation; its text is the id."""
+    """There is no such ledger; its text is the id."""
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def test_tables_of_a_later_version_are_left_alone(place):
     database.close()
     with pytest.raises(StoreUnavailable, match=r"ledgers cannot be kept in .*later version"):
         opened(place)
+
+
+def test_replicas_may_start_together(postgresql_url: str):
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(opened, [postgresql_url] * 4))
+    kept(made[0], ledger())
+    assert {loaded(each) for each in made} == {ledger()}
+    for each in made:
+        each.close()
+
+
+def test_memory_takes_ledgers_too():
+    database = opened(":memory:")
+    kept(database, ledger())
+    assert [spend(database, "a", key=key) for key in "kkl"] == [1, 1, 2]
+    database.close()
 
 
 def test_a_file_has_one_process(tmp_path: Path):

@@ -10,6 +10,7 @@ import pytest
 from epsilond.ledgers.storage import entries, keys, ledgers, reservations
 from epsilond.ledgers.storage.nodes import StoredNodes
 from epsilond.ledgers.storage.records import ItemRow, PartRow
+from epsilond.ledgers.storage.tables import SLOTS
 from epsilond.ledgers.storage.transactions import Again, Unknown, locked, looking, moving
 from epsilond.storage.faults import StoreFault
 from tests.ledgers.storage.samples import answer, enter, kept, ledger, loaded, reservation, spend, spent
@@ -99,7 +100,7 @@ def test_rows_that_somebody_else_changed_are_not_written_over(database):
             connection.exec_driver_sql(f"UPDATE {column}")
     with database.writing() as connection:
         connection.execute(  # no move: the version is as it was
-            ledgers.SLOTS.update().where(ledgers.SLOTS.c.part == "mu_squared").values(held=Decimal("0.3"))
+            SLOTS.update().where(SLOTS.c.part == "mu_squared").values(held=Decimal("0.3"))
         )
     item = replace(before, items=(replace(before.items[0], reserved=2),))
     for after in (spent(before), item):
@@ -243,9 +244,11 @@ def test_nodes_are_written_once(database):
         stored.write({(0, 0): b"x" * 32, (1, 0): b"y" * 32})
         assert stored.read([]) == {}
         assert stored.read([(1, 0), (0, 1)]) == {(1, 0): b"y" * 32}
-        for wrong in ({(0, 1): b"z" * 32, (0, 0): b"z" * 32}, {(0, 1): b"short"}, {(-1, 0): b"z" * 32}):
-            with pytest.raises(ValueError, match="node"):
-                stored.write(wrong)
+    for wrong in ({(0, 1): b"z" * 32, (0, 0): b"z" * 32}, {(0, 1): b"short"}, {(-1, 0): b"z" * 32}):
+        with pytest.raises(ValueError, match="node"), moving(database, {}) as connection:
+            StoredNodes(connection).write(wrong)
+    with looking(database) as connection:
+        stored = StoredNodes(connection)
         assert stored.read([(0, 0), (0, 1)]) == {(0, 0): b"x" * 32}
 
 

@@ -97,7 +97,15 @@ def _make_reservations() -> None:
         sa.CheckConstraint("committed <= count", name="ledger_holdings_committed_of_count"),
         *(_is_count("ledger_holdings", name) for name in ("count", "committed")),
     )
-    op.create_index("ledger_holdings_by_ledger", "ledger_holdings", ["ledger"])
+    op.create_index("ledger_holdings_by_ledger", "ledger_holdings", ["ledger", "committed"])
+    unfinished = sa.text("committed < count")
+    op.create_index(
+        "ledger_holdings_unfinished",
+        "ledger_holdings",
+        ["ledger"],
+        sqlite_where=unfinished,
+        postgresql_where=unfinished,
+    )
 
 
 def _make_log() -> None:
