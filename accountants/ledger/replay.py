@@ -12,6 +12,7 @@ from typing import Any
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.amounts import ZERO
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.entries import charge_of, state_of
@@ -125,7 +126,9 @@ def balances(state: LedgerState) -> Mapping[str, Mapping[str, Mapping[str, Any]]
     """What every slot has used and holds, and every item of the plan: to be compared with what a database says."""
     return {
         "slots": {
-            slot.kind: {"used": plus(slot.used, {}), "reserved": plus(slot.reserved, {})} for slot in state.slots
+            slot.kind: {"used": plus(nothing, slot.used), "reserved": plus(nothing, slot.reserved)}
+            for slot in state.slots
+            for nothing in (dict.fromkeys(slot.capacity, ZERO),)
         },
         "plan": {
             item.name: {"reserved": item.reserved, "committed": item.committed, "credit": item.credit}
