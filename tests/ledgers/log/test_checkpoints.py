@@ -70,7 +70,7 @@ def test_extension_lines_are_kept():
     [
         "", "\n", "o\n", "o\n1\n", f"o\n1\n{ROOT}", f"\n1\n{ROOT}\n", f"o\n01\n{ROOT}\n", f"o\n-1\n{ROOT}\n", f"o\n+1\n{ROOT}\n",
         f"o\n1 \n{ROOT}\n", f"o\n١\n{ROOT}\n", f"o\n1.0\n{ROOT}\n", f"o\n\n{ROOT}\n", f"o\n{'9' * 20}\n{ROOT}\n",
-        f"o\n1\n{ROOT[:-1]}\n", "o\n1\nAAAA\n", f"o\n1\n{ROOT[:-2]}J=\n", f"o\n1\n{ROOT}\n\n", f"o\n1\n{ROOT}\nx\n\ny\n", f"o\n0\n{ROOT}\n",
+        f"o\n1\n{ROOT[:-1]}\n", "o\n1\nAAAA\n", f"o\n1\n{ROOT[:-2]}J=\n", f"o\n1\n{ROOT}\n\n", f"o\n1\n{ROOT}\nx", f"o\n1\n{ROOT}\nx\n\ny\n", f"o\n0\n{ROOT}\n",
     ],
 )  # fmt: skip
 def test_what_is_no_checkpoint_is_refused(text):

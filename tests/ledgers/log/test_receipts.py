@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from epsilond.ledgers.log import receipts
+from epsilond.ledgers.log import jws, receipts
 from epsilond.ledgers.log.canonical import canonical, digest
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.proofs import Consistency, Inclusion
@@ -109,6 +109,24 @@ def test_a_receipt_that_would_not_hold_is_not_made():
             receipts.make(tree, index, entry, head, key)
     with pytest.raises(ValueError, match="no leaf 17"):
         receipts.make(tree, 17, ENTRIES[17], note(17), FIRST)
+
+
+def signed_by(key, proof):
+    """The receipt of entry 0 of four, with what this key says of it, whatever that is."""
+    said = {"entry": ENTRIES[0], "proof": proof.record, "checkpoint": note(4)}
+    return Receipt(ENTRIES[0], proof, note(4), jws.sign(said, digest(canonical(ENTRIES[0])), key))
+
+
+def test_a_log_that_signs_a_proof_for_another_size_is_not_believed():
+    proof = Inclusion.of(Tree(TREE.nodes, 4), 0)
+    assert receipts.verify(signed_by(FIRST, proof), ORIGIN, KEYS).size == 4
+    with pytest.raises(NotVerified, match="the proof is for 3 entries, the checkpoint of 4"):
+        receipts.verify(signed_by(FIRST, dataclasses.replace(proof, tree_size=3)), ORIGIN, KEYS)
+
+
+def test_another_logs_signature_is_none_of_this_one():
+    with pytest.raises(NotVerified, match="no key that is known signed the record"):
+        receipts.verify(signed_by(OTHERS, Inclusion.of(Tree(TREE.nodes, 4), 0)), ORIGIN, [*KEYS, OTHERS.public])
 
 
 @pytest.mark.parametrize(
