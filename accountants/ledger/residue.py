@@ -1,9 +1,9 @@
 """What a mechanism costs in a Gaussian slot, as the residue that it leaves: certified at every ε, in both orders.
 
 A slot that still holds μ² = R is the profile of G_√R, the Gaussian pair N(√R, 1) against N(0, 1). A mechanism with the
-dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere: that is the
-rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. The cost falls as R
-grows: one found at R holds at every larger R, and at no smaller one.
+dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere: the
+rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. A cost found at R
+holds at every larger R; at a smaller one it is to be found again.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.curve import Profile
+    from epsilond.accountants.numerics.special import FloatArray
 
 Parts = "Sequence[tuple[Pair, int]]"
 LEAST_ETA = Decimal("1e-18")

@@ -50,7 +50,8 @@ def _tails(rounds: int, keep: float) -> list[float]:
         + (rounds - kept) * math.log1p(-keep)
         for kept in range(rounds + 1)
     ]
-    return np.cumsum(np.exp(logs)[::-1])[::-1].tolist()
+    above = np.cumsum(np.exp(logs)[::-1])[::-1]
+    return [float(one) for one in above]
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:

@@ -41,8 +41,8 @@ PLAN = Theorem(
     id="epsilond.ledger-plan",
     title="A plan may be run in any order, skipped, and stopped early",
     statement=(
-        "With the state ⊗_j g_j over what is planned and not yet run, running g_j and dropping it is a move with "
-        "η = 0. The order, what is left out, and after which step a job is stopped may depend on outputs, its own too. What "
+        "With the state ⊗_j g_j over what is planned and not yet run, running g_j and dropping it is a move, η = 0. "
+        "The order, what is left out, and after which step a job is stopped may depend on outputs, its own too. What "
         "was not run stays in the state as a credit"
     ),
     source=Source("epsilond", "docs/ledger.md, Plans, credits and exchange"),

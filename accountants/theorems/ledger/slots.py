@@ -17,7 +17,7 @@ _CONDITIONS = (FIXED_BEFORE, ONE_DIRECTION, ONLY_RELEASES)
 GAUSSIAN_SLOT = Theorem(
     id="epsilond.ledger-gaussian-slot",
     title="The Gaussian slot",
-    statement="From a slot G_b a mechanism with profile ≤ G_μ, μ ≤ b, leaves G_√(b² − μ²); Gaussians lose nothing by it",
+    statement="From a slot G_b a mechanism with profile ≤ G_μ, μ ≤ b, leaves G_√(b² − μ²); Gaussians lose nothing",
     source=Source("smith2022fully", "fully adaptive composition; proof: docs/ledger.md, Slots"),
     status=Status.PROVED,
     conditions=_CONDITIONS,
@@ -26,8 +26,8 @@ CONCENTRATED_SLOT = Theorem(
     id="epsilond.ledger-concentrated-slot",
     title="The slot of concentrated privacy",
     statement=(
-        "From a slot (ρ, δ) a mechanism that is δ_m-approximately ρ_m-zero-concentrated private leaves (ρ − ρ_m, δ'), "
-        "with 1 − δ = (1 − δ_m)(1 − δ'). The slot's profile at δ = 0 is the largest symmetric one below "
+        "From a slot (ρ, δ) a mechanism that is δ_m-approximately ρ_m-zero-concentrated private leaves "
+        "(ρ − ρ_m, δ − δ_m). The slot's profile at δ = 0 is the largest symmetric one below "
         "inf_α C(α) e^{(α−1)(αρ−ε)}"
     ),
     source=Source(

@@ -88,7 +88,7 @@ def test_replanning_by_the_exact_curve_passes_the_target(seed: int) -> None:
         """The law, run with the probability that meets the target."""
         low, high = product_delta((first, mild), epsilon), product_delta((first, law), epsilon)
         share = (target - low) / (high - low)
-        return tuple((share * p, loss) for p, loss in law) + ((1.0 - share, 0),)
+        return (*((share * p, loss) for p, loss in law), (1.0 - share, 0))
 
     options = [within(strong), within(wide)]
     for option in options:
