@@ -112,6 +112,13 @@ def least_cost(law: list[tuple[float, float]], mu_squared: float) -> float:
     return high
 
 
+@pytest.mark.parametrize(("loss", "held"), [(0.1, 0.25), (0.3, 4.0), (0.5, 4.0)])
+def test_a_pure_query_costs_about_its_square_and_not_that_of_the_gaussian_above_it(loss: float, held: float) -> None:
+    charged, above = least_cost(outcomes(loss, 1.0), held), (2.0 * norm.ppf(1.0 / (1.0 + math.exp(-loss)))) ** 2
+    assert 1.0 <= charged / loss**2 <= 1.08
+    assert above == pytest.approx(math.pi / 2 * loss**2, rel=0.03)
+
+
 def test_a_stale_charge_passes_the_slot() -> None:
     """A leaky response is reserved at μ² = 0.64, a Gaussian of 0.5 committed, and its output says whether A is run."""
     law, epsilon = outcomes(2.0, 0.005), 3.6
