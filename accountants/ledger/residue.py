@@ -98,7 +98,7 @@ class _Trial:
         self._whole = float_below(remaining)
         self._right = gaussian_pair(root_below(remaining))
         self._log_eta = math.log(float_below(eta)) * (1.0 + 1e-15)
-        self._last: float | None = None
+        self._whole_fits: bool | None = None
         self._points = np.linspace(0.0, self._reach(remaining), 25)
 
     def certified(self, cost: Amount) -> tuple[bool, float]:
@@ -122,7 +122,9 @@ class _Trial:
         At each point the logarithm of the left profile falls nearly straight in the cost: two costs tell where each
         point would be met, and the largest of these is tried next, at the points that are near to deciding it.
         """
-        if float(np.max(self._gaps(self._whole))) > 0.0:
+        if self._whole_fits is None:  # the mechanism alone, with no Gaussian beside it, can take seconds
+            self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
+        if not self._whole_fits:
             return None
         low, high = at_least, self._whole
         before = min(max(self._guess(), low), 0.9 * self._whole)

@@ -9,21 +9,24 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
 from epsilond.accountants.ledger.amounts import ZERO, down, float_above, up
 from epsilond.accountants.ledger.residue import least_cost
-from epsilond.accountants.quantities import RELATION, NoiseMultiplier, Quantity, Rate, Relation, Rounds
+from epsilond.accountants.quantities import RELATION, Quantity, Relation
 from epsilond.accountants.specs import Gaussian, Subsampled
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
 
 _TESTS = "tests/theorems/ledger/test_residue.py"
-MU_SQUARED = Quantity(symbol="R", ge=1e-6, le=1e4, description="μ² that the slot still holds, all that is unused")
-ETA = Quantity(symbol="η", ge=1e-18, le=1e-2, description="δ that this charge may take beside its μ²")
+RATE = Quantity(symbol="q", ge=1e-3, le=1.0, description="probability that a given record or client is in a batch")
+NOISE = Quantity(symbol="z", ge=0.3, le=1e3, description="noise over the bound on the norm of one contribution")
+ROUNDS = Quantity(symbol="T", ge=1, le=10**5, description="rounds that are charged together")
+MU_SQUARED = Quantity(symbol="R", ge=1e-3, le=100.0, description="μ² that the slot still holds, all that is unused")
+ETA = Quantity(symbol="η", ge=1e-15, le=1e-2, description="δ that this charge may take beside its μ²")
 
 
 @formula(given="Rounds of the Poisson-sampled Gaussian (rate 1: of the Gaussian), and what a slot still holds.")
 def residue_cost(
     *,
-    rate: Rate,
-    noise_multiplier: NoiseMultiplier,
-    rounds: Rounds,
+    rate: Annotated[float, RATE],
+    noise_multiplier: Annotated[float, NOISE],
+    rounds: Annotated[int, ROUNDS],
     relation: Annotated[Relation, RELATION],
     mu_squared: Annotated[float, MU_SQUARED],
     eta: Annotated[float, ETA],
