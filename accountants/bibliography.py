@@ -140,6 +140,13 @@ WORKS: Mapping[str, Work] = {
         year=2021,
         arxiv="2012.12803",
     ),
+    "feldman2021filter": Work(
+        authors=("Vitaly Feldman", "Tijana Zrnic"),
+        title="Individual Privacy Accounting via a Rényi Filter",
+        venue="Advances in Neural Information Processing Systems",
+        year=2021,
+        arxiv="2008.11193",
+    ),
     "feldman2023stronger": Work(
         authors=("Vitaly Feldman", "Audra McMillan", "Kunal Talwar"),
         title="Stronger Privacy Amplification by Shuffling for Rényi and Approximate Differential Privacy",
@@ -175,6 +182,20 @@ WORKS: Mapping[str, Work] = {
         year=2019,
         arxiv="1908.10530",
     ),
+    "rogers2016odometers": Work(
+        authors=("Ryan Rogers", "Aaron Roth", "Jonathan Ullman", "Salil Vadhan"),
+        title="Privacy Odometers and Filters: Pay-as-you-Go Composition",
+        venue="Advances in Neural Information Processing Systems",
+        year=2016,
+        arxiv="1605.08294",
+    ),
+    "smith2022fully": Work(
+        authors=("Adam Smith", "Abhradeep Thakurta"),
+        title="Fully Adaptive Composition for Gaussian Differential Privacy",
+        venue="arXiv preprint",
+        year=2022,
+        arxiv="2210.17520",
+    ),
     "su2025decomposition": Work(
         authors=("Pengcheng Su", "Haibo Cheng", "Ping Wang"),
         title="Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling",
@@ -187,6 +208,20 @@ WORKS: Mapping[str, Work] = {
         title="CS7880: Rigorous Approaches to Data Privacy",
         venue="Lecture notes, Northeastern University",
         year=2017,
+    ),
+    "vadhan2023concurrent": Work(
+        authors=("Salil Vadhan", "Wanrong Zhang"),
+        title="Concurrent Composition Theorems for Differential Privacy",
+        venue="ACM Symposium on Theory of Computing",
+        year=2023,
+        arxiv="2207.08335",
+    ),
+    "whitehouse2023fully": Work(
+        authors=("Justin Whitehouse", "Aaditya Ramdas", "Ryan Rogers", "Zhiwei Steven Wu"),
+        title="Fully-Adaptive Composition in Differential Privacy",
+        venue="International Conference on Machine Learning",
+        year=2023,
+        arxiv="2203.05481",
     ),
     "zhu2022optimal": Work(
         authors=("Yuqing Zhu", "Jinshuo Dong", "Yu-Xiang Wang"),

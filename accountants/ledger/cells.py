@@ -92,7 +92,8 @@ class _Rows:
         above = left.log_delta(epsilon).upper - log_eta
         below = right.log_delta(epsilon).lower - log_eta
         slope = right.log_tails(epsilon).log_q
-        slack = right.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(slope), 0.0, slope)))
+        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that it enters
+        slack = accuracy * (1.0 + np.abs(np.where(np.isneginf(slope), 0.0, slope)))
         return cls(
             epsilon,
             _up(above),
@@ -110,8 +111,10 @@ class _Rows:
     def bounds(self) -> FloatArray:
         """Of each cell, an upper bound on left − right over η."""
         first, second = slice(None, -1), slice(1, None)
-        width = np.exp(self.at[first]) * np.expm1(np.diff(self.at))  # of γ; differences of powers would lose digits
-        wider, narrower = width * (1.0 + 8.0 * UNIT_ROUNDOFF), width * (1.0 - 8.0 * UNIT_ROUNDOFF)
+        reach = np.diff(self.at)
+        width = np.exp(self.at[first]) * np.expm1(reach)  # of γ; differences of powers would lose digits
+        error = (24.0 + reach) * UNIT_ROUNDOFF  # expm1 passes an error of its argument on, enlarged by 1 + reach
+        wider, narrower = width * (1.0 + error), width * (1.0 - error)
         # The first difference uses the tangent at the left end, the second that at the right end; each at both ends.
         first_left = self.above[first] - self.below[first]
         fall = self.steep[first] * wider
@@ -134,9 +137,9 @@ class _Rows:
 def _up(log_value: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
-    return np.asarray(value * (1.0 + 4.0 * UNIT_ROUNDOFF * (2.0 + np.abs(np.maximum(log_value, -1e3)))))
+    return np.asarray(value * (1.0 + 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))
 
 
 def _down(log_value: FloatArray) -> FloatArray:
     value = np.exp(np.minimum(log_value, 700.0))
-    return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (2.0 + np.abs(np.maximum(log_value, -1e3)))))
+    return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))

@@ -1,9 +1,9 @@
 """What a mechanism costs in a Gaussian slot, as the residue that it leaves: certified at every ε, in both orders.
 
 A slot that still holds μ² = R is the profile of G_√R, the Gaussian pair N(√R, 1) against N(0, 1). A mechanism with the
-dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere: that is the
-rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. The cost falls as
-R grows: one found at R holds at every larger R, and at no smaller one.
+dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere: the
+rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. A cost found at R
+holds at every larger R; at a smaller one it is to be found again.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Trial:
         self._whole = float_below(remaining)
         self._right = gaussian_pair(root_below(remaining))
         self._log_eta = math.log(float_below(eta)) * (1.0 + 1e-15)
-        self._last: float | None = None
+        self._whole_fits: bool | None = None
         self._points = np.linspace(0.0, self._reach(remaining), 25)
 
     def certified(self, cost: Amount) -> tuple[bool, float]:
@@ -119,7 +119,9 @@ class _Trial:
 
         First at a few points, then at more of them around the one that decides.
         """
-        if float(np.max(self._gaps(self._whole))) > 0.0:
+        if self._whole_fits is None:  # the mechanism alone, with no Gaussian beside it, can take seconds
+            self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
+        if not self._whole_fits:
             return None
         first = self._met(min(self._guess(), 0.9 * self._whole), _ROUGH)
         place = int(np.argmax(self._gaps(first)))

@@ -105,6 +105,13 @@ FAMILIES = (
     Family("papers.das.sensitivity"),
     Family("risk.das.convergence"),
     Family("mechanisms.binomial"),
+    Family("ledger.moves"),
+    Family("ledger.slots"),
+    Family("ledger.residue"),
+    Family("ledger.blocks"),
+    Family("ledger.natural_filter"),
+    Family("ledger.any_order_filter"),
+    Family("ledger.adaptive_stop"),
     Family("risk.start"),
 )
 """In the order in which theorems are listed, and rules for the same kind of spec are tried."""

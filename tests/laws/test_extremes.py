@@ -29,6 +29,7 @@ from tests.laws.test_domains import examples_of, outcome
 FORMULAS = [theorem for theorem in THEOREMS if theorem.formula is not None]
 HEAVY = {
     "epsilond.gaussian-blanket",
+    "epsilond.ledger-residue",
     "epsilond.shuffled-randomized-response",
     "feldman-mcmillan-talwar-2021.3.1",
     "feldman-mcmillan-talwar-2023.3.2",

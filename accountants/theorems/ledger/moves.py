@@ -1,0 +1,79 @@
+"""The ledger's theorem, and the moves that need no slot: what was planned, what is left, what it is exchanged for.
+
+All are rules between guarantees; proofs are in docs/ledger.md, under the titles that the sources name.
+"""
+
+from __future__ import annotations
+
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+
+FIXED_BEFORE = Condition(
+    "next-state-before-output",
+    "a mechanism, its parameters and the next state are functions of earlier outputs, set before its output is drawn",
+)
+ONE_DIRECTION = Condition(
+    "one-direction", "every profile speaks of the same relation, unit and observer, and of the same order of neighbours"
+)
+ONLY_RELEASES = Condition(
+    "outputs-through-the-runner",
+    "what leaves a run, its failures, times and counts of steps included, is a function of outputs that were debited",
+)
+STEPS = Condition(
+    "product-of-steps",
+    "the job is a composition of steps with a dominating pair each, whatever came before: not correlated noise, "
+    "shuffled epochs, or one draw that several steps share",
+)
+
+LEDGER = Theorem(
+    id="epsilond.ledger",
+    title="The ledger theorem",
+    statement=(
+        "A state is a profile s. If every move, a mechanism with profile g and a next state s', has "
+        "g ⊗ s' ≤ s + η at every γ ≥ 0, the transcript has a profile of at most s₀ + Ση, however moves and the stop "
+        "depend on outputs. With g ⊗ s' ≤ s + η also g ⊗ s' ⊗ t ≤ s ⊗ t + η: moves of the parts of a product may "
+        "interleave"
+    ),
+    source=Source("epsilond", "docs/ledger.md, The ledger theorem"),
+    status=Status.PROVED,
+    conditions=(FIXED_BEFORE, ONE_DIRECTION, ONLY_RELEASES),
+)
+PLAN = Theorem(
+    id="epsilond.ledger-plan",
+    title="A plan may be run in any order, skipped, and stopped early",
+    statement=(
+        "With the state ⊗_j g_j over what is planned and not yet run, running g_j and dropping it is a move, η = 0. "
+        "The order, what is left out, and after which step a job is stopped may depend on outputs, its own too. What "
+        "was not run stays in the state as a credit"
+    ),
+    source=Source("epsilond", "docs/ledger.md, Plans, credits and exchange"),
+    status=Status.PROVED,
+    conditions=(FIXED_BEFORE, ONE_DIRECTION, ONLY_RELEASES, STEPS),
+)
+EXCHANGE = Theorem(
+    id="epsilond.ledger-exchange",
+    title="What a credit may be exchanged for",
+    statement=(
+        "A part g of a state may be replaced by any h ≤ g at every γ, in both orders. So it is for rounds of the "
+        "Poisson-sampled Gaussian, Laplace or Skellam mechanism under one relation with rate' ≤ rate, noise' ≥ noise "
+        "and count' ≤ count"
+    ),
+    source=Source("epsilond", "docs/ledger.md, Plans, credits and exchange"),
+    status=Status.PROVED,
+    conditions=(FIXED_BEFORE, ONE_DIRECTION, STEPS),
+)
+INDIVISIBLE = Theorem(
+    id="vadhan-zhang-2023.1.3",
+    title="Interactive jobs may be run at the same time",
+    statement=(
+        "A composition theorem for mechanisms that answer once extends to interactive ones whose queries interleave at "
+        "will, if privacy is measured by a trade-off function: each can be simulated from one output of its pair"
+    ),
+    source=Source("vadhan2023concurrent", "Theorem 1.3, by the number under which OpenDP's proofs cite it"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("static-data", "the data do not change while the jobs run"),
+        Condition("fixed-at-start", "a job's profile is fixed when it starts and is not divided; it leaves no credit"),
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEDGER, PLAN, EXCHANGE, INDIVISIBLE)
