@@ -1,19 +1,19 @@
-"""The greatest profile below a sum of powers: what is known of mechanisms by their Rényi divergences.
+"""The greatest symmetric profile below a sum of powers: what is known of mechanisms by their Rényi divergences.
 
-A bound Σ_a c_a γ^−(a−1) on E_γ, as divergences of orders a give it, passes one near γ = 0. The greatest convex
-function below it that is one at γ = 0 is the tangent from (0, 1) up to where it touches, and the sum from there on.
-With y = log γ
+A bound f(γ) = Σ_a c_a γ^−(a−1) on E_γ, as divergences of orders a give it in both orders, passes one near γ = 0. With
+y = log γ
 
-    E_γ = Σ e^{l_a − (a−1) y},   −γ dE_γ/dγ = Σ (a − 1) e^{l_a − (a−1) y},   P(L > log γ) = Σ a e^{l_a − (a−1) y},
+    f = Σ e^{l_a − (a−1) y},   Q = −f′ = Σ (a − 1) e^{l_a − a y},   P = f − γ f′ = Σ a e^{l_a − (a−1) y}.
 
-and the tangent touches where the last sum is one. Every line from (0, 1) with a slope in [−1, 0] that stays below the
-sum where it ends gives an upper bound, so that the place need not be exact.
+As far as P + Q > 1 a chord takes its place, linear in γ with P + Q = 1: no symmetric profile below f lies above it
+(docs/ledger.md, "Slots"). Any end of the chord at or beyond that place gives an upper bound, so that it need not be
+exact. Some mechanism has such divergences if and only if f is at least 1 − γ for all γ in (0, 1): `legal`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +22,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.curve import Enclosure, Pair, Tails
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference, log_one_minus_exp
+from epsilond.accountants.profiles.concentrated import Chord
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -33,13 +34,13 @@ _ACCURACY = 256 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class PowerProfile:
-    """min over lines of the sum of powers: see above.
+    """The sum of powers, and the chord near γ = 1: see above.
 
     Attributes:
         orders: orders a, each above 1.
         log_coefficients: log c_a.
 
-    The bound must be above 1 − γ everywhere (`legal`), else no mechanism has it.
+    A slot of a ledger may go on while it is `legal`.
     """
 
     orders: tuple[float, ...]
@@ -59,53 +60,65 @@ class PowerProfile:
         ]
         return np.asarray(logsumexp(np.stack(terms), axis=0))
 
+    @property
+    def legal(self) -> bool:
+        """Whether f is above 1 − γ on (0, 1), with room for rounding.
+
+        It is if and only if its tangent from (0, 1), which touches where P = 1, falls no more steeply than 1 − γ.
+        """
+        touching = self._falls_to_one(self._log_p)
+        if touching >= 0.0:
+            return True
+        at = np.asarray(touching)
+        log_steepness = float(log_one_minus_exp(np.minimum(self._log_f(at), -1e-300))) - touching
+        return log_steepness <= -16.0 * _ACCURACY
+
     @cached_property
-    def touching(self) -> float:
-        """y where the tangent from (0, 1) touches: P(L > y) = 1 there, from above."""
+    def _chord(self) -> Chord:
+        """Where the chord ends, log f there, and log Q along it; at 0 where there is none."""
+        end = max(self._falls_to_one(lambda at: np.logaddexp(self._log_p(at), self._log_q(at))), 0.0)
+        log_f = min(float(self._log_f(np.asarray(end))) + 64 * UNIT_ROUNDOFF, 0.0)
+        return Chord(end, log_f, float(log1m_exp(log_f)) - float(np.logaddexp(end, 0.0)))
+
+    def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
+        """Where a falling function of y is one, from above."""
         low, high = -1.0, 1.0
-        while float(self._logs(np.asarray(low), self.orders)) < 0.0:
+        while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0
-        while float(self._logs(np.asarray(high), self.orders)) > 0.0:
+        while float(log_value(np.asarray(high))) > 0.0:
             high *= 2.0
         for _ in range(_STEPS):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if float(self._logs(np.asarray(middle), self.orders)) > 0.0 else (low, middle)
+            low, high = (middle, high) if float(log_value(np.asarray(middle))) > 0.0 else (low, middle)
         return high
 
-    @property
-    def legal(self) -> bool:
-        """Whether the sum stays above 1 − γ, with room for rounding: the state of a ledger that may go on."""
-        return self._log_steepness <= -_ACCURACY * 16.0 if self.touching < 0.0 else True
+    def _log_f(self, at: FloatArray) -> FloatArray:
+        return self._logs(at, [1.0] * len(self.orders))
 
-    @property
-    def _log_steepness(self) -> float:
-        """log of the tangent's −slope: (1 − E)/γ where it touches."""
-        at = np.asarray(self.touching)
-        value = float(self._logs(at, [1.0] * len(self.orders)))
-        return float(log_one_minus_exp(np.asarray(min(value, -1e-300)))) - self.touching
+    def _log_p(self, at: FloatArray) -> FloatArray:
+        return self._logs(at, self.orders)
+
+    def _log_q(self, at: FloatArray) -> FloatArray:
+        return np.asarray(self._logs(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Numerical ends of the bound itself, ε ≥ 0."""
         at = np.asarray(epsilon, dtype=np.float64)
-        sums = self._logs(at, [1.0] * len(self.orders))
         size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(one) for one in self.log_coefficients)
-        if self.touching > 0.0:  # the line, where it is not yet left
-            steepness = self._log_steepness
-            line = log_one_minus_exp(np.minimum(steepness + np.minimum(at, self.touching), -1e-300))
-            sums = np.where(at < self.touching, line, sums)
+        end = self._chord
+        beyond = np.minimum(at, end.epsilon)
+        along = np.logaddexp(end.log_delta, log_difference(np.full_like(beyond, end.epsilon), beyond) + end.log_q)
+        sums = np.where(at < end.epsilon, along, self._log_f(at))
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
         lower, upper = (Enclosure.around(sums + side * slack, 32 * UNIT_ROUNDOFF) for side in (-1, 1))
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Σ a c_a γ^−(a−1) and Σ (a − 1) c_a γ^−a; along the line P = 1 and Q is its slope."""
+        """P and Q; constant along the chord."""
         at = np.asarray(epsilon, dtype=np.float64)
-        log_p = self._logs(at, self.orders)
-        log_q = self._logs(at, [order - 1.0 for order in self.orders]) - at
-        if self.touching > 0.0:
-            along = at < self.touching
-            log_p = np.where(along, 0.0, log_p)
-            log_q = np.where(along, self._log_steepness, log_q)
+        along = at < self._chord.epsilon
+        log_p = np.where(along, log1m_exp(self._chord.log_q), self._log_p(at))
+        log_q = np.where(along, self._chord.log_q, self._log_q(at))
         return Tails(np.minimum(log_p, 0.0), np.minimum(log_q, 0.0))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked
     from epsilond.accountants.ledger.state import Slot
 
-THEOREM = "epsilond.ledger-zcdp"
+THEOREM = "epsilond.ledger-concentrated-slot"
 
 
 def charge(asked: Asked, _: Slot) -> Charge:

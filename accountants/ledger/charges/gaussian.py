@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHARE_OF_ETA = 16
 """A job that does not say what it may take of η may take a sixteenth of the slot's."""
 _ROUNDING = Fraction(1) + Fraction(1, 2**50)
-EXACT = "dong-roth-su-2022.corollary-3-3"
+EXACT = "epsilond.ledger-gaussian-slot"
 RESIDUE = "epsilond.ledger-residue"
 
 

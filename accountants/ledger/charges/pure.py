@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked
     from epsilond.accountants.ledger.state import Slot
 
-THEOREM = "epsilond.ledger-pure"
+THEOREM = "epsilond.ledger-pure-slot"
 
 
 def charge(asked: Asked, _: Slot) -> Charge:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked
     from epsilond.accountants.ledger.state import Slot
 
-THEOREM = "epsilond.ledger-renyi"
+THEOREM = "epsilond.ledger-renyi-slot"
 _ROUNDING = 1.0 + 2.0**-49
 
 
