@@ -372,7 +372,9 @@ class Book:
             for one in held.holdings
         )
         state = next(iter(after.values())).reservations[held.id].state
-        reservations.write(connection, held, replace(held, state=state, holdings=holdings))
+        over = all(one.committed == one.count for one in holdings)
+        now = replace(held, state=state, holdings=holdings, expires=None if over else held.expires)
+        reservations.write(connection, held, now)
 
     def _moving(self, states: States) -> Any:
         return moving(self._database, {name: row.version for name, (row, _) in states.items()})

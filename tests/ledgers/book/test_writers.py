@@ -1,4 +1,4 @@
-"""Many writers at once: what they are granted together is what one alone would be."""
+"""Thirty-two writers at once: what they are granted together is what one alone would be."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.storage.opening import opened
 from tests.ledgers.book.books import TENANT, Clock, book, key, opening, query
 
-WRITERS = 8
-EACH = 5
+WRITERS = 32
+EACH = 2
 FITTING = 10
 """Queries that the slot of 0.1 pays for, if each costs a little less than 0.01 of it."""
 
@@ -48,7 +48,7 @@ def granted(kept: Book, ledger: str) -> int:
     return count
 
 
-def test_eight_writers_never_pass_the_capacity(place: str) -> None:
+def test_thirty_two_writers_never_pass_the_capacity(place: str) -> None:
     with books(place) as kept, ThreadPoolExecutor(WRITERS) as pool:
         ledger = kept[0].open(TENANT, opening(), key())
         counts = list(pool.map(lambda one: granted(kept[one % len(kept)], ledger.id), range(WRITERS)))
