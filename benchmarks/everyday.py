@@ -1,0 +1,91 @@
+"""What people ask all day, and how its cost grows: python -m benchmarks.everyday [--short | --again] [--only GROUP …].
+
+CPU and peak memory of questions that were never asked before: every algorithm's example, a picture and a sweep of it,
+a plan, every kind of spec, and series of growing questions with fitted exponents. Writes benchmarks/everyday.csv and
+its section of docs/benchmarks.md. --only measures these groups anew and keeps the other rows of the file; --short asks
+a few questions and writes nothing; --again writes the document from the file and measures nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from rich.console import Console
+
+from benchmarks import document, everyday_report, tables
+from benchmarks.costs import Cost, cost, imported
+from benchmarks.environments import single_threaded
+from benchmarks.everyday_cases import Asked, everything, short
+from benchmarks.everyday_report import CSV, Line, read_lines, write_lines
+from benchmarks.growth import series
+
+SECONDS, GROWTH_SECONDS, MEGABYTES = 60, 20, 3000
+GROWTH = "growth"
+
+
+def lines(asked: Sequence[Asked], date: str) -> Iterator[Line]:
+    """Each question's cost."""
+    for each in asked:
+        found = cost(each.ask, seconds=SECONDS, megabytes=MEGABYTES)
+        yield _line(each.group, each.name, each.points, found, date)
+
+
+def grown(date: str) -> Iterator[Line]:
+    """The cost of each series at each size, until one is over the limit."""
+    for each in series():
+        for size in each.sizes:
+            found = cost(each.ask(size), seconds=GROWTH_SECONDS, megabytes=MEGABYTES)
+            yield _line(GROWTH, f"{each.name}: {each.grows}", size, found, date)
+            if found.cpu is None:
+                break
+
+
+def _line(group: str, name: str, size: int, found: Cost, date: str) -> Line:
+    return Line(group=group, name=name, size=size, load=os.getloadavg()[0], date=date, **vars(found))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the section."""
+    chosen = _parser().parse_args(arguments)
+    if chosen.again:
+        document.write("everyday", everyday_report.markdown(read_lines(CSV)))
+        return 0
+    if not chosen.short and os.environ.get("OMP_NUM_THREADS") != "1":
+        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.everyday", *sys.argv[1:]], single_threaded())
+    imported()
+    console = Console(width=150)
+    asked = short() if chosen.short else [each for each in everything() if not chosen.only or each.group in chosen.only]
+    kept = read_lines(CSV) if chosen.only and CSV.exists() else []
+    measured = []
+    growing = not chosen.short and (not chosen.only or GROWTH in chosen.only)
+    for part in (lines(asked, chosen.date), grown(chosen.date) if growing else ()):
+        for line in part:
+            measured.append(line)
+            said = tables.seconds(line.cpu) if line.cpu is not None else line.reason
+            console.print(f"{line.group}  {line.name}  {line.size}  {said}", highlight=False, soft_wrap=True)
+    found = [line for line in kept if line.group not in chosen.only] + measured
+    for title, head, of in everyday_report.all_tables(found):
+        console.print(tables.as_rich(title, head, of))
+    if not chosen.short:
+        write_lines(found, CSV)
+        document.write("everyday", everyday_report.markdown(read_lines(CSV)))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.everyday", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a few questions, nothing written")
+    parser.add_argument("--again", action="store_true", help="write the document from the rows of the last run")
+    groups = sorted({each.group for each in everything()} | {GROWTH})
+    parser.add_argument("--only", nargs="*", choices=groups, default=[], help="measure these, keep the others")
+    today = datetime.now(tz=UTC).date().isoformat()
+    parser.add_argument("--date", default=today, help="the date to write down")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
