@@ -2,8 +2,9 @@
 
 CPU and peak memory of questions that were never asked before: every algorithm's example, a picture and a sweep of it,
 a plan, every kind of spec, and series of growing questions with fitted exponents. Writes benchmarks/everyday.csv and
-its section of docs/benchmarks.md. --only measures these groups anew and keeps the other rows of the file; --short asks
-a few questions and writes nothing; --again writes the document from the file and measures nothing.
+its section of docs/benchmarks.md. Each row is added to the file as it is measured, and takes the place of an earlier
+one of the same question. --only measures these groups alone; --short asks a few questions and writes nothing; --again
+writes the document from the file and measures nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from rich.console import Console
 
@@ -20,8 +22,8 @@ from benchmarks import document, everyday_report, tables
 from benchmarks.costs import Cost, cost, imported
 from benchmarks.environments import single_threaded
 from benchmarks.everyday_cases import Asked, everything, short
-from benchmarks.everyday_report import CSV, Line, read_lines, write_lines
-from benchmarks.growth import series
+from benchmarks.everyday_report import CSV, Line, add_line, read_lines, write_lines
+from benchmarks.growth import named, series
 
 SECONDS, GROWTH_SECONDS, MEGABYTES = 60, 20, 3000
 GROWTH = "growth"
@@ -39,7 +41,7 @@ def grown(date: str) -> Iterator[Line]:
     for each in series():
         for size in each.sizes:
             found = cost(each.ask(size), seconds=GROWTH_SECONDS, megabytes=MEGABYTES)
-            yield _line(GROWTH, f"{each.name}: {each.grows}", size, found, date)
+            yield _line(GROWTH, named(each), size, found, date)
             if found.cpu is None:
                 break
 
@@ -52,28 +54,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the section."""
     chosen = _parser().parse_args(arguments)
     if chosen.again:
-        document.write("everyday", everyday_report.markdown(read_lines(CSV)))
+        written()
         return 0
     if not chosen.short and os.environ.get("OMP_NUM_THREADS") != "1":
         os.execve(sys.executable, [sys.executable, "-m", "benchmarks.everyday", *sys.argv[1:]], single_threaded())
     imported()
     console = Console(width=150)
     asked = short() if chosen.short else [each for each in everything() if not chosen.only or each.group in chosen.only]
-    kept = read_lines(CSV) if chosen.only and CSV.exists() else []
-    measured = []
     growing = not chosen.short and (not chosen.only or GROWTH in chosen.only)
-    for part in (lines(asked, chosen.date), grown(chosen.date) if growing else ()):
-        for line in part:
-            measured.append(line)
-            said = tables.seconds(line.cpu) if line.cpu is not None else line.reason
-            console.print(f"{line.group}  {line.name}  {line.size}  {said}", highlight=False, soft_wrap=True)
-    found = [line for line in kept if line.group not in chosen.only] + measured
-    for title, head, of in everyday_report.all_tables(found):
+    measured = []
+    for line in chain(lines(asked, chosen.date), grown(chosen.date) if growing else ()):
+        measured.append(line)
+        if not chosen.short:
+            add_line(line, CSV)
+        said = tables.seconds(line.cpu) if line.cpu is not None else line.reason
+        console.print(f"{line.group}  {line.name}  {line.size}  {said}", highlight=False, soft_wrap=True)
+    for title, head, of in everyday_report.all_tables(measured):
         console.print(tables.as_rich(title, head, of))
     if not chosen.short:
-        write_lines(found, CSV)
-        document.write("everyday", everyday_report.markdown(read_lines(CSV)))
+        written()
     return 0
+
+
+def written() -> None:
+    """Put the file in the order of the questions, without those that are asked no more, and write the document."""
+    order = [(each.group, each.name) for each in everything()]
+    order += [(GROWTH, named(each)) for each in series()]
+    places = {key: place for place, key in enumerate(order)}
+    found = [line for line in read_lines(CSV) if (line.group, line.name) in places]
+    found.sort(key=lambda line: (places[line.group, line.name], line.size))
+    write_lines(found, CSV)
+    document.write("everyday", everyday_report.markdown(read_lines(CSV)))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -86,21 +87,30 @@ Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
 def write_lines(lines: Sequence[Line], path: Path) -> None:
     """Every row whole."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+    path.write_text("", encoding="utf-8")
+    for line in lines:
+        add_line(line, path)
+
+
+def add_line(line: Line, path: Path) -> None:
+    """One row more, in one write, so that several groups may be measured at once."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if not path.exists() or not path.stat().st_size:
         writer.writerow([field.name for field in fields(Line)])
-        for line in lines:
-            writer.writerow([f"{each:.4g}" if isinstance(each, float) else each for each in asdict(line).values()])
+    writer.writerow([f"{each:.4g}" if isinstance(each, float) else each for each in asdict(line).values()])
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text.getvalue())
 
 
 def read_lines(path: Path) -> list[Line]:
-    """The rows that `write_lines` wrote."""
+    """The rows that were written, of each question the last."""
 
     def number(cell: str) -> float | None:
         return float(cell) if cell else None
 
     with path.open(encoding="utf-8", newline="") as file:
-        return [
+        found = [
             Line(
                 group=row["group"],
                 name=row["name"],
@@ -114,6 +124,7 @@ def read_lines(path: Path) -> list[Line]:
             )
             for row in csv.DictReader(file)
         ]
+    return list({(line.group, line.name, line.size): line for line in found}.values())
 
 
 def all_tables(lines: Sequence[Line]) -> list[Table]:

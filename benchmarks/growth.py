@@ -32,6 +32,11 @@ class Series:
     ask: Callable[[int], Ask]
 
 
+def named(series: Series) -> str:
+    """What its rows are called."""
+    return f"{series.name}: {series.grows}"
+
+
 def exponent(costs: Mapping[int, float]) -> float | None:
     """The slope of log CPU against log size by least squares; None of less than two sizes."""
     if len(costs) < 2:

@@ -195,6 +195,9 @@ def test_growth_has_its_exponent():
 def test_rows_are_read_as_they_were_written(tmp_path):
     everyday_report.write_lines(LINES, tmp_path / "rows.csv")
     assert everyday_report.read_lines(tmp_path / "rows.csv") == LINES
+    again = line("example", "gaussian", 9e-3)
+    everyday_report.add_line(again, tmp_path / "rows.csv")
+    assert everyday_report.read_lines(tmp_path / "rows.csv") == [again, *LINES[1:]]
 
 
 def test_the_reason_is_that_of_the_longest_beginning(monkeypatch):
@@ -205,7 +208,7 @@ def test_the_reason_is_that_of_the_longest_beginning(monkeypatch):
 
 def test_every_reason_is_of_something_that_is_asked():
     asked = {each.name for each in everyday_cases.everything()}
-    names = {*asked, *(f"{each.name}: {each.grows}" for each in growth.series())}
+    names = {*asked, *(growth.named(each) for each in growth.series())}
     for kind in REASONS:
         assert any(name.startswith(kind) for name in names), kind
 
@@ -220,7 +223,7 @@ def test_the_document_is_that_of_the_rows():
 
 def test_the_short_form_measures_and_writes_nothing(monkeypatch, capsys):
     monkeypatch.setattr(document, "write", lambda *_: pytest.fail("it wrote"))
-    monkeypatch.setattr(everyday, "write_lines", lambda *_: pytest.fail("it wrote"))
+    monkeypatch.setattr(everyday, "add_line", lambda *_: pytest.fail("it wrote"))
     monkeypatch.setattr(costs, "ENOUGH_SECONDS", 1e-3)
     monkeypatch.setattr(costs, "RUN_SECONDS", 1e-4)
     found = list(everyday.lines(everyday_cases.short(), "2026-01-01"))
