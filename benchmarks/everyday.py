@@ -3,8 +3,8 @@
 CPU and peak memory of questions that were never asked before: every algorithm's example, a picture and a sweep of it,
 a plan, every kind of spec, and series of growing questions with fitted exponents. Writes benchmarks/everyday.csv and
 its section of docs/benchmarks.md. Each row is added to the file as it is measured, and takes the place of an earlier
-one of the same question. --only measures these groups alone; --short asks a few questions and writes nothing; --again
-writes the document from the file and measures nothing.
+one of the same question. --only and --named measure some alone; --short asks a few questions and writes nothing;
+--again writes the document from the file and measures nothing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     imported()
     console = Console(width=150)
     asked = short() if chosen.short else [each for each in everything() if not chosen.only or each.group in chosen.only]
-    growing = not chosen.short and (not chosen.only or GROWTH in chosen.only)
+    asked = [each for each in asked if not chosen.named or each.name in chosen.named]
+    growing = not (chosen.short or chosen.named) and (not chosen.only or GROWTH in chosen.only)
     measured = []
     for line in chain(lines(asked, chosen.date), grown(chosen.date) if growing else ()):
         measured.append(line)
@@ -78,13 +79,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def written() -> None:
     """Put the file in the order of the questions, without those that are asked no more, and write the document."""
-    order = [(each.group, each.name) for each in everything()]
-    order += [(GROWTH, named(each)) for each in series()]
+    order = [(each.group, each.name, each.points) for each in everything()]
+    order += [(GROWTH, named(each), size) for each in series() for size in each.sizes]
     places = {key: place for place, key in enumerate(order)}
-    found = [line for line in read_lines(CSV) if (line.group, line.name) in places]
-    found.sort(key=lambda line: (places[line.group, line.name], line.size))
+    found = [line for line in read_lines(CSV) if (line.group, line.name, line.size) in places]
+    found.sort(key=lambda line: places[line.group, line.name, line.size])
     write_lines(found, CSV)
-    document.write("everyday", everyday_report.markdown(read_lines(CSV)))
+    document.write("everyday", section())
+
+
+def section() -> str:
+    """The section of the document, of the rows in the file; it says which questions have none."""
+    found = read_lines(CSV)
+    measured = {(line.group, line.name) for line in found}
+    absent = [f"{each.group} of {each.name}" for each in everything() if (each.group, each.name) not in measured]
+    absent += [f"growth of {named(each)}" for each in series() if (GROWTH, named(each)) not in measured]
+    return everyday_report.markdown(found, absent)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--again", action="store_true", help="write the document from the rows of the last run")
     groups = sorted({each.group for each in everything()} | {GROWTH})
     parser.add_argument("--only", nargs="*", choices=groups, default=[], help="measure these, keep the others")
+    parser.add_argument("--named", nargs="*", default=[], help="of these, measure only what has one of these names")
     today = datetime.now(tz=UTC).date().isoformat()
     parser.add_argument("--date", default=today, help="the date to write down")
     return parser

@@ -139,8 +139,8 @@ def all_tables(lines: Sequence[Line]) -> list[Table]:
     return [table for table in found if table[2]]
 
 
-def markdown(lines: Sequence[Line]) -> str:
-    """The section of the document."""
+def markdown(lines: Sequence[Line], absent: Sequence[str] = ()) -> str:
+    """The section of the document; `absent` are the questions that are not measured."""
     dates = sorted({line.date for line in lines if line.date})
     loads = [line.load for line in lines]
     head = TEXT.format(
@@ -151,6 +151,8 @@ def markdown(lines: Sequence[Line]) -> str:
         loads=f"{min(loads):.1f} to {max(loads):.1f}",
     )
     parts = [f"### {title}\n\n{tables.as_markdown(head, of)}\n" for title, head, of in all_tables(lines)]
+    if absent:
+        head += f"**Not measured yet, and in no aim: {', '.join(absent)}.**\n\n"
     return head + "\n".join(parts) + f"\nThe {len(lines)} rows stand in `{CSV.relative_to(ROOT)}`."
 
 

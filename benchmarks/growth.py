@@ -16,7 +16,7 @@ STEPS = tuple(10**power for power in range(2, 10))
 FEW_STEPS = (1, 10, 100, 1000, 10_000)
 PARTS = (1, 10, 100, 1000)
 POINTS = (1, 10, 100, 1000)
-SWEPT = (1, 10, 100)
+SWEPT = {"gaussian": (1, 10, 100), "mb-sgd": (1, 10)}
 COUNTS = (10**3, 10**6, 10**9, 10**12)
 REPORTS = (10**3, 10**4, 10**6, 10**9)
 GROUPS = (1, 10, 100)
@@ -82,8 +82,8 @@ def series() -> Iterator[Series]:
     yield Series(
         "account of b1", "points", POINTS, lambda n: whole(specs.B1, [2.0 * (1 + place / n) for place in range(n)])
     )
-    for algorithm in ("gaussian", "mb-sgd"):
-        yield Series(f"sweep of {algorithm}", "points", SWEPT, lambda n, name=algorithm: swept(name, n))  # type: ignore[misc]
+    for algorithm, sizes in SWEPT.items():
+        yield Series(f"sweep of {algorithm}", "points", sizes, lambda n, name=algorithm: swept(name, n))  # type: ignore[misc]
     yield Series("mb-sgd, full batches", "groups", GROUPS, _groups)
     yield Series(
         "gaussian, without replacement",

@@ -217,8 +217,12 @@ def test_the_document_is_that_of_the_rows():
     """Written by the command from the rows that stand beside it; only the line of the machine may be another's."""
     section = document.DOCUMENT.read_text(encoding="utf-8")
     written = section.partition("<!-- begin everyday -->\n")[2].partition("\n<!-- end everyday -->")[0]
-    again = everyday_report.markdown(everyday_report.read_lines(everyday_report.CSV))
-    assert written.splitlines()[4:] == again.strip().splitlines()[4:]
+    assert written.splitlines()[4:] == everyday.section().strip().splitlines()[4:]
+
+
+def test_what_is_not_measured_is_said():
+    assert "Not measured yet, and in no aim: sweep of x." in everyday_report.markdown(LINES, ["sweep of x"])
+    assert "Not measured" not in everyday_report.markdown(LINES)
 
 
 def test_the_short_form_measures_and_writes_nothing(monkeypatch, capsys):
