@@ -24,7 +24,7 @@ RUN_SECONDS = 0.1
 """Least CPU of a run of calls, as the process clock may move in steps of some milliseconds."""
 ENOUGH_SECONDS = 0.3
 """A question whose first answer took more CPU than this is asked once."""
-PATIENCE = 20
+PATIENCE = 60
 """How many times its CPU limit a question may take by the clock on the wall."""
 MOVED = frozenset(
     (

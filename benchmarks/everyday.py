@@ -91,9 +91,17 @@ def written() -> None:
 def section() -> str:
     """The section of the document, of the rows in the file; it says which questions have none."""
     found = read_lines(CSV)
-    measured = {(line.group, line.name) for line in found}
-    absent = [f"{each.group} of {each.name}" for each in everything() if (each.group, each.name) not in measured]
-    absent += [f"growth of {named(each)}" for each in series() if (GROWTH, named(each)) not in measured]
+    measured = {(line.group, line.name, line.size) for line in found}
+    stopped = {line.name for line in found if line.group == GROWTH and line.cpu is None}
+    absent = [
+        f"{each.group} of {each.name}" for each in everything() if (each.group, each.name, each.points) not in measured
+    ]
+    absent += [
+        f"growth of {named(each)} at {size:.0e}".replace("e+0", "e").replace("e+", "e")
+        for each in series()
+        for size in each.sizes
+        if (GROWTH, named(each), size) not in measured and named(each) not in stopped
+    ]
     return everyday_report.markdown(found, absent)
 
 
