@@ -7,7 +7,9 @@ from collections.abc import Mapping
 REASONS: Mapping[str, str] = {
     "shuffled-mb-sgd": "each trial noise has the tail of its composed shuffle tabulated, a certified bound a row",
     "plan": "it calibrates every algorithm that applies, one after the other",
-    "poisson gaussian": "few steps of rare large losses: the meaning lays nodes of its own at each false positive rate",
+    "poisson gaussian T=10": "few steps of rare large losses: the meaning lays nodes of its own at each false positive rate",
+    "poisson gaussian, a step each": "each part has a transform of its own, and few steps lay nodes for many tilts",
+    "poisson gaussian, 1000 steps in all": "each of the parts has a transform of its own at every node",
     "without replacement T": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
     "without replacement n=1e12": "losses so rare and many steps: the lattice is evaluated over lines of its support",
     "with replacement": "each of the alternatives is searched on a lattice of its own",
