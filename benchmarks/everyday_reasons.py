@@ -7,7 +7,7 @@ from collections.abc import Mapping
 REASONS: Mapping[str, str] = {
     "shuffled-mb-sgd": "each trial noise has the tail of its composed shuffle tabulated, a certified bound a row",
     "plan": "it calibrates every algorithm that applies, one after the other",
-    "poisson gaussian T=10": "few steps of rare large losses: the meaning lays nodes of its own at each false positive rate",
+    "poisson gaussian T=10": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
     "poisson gaussian, a step each": "each part has a transform of its own, and few steps lay nodes for many tilts",
     "poisson gaussian, 1000 steps in all": "each of the parts has a transform of its own at every node",
     "without replacement T": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
