@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.numerics.crossing import Guess
 from epsilond.accountants.structure import Draw, in_words, own_level
-from epsilond.accountants.theorem import ConditionResult, Outputs, Theorem
+from epsilond.accountants.theorem import ConditionResult, Evaluation, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorems.composition.least_of import sparing_epsilon
 from epsilond.calibrators.answer import (
@@ -183,15 +183,19 @@ class Asked:
         return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
 
     @cached_property
+    def evaluation(self) -> Evaluation:
+        """What the formula and the conditions give, worked out once."""
+        return self.theorem.evaluate(self.inputs, self.reading)
+
+    @property
     def outputs(self) -> Outputs:
         """What the formula gives."""
-        return self.theorem.evaluate(self.inputs, self.reading).outputs
+        return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
         """The checked conditions at these inputs in this reading, apart from some."""
         own = {one.id for one in self.theorem.conditions if one.checked and one.id not in without}
-        found = self.theorem.evaluate(self.inputs, self.reading).conditions
-        return tuple(one for one in found if one.id in own)
+        return tuple(one for one in self.evaluation.conditions if one.id in own)
 
     @property
     def served(self) -> EvaluationAsked:

@@ -34,6 +34,8 @@ and how closely a root is bracketed where interpolation does not settle."""
 MOST_STEPS = 12
 LIKELY_SLOPE = -1.7
 """Of the shortfall by the logarithm of the noise, where nothing is known of it yet."""
+SLOPE_STEP, STEEPEST = 1.01, 100.0
+"""By what factor of μ a slope is taken, and the steepest that is started with."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
@@ -72,9 +74,10 @@ class Certified:
         return "searched" if self.slack is None else "proved"
 
 
-def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified:
+def smallest_noise(family: Family, target: Target, *, guess: float, slope: float = LIKELY_SLOPE) -> Certified:
     """The smallest certified noise, within 1e-3 of the bound's own optimum, 1e-6 where the bound is computed exactly.
 
+    `slope` is a guess too: of log |log δ| at the target ε by the logarithm of the noise, but for its sign.
     Guarantees: the upper end of the answer's δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
@@ -84,7 +87,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
     if closed is not None:
         return closed
     shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
-    log_noise = _least(shortfall, math.log(guess), _NOISES)
+    log_noise = _least(shortfall, math.log(guess), _NOISES, slope)
     if log_noise is None:
         raise Infeasible(
             "no noise that is offered meets the target",
@@ -230,13 +233,15 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     return {"log10_delta": math.nextafter(upper / LOG_10, 0.0)} if upper < 0 else {}
 
 
-def _least(shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits) -> float | None:
+def _least(
+    shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits, slope: float = LIKELY_SLOPE
+) -> float | None:
     """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
 
     A rough root on the coarse curve comes first, unless the certified one gives the same numbers.
     """
     start = min(max(guess, limits.least), limits.most)
-    near = _Approach(start, LIKELY_SLOPE)
+    near = _Approach(start, slope)
     if shortfall(start, "coarse") != shortfall(start, "default"):
         near = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
 
@@ -390,15 +395,31 @@ def central_mu(target: Target) -> float:
     low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
     for _ in range(40):
         middle = 0.5 * (low + high)
-        mu = math.exp(middle)
-        far = target.epsilon / mu - 0.5 * mu
-        if far < 0.0:
-            high = middle
-            continue
-        tails = erfcx(far * math.sqrt(0.5)) - erfcx((far + mu) * math.sqrt(0.5))
-        log_delta = math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
-        low, high = (middle, high) if log_delta < target.log_delta else (low, middle)
+        low, high = (middle, high) if _central_log_delta(target, math.exp(middle)) < target.log_delta else (low, middle)
     return math.exp(middle)
+
+
+def _central_log_delta(target: Target, mu: float) -> float:
+    """About log δ at the target ε of μ-Gaussian differential privacy; 0 where ε lies below the mean of the loss."""
+    far = target.epsilon / mu - 0.5 * mu
+    if far < 0.0:
+        return 0.0
+    tails = erfcx(far * math.sqrt(0.5)) - erfcx((far + mu) * math.sqrt(0.5))
+    return math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
+
+
+def likely_slope(target: Target, *, rate: float, noise: float, distance: float, mu: float) -> float:
+    """About the slope of `_shortfall` at a noise multiplier whose rounds have this central μ in all.
+
+    μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
+    """
+    square = min((distance / noise) ** 2, 500.0)
+    fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    here, there = (_central_log_delta(target, mu * factor) for factor in (1.0, SLOPE_STEP))
+    if not (here < -SHALLOW and there < -SHALLOW):
+        return LIKELY_SLOPE
+    rise = math.log(here / there) / math.log(SLOPE_STEP)
+    return -min(max(rise * fall, 0.1), STEEPEST)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:

@@ -33,6 +33,7 @@ from epsilond.calibrators.search import (
     largest_count,
     largest_rate,
     likely_noise,
+    likely_slope,
     likely_rate,
     likely_rounds,
     nearest_of,
@@ -129,14 +130,10 @@ def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, A
     def family(noise: float, effort: Effort) -> Guarantee:
         return _guarantee(problem, effort, noise_multiplier=noise)
 
-    guess = likely_noise(
-        target,
-        rate=_rate(problem),
-        rounds=problem.rounds or 1,
-        distance=sensitivity_factor(problem.relation),
-        mu=central_mu(target),
-    )
-    certified = smallest_noise(family, target, guess=guess)
+    rate, distance, mu = _rate(problem), sensitivity_factor(problem.relation), central_mu(target)
+    guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance, mu=mu)
+    slope = likely_slope(target, rate=rate, noise=guess, distance=distance, mu=mu)
+    certified = smallest_noise(family, target, guess=guess, slope=slope)
     return certified, target, {"noise_multiplier": certified.noise}
 
 
