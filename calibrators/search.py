@@ -23,6 +23,8 @@ LEAST_RATE = 1e-12
 LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
 """Guarantees that a search keeps: each may hold grids and transforms."""
+TARGETS_KEPT = 64
+"""Whose μ is remembered: many runs are guessed at for one target."""
 PAD = 1e-12
 """Of a noise known in closed form, so that roundings do not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -60,8 +62,8 @@ Family = Callable[[float, "Effort"], "Guarantee"]
 class Certified:
     """The noise found and its guarantee.
 
-    `slack` is the smallest of `SLACKS` by which the noise could not be lowered: at noise·(1 − slack) the bound's own
-    lower numerical end misses the target. None if the noise is the least that is offered.
+    `slack` is a share by which the noise could not be lowered, about the smallest of `SLACKS` that can be told: at
+    noise·(1 − slack) the bound's own lower numerical end misses the target. None if the noise is the least offered.
     """
 
     noise: float
@@ -97,7 +99,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
-    return Certified(noise, family(noise, "default"), _slack(family, target, noise))
+    return Certified(noise, family(noise, "default"), _slack(family, target, noise, slope))
 
 
 def _closed(family: Family, target: Target, guess: float) -> Certified | None:
@@ -238,20 +240,18 @@ def _least(
 ) -> float | None:
     """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
 
-    A rough root on the coarse curve comes first, unless the certified one gives the same numbers.
+    Where steps on the certified curve do not settle, a bracket is sought around the root of the coarse one.
     """
-    start = min(max(guess, limits.least), limits.most)
-    near = _Approach(start, slope)
-    if shortfall(start, "coarse") != shortfall(start, "default"):
-        near = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
 
     def excess(x: float) -> float:
         return shortfall(x, "default")
 
+    near = _Approach(min(max(guess, limits.least), limits.most), slope)
     found = near.settled(excess, AIM, limits)
     if found is not None:
         return found.near
-    bracket = _bracket(excess, near.near, limits, step=ROUGH)
+    rough = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
+    bracket = _bracket(excess, rough.near, limits, step=ROUGH)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
     return _root(excess, *bracket, SETTLED)[1]
@@ -322,12 +322,17 @@ class _Seen:
         return place
 
 
-def _slack(family: Family, target: Target, noise: float) -> float | None:
-    """The smallest slack at which the bound's own lower end misses the target, at either effort."""
-    for slack in SLACKS:
-        for effort in EFFORTS:
-            lower = family(noise * (1.0 - slack), effort).curve.bound_log_delta(target.epsilon).lower
-            if lower > target.log_delta:
+def _slack(family: Family, target: Target, noise: float, slope: float) -> float | None:
+    """A slack at which the bound's own lower end misses the target, at either effort.
+
+    Slacks too small to tell, by how wide the bound's ends are and how it falls, are left out.
+    """
+    wanted = target.log_delta
+    lower = family(noise, "default").curve.bound_log_delta(target.epsilon).lower
+    told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]
+    for effort in EFFORTS:
+        for slack in told:
+            if family(noise * (1.0 - slack), effort).curve.bound_log_delta(target.epsilon).lower > wanted:
                 return slack
     return None
 
@@ -379,14 +384,15 @@ def _root(excess: Callable[[float], float], failing: float, passing: float, widt
 # Where to start ------------------------------------------------------------------------------------------------------
 # By the central limit of composition, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially
 # private with μ = q√(R(e^{(distance/z)²} − 1)). Guesses decide nothing else.
-def likely_noise(target: Target, *, rate: float, rounds: int, distance: float, mu: float | None = None) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor, μ by default a rough one."""
-    wanted = mu or _likely_mu(target)
+def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
+    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    wanted = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
     return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
 
 
+@functools.lru_cache(maxsize=TARGETS_KEPT)
 def central_mu(target: Target) -> float:
     """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
 
@@ -408,13 +414,14 @@ def _central_log_delta(target: Target, mu: float) -> float:
     return math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
 
 
-def likely_slope(target: Target, *, rate: float, noise: float, distance: float, mu: float) -> float:
-    """About the slope of `_shortfall` at a noise multiplier whose rounds have this central μ in all.
+def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
+    """About the slope of `_shortfall` at a noise multiplier that is likely.
 
     μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
     """
     square = min((distance / noise) ** 2, 500.0)
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    mu = central_mu(target)
     here, there = (_central_log_delta(target, mu * factor) for factor in (1.0, SLOPE_STEP))
     if not (here < -SHALLOW and there < -SHALLOW):
         return LIKELY_SLOPE
@@ -424,12 +431,12 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float, 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
     """A guess at the sampling rate."""
-    return min(_likely_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
+    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
     """A guess at the number of rounds."""
-    return max((_likely_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
+    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
 
 
 def _likely_mu(target: Target) -> float:

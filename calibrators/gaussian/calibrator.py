@@ -29,13 +29,12 @@ from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import (
     TRIALS_KEPT,
     Certified,
-    central_mu,
     largest_count,
     largest_rate,
     likely_noise,
-    likely_slope,
     likely_rate,
     likely_rounds,
+    likely_slope,
     nearest_of,
     smallest_noise,
 )
@@ -130,9 +129,9 @@ def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, A
     def family(noise: float, effort: Effort) -> Guarantee:
         return _guarantee(problem, effort, noise_multiplier=noise)
 
-    rate, distance, mu = _rate(problem), sensitivity_factor(problem.relation), central_mu(target)
-    guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance, mu=mu)
-    slope = likely_slope(target, rate=rate, noise=guess, distance=distance, mu=mu)
+    rate, distance = _rate(problem), sensitivity_factor(problem.relation)
+    guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
+    slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
     certified = smallest_noise(family, target, guess=guess, slope=slope)
     return certified, target, {"noise_multiplier": certified.noise}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from epsilond.accountants.theorems.composition.least_of import alternatives_of
 from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family
@@ -23,6 +25,8 @@ SLACK = 1e-3
 WIDTH = 9.5e-4
 """Of log noise, between the last two trials: less than the slack allows."""
 NARROW = 0.999 * WIDTH
+NEAR = 2.0 * WIDTH
+"""Of log noise: a root that is likely to be so near the last trial is passed in one step."""
 AIM = 0.25 * WIDTH
 """Of log noise, beyond the likely root."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
@@ -61,7 +65,9 @@ def likely_least(guarantee: Guarantee, epsilon: float) -> int:
 
     An estimate, as to compose one is dear: it decides where a search starts and nothing else.
     """
-    rounds = [getattr(pair.forward, "parts", ()) for pair in alternatives_of(guarantee.curve.upper)]
+    rounds: list[Sequence[Any]] = [
+        getattr(pair.forward, "parts", ()) for pair in alternatives_of(guarantee.curve.upper)
+    ]
     if any(len(parts) != 1 for parts in rounds):
         return 0
     share = np.asarray([epsilon * LIKELY_SHARE])
@@ -137,10 +143,8 @@ class _Trials:
         failing, passing, (place, _, value, _) = self._failing, self._passing, self._last
         if failing is None or passing is None:
             root = place - min(max(value / self._slope, -FURTHEST), FURTHEST)
-            if abs(root - place) < NARROW:
-                following = place + (NARROW if value > 0.0 else -NARROW)
-            else:
-                following = root + AIM
+            beside = abs(root - place) < NEAR
+            following = place + math.copysign(NARROW, value) if beside else root + AIM
             return min(max(following, self._least), self._most)
         width = passing.place - failing.place
         share = failing.upper / (failing.upper - passing.upper) if passing.upper > -math.inf else 0.5
@@ -148,10 +152,7 @@ class _Trials:
         # the last trial where that is next to the root, or not far from the middle third.
         margin = width - NARROW if width <= 2.0 * NARROW else min(NARROW, 0.25 * width)
         root = failing.place + share * width
-        if abs(root - place) < NARROW:
-            root = place + (NARROW if value > 0.0 else -NARROW)
-        else:
-            root += AIM
+        root = place + math.copysign(NARROW, value) if abs(root - place) < NEAR else root + AIM
         return min(max(root, failing.place + margin), passing.place - margin)
 
     def _proved(self, passing: _Trial, failing: _Trial | None) -> bool:
