@@ -33,6 +33,8 @@ STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
 LIKELY_SHARE = 1 / 16
 """Of ε, where single rounds are compared."""
+FAR = 2.0
+"""Of log δ from the target at the first noise: so far that the bound may be the wrong one to follow."""
 MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
@@ -48,13 +50,15 @@ def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float
         Infeasible: even the largest noise offered misses the target.
     """
     start = min(max(guess, LEAST), MOST)
-    followed, tried = likely_least(family(start, "default"), target.epsilon), set[int]()
+    # Of several bounds that are composed one is followed, until another is seen to be less.
+    first, tried = family(start, "default"), set[int]()
+    followed = likely_least(first, target.epsilon)
+    if abs(alternatives_of(first.curve.upper)[followed].ends(target.epsilon).upper - target.log_delta) > FAR:
+        followed = _least_at(first, target.epsilon)
     while True:
-        # Of several bounds that are composed one is followed, until another is seen to be less.
         tried.add(followed)
         answer = _Trials(family, target, followed).settled(math.log(start))
-        uppers = [pair.ends(target.epsilon).upper for pair in alternatives_of(answer.guarantee.curve.upper)]
-        least = uppers.index(min(uppers))
+        least = _least_at(answer.guarantee, target.epsilon)
         if least in tried:
             return answer
         followed, start = least, answer.noise
@@ -73,6 +77,12 @@ def likely_least(guarantee: Guarantee, epsilon: float) -> int:
     share = np.asarray([epsilon * LIKELY_SHARE])
     values = [float(parts[0].first.log_delta(share).upper[0]) for parts in rounds]
     return values.index(min(values))
+
+
+def _least_at(guarantee: Guarantee, epsilon: float) -> int:
+    """Which of several composed bounds is least at ε: each is composed."""
+    uppers = [pair.ends(epsilon).upper for pair in alternatives_of(guarantee.curve.upper)]
+    return uppers.index(min(uppers))
 
 
 def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
