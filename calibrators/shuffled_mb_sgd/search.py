@@ -33,6 +33,7 @@ STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
 LIKELY_SHARE = 1 / 16
 """Of ε, where single rounds are compared."""
+MIDDLE = 4
 FAR = 2.0
 """Of log δ from the target at the first noise: so far that the bound may be the wrong one to follow."""
 MOST_TRIALS = 40
@@ -92,12 +93,14 @@ def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
 
 
 class _Trial(NamedTuple):
-    """What one bound gives at a noise: both ends of log δ over the target, and the guarantee it is part of."""
+    """What one bound gives at a noise, with the guarantee that it is part of."""
 
     place: float
     """The logarithm of the noise."""
+    miss: float
+    """By how much the upper end of log δ misses the target, over the target's size; at most 0 where it meets it."""
     lower: float
-    upper: float
+    """Of log δ."""
     guarantee: Guarantee
 
 
@@ -110,7 +113,8 @@ class _Trials:
         self._failing: _Trial | None = None
         self._passing: _Trial | None = None
         self._last: _Trial | None = None
-        self._slope = STEEPNESS * target.log_delta
+        self._slope = -STEEPNESS
+        self._inside = 0
 
     def settled(self, start: float) -> Certified:
         """The smallest noise that passed, with its proof if the last to fail is near enough."""
@@ -131,18 +135,17 @@ class _Trials:
         return Certified(math.exp(self._passing.place), self._passing.guarantee, slack)
 
     def _trial(self, place: float) -> _Trial:
-        guarantee = self._family(math.exp(place), "default")
+        guarantee, wanted = self._family(math.exp(place), "default"), self._target.log_delta
         several = alternatives_of(guarantee.curve.upper)
-        ends = several[min(self._followed, len(several) - 1)].ends(self._target.epsilon)
-        lower, upper = (max(end, DEEP) - self._target.log_delta for end in ends)
-        return _Trial(place, lower, upper, guarantee)
+        lower, upper = several[min(self._followed, len(several) - 1)].ends(self._target.epsilon)
+        return _Trial(place, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
         if self._last is not None and self._last.place != trial.place:
-            slope = (trial.upper - self._last.upper) / (trial.place - self._last.place)
-            self._slope = min(slope, LEAST_STEEPNESS * self._target.log_delta)
+            slope = (trial.miss - self._last.miss) / (trial.place - self._last.place)
+            self._slope = min(slope, -LEAST_STEEPNESS)
         self._last = trial
-        if trial.upper > 0.0:
+        if trial.miss > 0.0:
             self._failing = trial
         else:
             self._passing = trial
@@ -150,20 +153,26 @@ class _Trials:
     def _following(self) -> float:
         """The next place: beyond the likely root, or at its other side as soon as the last trial is next to it."""
         assert self._last is not None
-        failing, passing, (place, _, value, _) = self._failing, self._passing, self._last
+        failing, passing, (place, miss, _, _) = self._failing, self._passing, self._last
+        root = place - min(max(miss / self._slope, -FURTHEST), FURTHEST)
+        beside = place + (NARROW if miss > 0.0 else -NARROW)
+        following = beside if abs(root - place) < NEAR else root + AIM
         if failing is None or passing is None:
-            root = place - min(max(value / self._slope, -FURTHEST), FURTHEST)
-            beside = abs(root - place) < NEAR
-            following = place + math.copysign(NARROW, value) if beside else root + AIM
             return min(max(following, self._least), self._most)
         width = passing.place - failing.place
-        share = failing.upper / (failing.upper - passing.upper) if passing.upper > -math.inf else 0.5
-        # At most twice as wide as wanted: a place from which either side is narrow enough. Else at the other side of
-        # the last trial where that is next to the root, or not far from the middle third.
-        margin = width - NARROW if width <= 2.0 * NARROW else min(NARROW, 0.25 * width)
-        root = failing.place + share * width
-        root = place + math.copysign(NARROW, value) if abs(root - place) < NEAR else root + AIM
-        return min(max(root, failing.place + margin), passing.place - margin)
+        if not failing.place < following < passing.place:
+            following = failing.place + width * failing.miss / (failing.miss - passing.miss) + AIM
+        # At most twice as wide as wanted: a place from which either side is narrow enough. Else one that takes away
+        # what is wanted at least.
+        margin = width - NARROW if width <= 2.0 * NARROW else NARROW
+        if self._is_to_halve():
+            following = 0.5 * (failing.place + passing.place)
+        return min(max(following, failing.place + margin), passing.place - margin)
+
+    def _is_to_halve(self) -> bool:
+        """Whether interpolation has had its steps: the middle is taken every fourth time, as curves may jump."""
+        self._inside += 1
+        return self._inside % MIDDLE == 0
 
     def _proved(self, passing: _Trial, failing: _Trial | None) -> bool:
         """Whether the whole bound, all that are composed, misses the target at the trial that failed.
@@ -176,7 +185,7 @@ class _Trials:
         several = alternatives_of(passing.guarantee.curve.upper)
         others = [pair for place, pair in enumerate(several) if place != min(self._followed, len(several) - 1)]
         if all(pair.ends(epsilon).lower > wanted for pair in others):
-            return failing.lower > 0.0
+            return failing.lower > wanted
         return failing.guarantee.curve.bound_log_delta(epsilon).lower > wanted
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
