@@ -197,8 +197,7 @@ def check_value(pointer: str, value: Any, bare: Any, quantity: Quantity, scale: 
             return Fault(pointer, "is out of range", quantity.allowed)
         if 0.0 < abs(value) < sys.float_info.min:
             return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
-        if scale is not None:
-            return scale.fault(pointer, value)
+        return None if scale is None else scale.fault(pointer, value)
     if get_origin(bare) is Literal and value not in get_args(bare):
         return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
     return None
