@@ -68,8 +68,8 @@ class NearTest(NamedTuple):
 class FindsTests(Protocol):
     """A profile that finds tests of given sizes itself."""
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
-        """For each size, or none at all."""
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """For each size, None where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,8 @@ class TradeOff:
     def of(cls, forward: Profile, backward: Profile, rates: Sequence[float]) -> TradeOff:
         """For true positive rates at the false positive rates given."""
         found = forward.near_tests(rates) if isinstance(forward, FindsTests) else []
-        return cls(forward, backward, tuple(rates), dict(zip(rates, found, strict=False)))
+        near = {rate: test for rate, test in zip(rates, found, strict=False) if test is not None}
+        return cls(forward, backward, tuple(rates), near)
 
     @property
     def advantage(self) -> Interval:

@@ -157,25 +157,39 @@ def thresholds(
     *,
     budget: NodeBudget = DEFAULT_BUDGET,
     widest: float = WIDEST,
-) -> list[Threshold]:
-    """Where the test S > ε has each size e^x under Q; an ε may have any sign.
+) -> list[Threshold | None]:
+    """Where the test S > ε has each size e^x under Q; an ε may have any sign. None where `profile` would be refused.
 
-    Nodes are laid for the middle of the sizes; a size that they do not reach has its own.
+    Nodes are laid for the middle of the sizes; a size that they do not reach has its own. The larger a size, the
+    smaller are the losses that matter: where one is refused, larger ones are not tried.
 
     Raises:
-        Refused: as `profile`, for some size.
+        Refused: there is no loss at all.
     """
     parts = compiled(laws)
     if not parts:
         raise Refused(Reason.CLOSED_FORM)
-    middle = _threshold(parts, 0.5 * (min(log_sizes) + max(log_sizes)), budget, widest)
-    found: list[Threshold] = []
-    for log_size in log_sizes:
-        near = _threshold_near(middle.profile, log_size)
-        if near is None or near.width > max(_SHARED_WIDTH, middle.width):
-            near = _threshold(parts, log_size, budget, widest)
-        found.append(near)
-    return found
+    centre = 0.5 * (min(log_sizes) + max(log_sizes))
+    middle = _threshold_or_none(parts, centre, budget, widest)
+    most = math.inf if middle is not None else centre
+    found: dict[float, Threshold | None] = {}
+    for log_size in sorted(log_sizes):
+        near = _threshold_near(middle.profile, log_size) if middle is not None else None
+        if near is None or middle is None or near.width > max(_SHARED_WIDTH, middle.width):
+            near = _threshold_or_none(parts, log_size, budget, widest) if log_size < most else None
+            most = most if near is not None else min(most, log_size)
+        found[log_size] = near
+    return [found[log_size] for log_size in log_sizes]
+
+
+def _threshold_or_none(
+    parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float
+) -> Threshold | None:
+    """On nodes of its own, None if it is refused."""
+    try:
+        return _threshold(parts, log_size, budget, widest)
+    except Refused:
+        return None
 
 
 def _threshold(parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float) -> Threshold:

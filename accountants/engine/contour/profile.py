@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import REACH, build
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, reach_for
@@ -180,7 +180,7 @@ def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> Contou
     return _laid(parts, 2.0 ** math.ldexp(exponent - _LOWER, -bits), budget)
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _laid(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> ContourProfile:
     survey = TiltSurvey.of(parts, reach_for(tilt), budget)
     place = survey.place(tilt)
