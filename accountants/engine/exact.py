@@ -101,10 +101,10 @@ class ExactProfile:
         """Of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
 
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+    def log_delta(self, epsilon: FloatArray, *, among_many: bool = False) -> Enclosure:
         """Enclosure of log δ, elementwise."""
         points = np.asarray(epsilon, dtype=np.float64)
-        ends = [self.enclose(point) for point in points.ravel().tolist()]
+        ends = [self.enclose(point, among_many=among_many) for point in points.ravel().tolist()]
         return Enclosure(
             np.asarray([end.lower for end in ends]).reshape(points.shape),
             np.asarray([end.upper for end in ends]).reshape(points.shape),
@@ -138,10 +138,14 @@ class ExactProfile:
             return [None] * len(sizes)
         return [None if each is None else _near_test(each) for each in found]
 
-    def enclose(self, epsilon: float) -> Interval:
-        """Enclosure of log δ at one ε."""
+    def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
+        """The same where many ε will be asked."""
+        return self.log_delta(epsilon, among_many=True)
+
+    def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
+        """Enclosure of log δ at one ε, of many that will be asked."""
         try:
-            lower, upper = contour.log_delta(self.laws, epsilon)
+            lower, upper = contour.log_delta(self.laws, epsilon, among_many=among_many)
         except _NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
 
 
+_NODES_SHARE = 0.04
+"""Of a width, a part that better nodes would not be worth."""
+
+
 class TailIntervals(NamedTuple):
     """Enclosures of log P(S > ε) and log Q(S > ε): the log power and log size of the likelihood-ratio test at ε."""
 
@@ -77,6 +81,13 @@ class ContourProfile:
             raise Refused(Reason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}")
         upper = min(with_leaks(min(upper, chernoff), self.parts, epsilon), 0.0)
         return Interval(float(min(lower, upper)), float(upper))
+
+    def as_narrow_as_any(self, epsilon: float, found: Interval, good: float) -> bool:
+        """Whether an enclosure is at most `good` wide, or so wide for what the parts leave out, whatever the nodes."""
+        width = width_of(found)
+        if width <= good or not math.isfinite(width):
+            return width <= good
+        return width - (with_leaks(found.lower, self.parts, epsilon) - found.lower) <= _NODES_SHARE * width
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
         """log δ(ε) and its derivative in ε from the same nodes, for root searches; nothing is certified.
