@@ -43,6 +43,7 @@ _ENOUGH = 6
 """Points from which the best one is sought without a guess."""
 _SETTLED = 0.004
 """A last move, in natural units, after which points are laid around where the search stands."""
+_WIDTHS_APART = 4.0
 _NARROW_GAP, _MOST_WIDTHS = 2e-7, 5.0
 """Relative widths of the rate, and in widths of one value, with which no more points are laid."""
 _LARGE = 0.7
@@ -171,8 +172,8 @@ class _Model(NamedTuple):
     value: float = math.nan
 
     def spread(self, width: float) -> float:
-        """How far apart to lay points of a relative width."""
-        return math.sqrt(max(LOSS, 4.0 * width) / self.curvature)
+        """How far apart to lay points of a relative width: a chord must fall by more than that."""
+        return math.sqrt(max(LOSS, _WIDTHS_APART * width) / self.curvature)
 
 
 @dataclass(eq=False)
@@ -224,7 +225,7 @@ class _Search:
 
     def lay_around(self, near: NearTest) -> None:
         """Four points around a test that was found, on its own nodes; then where the lower bound is least."""
-        step = _Model(near.epsilon, near.steepness).spread(near.width)
+        step = _Model(near.epsilon, near.steepness).spread(2.25 * near.width)
         for offset in _PATTERN.tolist():
             place = near.epsilon + offset * step
             self._add(place, _divergence(place, near.log_delta(place)))
@@ -237,7 +238,7 @@ class _Search:
         if self.decided or 0.0 not in self.trade.known:
             return
         at_one = self.trade.known[0.0].upper
-        if 0.0 < at_one:
+        if at_one > 0.0:
             mu = 2.0 * float(ndtri(0.5 + 0.5 * min(at_one, 1.0 - 1e-15)))
             self._read([_guessed(mu, self.rate)])
 

@@ -192,9 +192,7 @@ def thresholds(
     return [found.get(log_size) for log_size in log_sizes]
 
 
-def _threshold_or_none(
-    parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float
-) -> Threshold | None:
+def _threshold_or_none(parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float) -> Threshold | None:
     """On nodes of its own, None if it is refused."""
     try:
         return _threshold(parts, log_size, budget, widest)
@@ -307,7 +305,11 @@ def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tupl
         root, inside = _newton(current, log_delta)
         if inside:
             here = current.log_delta(root)
-            if refined or current.as_narrow_as_any(root, here, GOOD_WIDTH) or abs(root - current.centre) < 0.05 * current.width:
+            if (
+                refined
+                or current.as_narrow_as_any(root, here, GOOD_WIDTH)
+                or abs(root - current.centre) < 0.05 * current.width
+            ):
                 return current, root, here
             refined = True
             current = _centred(current.parts, root, budget)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -65,11 +64,11 @@ def _marked(parts: tuple[SampledGaussian, ...], epsilon: float, log_leak: int) -
         raise Refused(Reason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
     best, widest, guess = None, 0.0, len(_SIZES) // 2
     for softness in _SOFTNESSES:
-        marked = functools.partial(_from_size, parts, epsilon, softness=softness)
-        count = bisect.bisect_left(_SIZES, True, key=lambda size: _spread(marked(size * epsilon)) <= widest)  # noqa: B023  used here
-        found = _first(count, guess, lambda place: marked(_SIZES[place] * epsilon).log_leak_at(epsilon) <= log_leak)  # noqa: B023
+        marked = [_from_size(parts, epsilon, size * epsilon, softness) for size in _SIZES]
+        count = bisect.bisect_left(marked, True, key=lambda one: _spread(one) <= widest)
+        found = _first(marked[:count], guess, lambda one: one.log_leak_at(epsilon) <= log_leak)
         if found < count:
-            best, guess = marked(_SIZES[found] * epsilon), found
+            best, guess = marked[found], found
             widest = _spread(best)
     if best is None:
         raise Refused(Reason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
@@ -81,20 +80,20 @@ def _spread(marked: SomeLarge) -> float:
     return min(step.onset.spread(step.loss) for step in marked.steps)
 
 
-def _first(count: int, guess: int, passes: Callable[[int], bool]) -> int:
-    """The first place below `count` that passes, as all after it do; `count` if none does. Sought around a guess."""
-    if count == 0 or not passes(count - 1):
-        return count
-    low, high, step = -1, count - 1, 1  # high passes, low does not
-    place = min(guess, high)
+def _first(candidates: Sequence[SomeLarge], guess: int, passes: Callable[[SomeLarge], bool]) -> int:
+    """The first place that passes, as all after it do, or their number if none does. Sought around a guess."""
+    if not candidates or not passes(candidates[-1]):
+        return len(candidates)
+    low, high, step = -1, len(candidates) - 1, 1  # high passes, low does not
+    place = guess
     while high - low > 1:
         place = min(max(place, low + 1), high - 1)
-        if passes(place):
+        if passes(candidates[place]):
             high, place = place, place - step
         else:
             low, place = place, place + step
         step *= 2
-        if low >= 0 and high < count - 1:
+        if low >= 0 and high < len(candidates) - 1:
             place = (low + high) // 2
     return high
 
