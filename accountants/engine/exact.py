@@ -54,6 +54,12 @@ def _outward(near: ContourProfile, epsilon: float) -> Interval:
     return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
 
+def _near_test(found: contour.Threshold) -> NearTest:
+    """A threshold with log δ around it."""
+    steepness = 1.0 + found.profile.nodes.place.tilt
+    return NearTest(found.epsilon, functools.partial(_outward, found.profile), found.width, steepness)
+
+
 @dataclass(frozen=True, eq=False)
 class ExactProfile:
     """One order of a product of exact laws.
@@ -95,10 +101,10 @@ class ExactProfile:
         """Of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
 
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+    def log_delta(self, epsilon: FloatArray, *, among_many: bool = False) -> Enclosure:
         """Enclosure of log δ, elementwise."""
         points = np.asarray(epsilon, dtype=np.float64)
-        ends = [self.enclose(point) for point in points.ravel().tolist()]
+        ends = [self.enclose(point, among_many=among_many) for point in points.ravel().tolist()]
         return Enclosure(
             np.asarray([end.lower for end in ends]).reshape(points.shape),
             np.asarray([end.upper for end in ends]).reshape(points.shape),
@@ -121,26 +127,25 @@ class ExactProfile:
             bound = self.rare.log_delta(epsilon).upper
         return _raised(bound)
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
 
-        Empty where the contour engine refuses.
+        None where the contour engine refuses.
         """
         try:
             found = contour.thresholds(self.laws, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
-            return []
-        return [
-            NearTest(
-                each.epsilon, functools.partial(_outward, each.profile), each.width, 1.0 + each.profile.nodes.place.tilt
-            )
-            for each in found
-        ]
+            return [None] * len(sizes)
+        return [None if each is None else _near_test(each) for each in found]
 
-    def enclose(self, epsilon: float) -> Interval:
-        """Enclosure of log δ at one ε."""
+    def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
+        """The same where many ε will be asked."""
+        return self.log_delta(epsilon, among_many=True)
+
+    def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
+        """Enclosure of log δ at one ε, of many that will be asked."""
         try:
-            lower, upper = contour.log_delta(self.laws, epsilon)
+            lower, upper = contour.log_delta(self.laws, epsilon, among_many=among_many)
         except _NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:

@@ -6,12 +6,12 @@ on ladders that reach four times further each time, each on a quadrature laid fo
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.keeping import Kept, kept
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -166,8 +166,8 @@ def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Tilt
     return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
 
-_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
-_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
+_of_few = Kept(_surveyed, _KEPT)
+_of_many = Kept(_surveyed, _FEW_KEPT)
 
 
 class FoundSaddle(NamedTuple):
@@ -274,7 +274,7 @@ def _scan(places: Sequence[Saddle], target: Target, low: float) -> tuple[float, 
     return places[below].tilt, places[above].tilt, _guess(places[above], places[below], target)
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     """The rung to climb from: a lower one where a quadrature for tilts up to 12 takes many nodes, with little noise."""
     reach = _FIRST_REACH
@@ -289,7 +289,7 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     return _FIRST_REACH
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Rungs:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     count, ratio = (30, 1.4) if first else (5, math.sqrt(2.0))
