@@ -140,6 +140,18 @@ class ComposedProfile:
         """The upper end alone."""
         return self.evaluation(epsilon).upper
 
+    def quick_upper_end(self, epsilon: float) -> float:
+        """An upper end of log δ from the first tilt alone; −∞, which decides nothing, where its numbers are no doubles.
+
+        It is for comparisons: where it is far above another bound, this one is not evaluated.
+        """
+        try:
+            direct = self._survey.whole.prefers_direct(epsilon)
+            depth = self._survey.depth(epsilon, direct=direct)
+            return self._upper(self._find(epsilon, direct, depth, boost=0, within=False), epsilon)
+        except _OUTSIDE:
+            return -math.inf
+
     def evaluation(self, epsilon: float) -> Evaluation:
         """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
         try:

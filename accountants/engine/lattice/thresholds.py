@@ -27,11 +27,11 @@ _REACH = 4.0
 _FINE = 0.02
 _SERVED = 1.2
 """A width of log δ, in widths where a transform was laid, with which it serves another size too."""
-_MOST_WIDTH = 0.1
+_MOST_WIDTH, _CLOSER = 0.1, 0.01
 
 
 def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest]:
-    """A test about as large as each size; none at all where one has its place below ε = 0 or its δ is not known well."""
+    """A test about as large as each size; none at all where one lies below ε = 0 or δ is not known well there."""
     found: list[NearTest] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
     for size in sizes:
@@ -41,7 +41,7 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest]
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
             if near is None:
                 return []
-            known.append((tilts, near.width))
+            known.append((tilts, near.width / _CLOSER))
         found.append(near)
     return found
 
@@ -93,7 +93,8 @@ def _served(order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, wide
     width = ends.upper - ends.lower
     if not (epsilon > 0.0 and width <= widest):
         return None
-    return NearTest(epsilon, functools.partial(_ends_on, order, tilts), width, steepness)
+    # The ends are smooth where they are wide: points may lie closer than their width alone would have them.
+    return NearTest(epsilon, functools.partial(_ends_on, order, tilts), _CLOSER * width, steepness)
 
 
 def _ends_on(order: ComposedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
