@@ -24,14 +24,14 @@ _MOST_TURNS = 3
 _SETTLED = 0.25
 """A last move, in reciprocals of the steepness, after which the transform is that of the ε found."""
 _REACH = 4.0
-_FINE = 0.02
+_FINE, _EDGE = 5e-5, 0.05
 _SERVED = 1.2
 """A width of log δ, in widths where a transform was laid, with which it serves another size too."""
-_MOST_WIDTH, _CLOSER = 0.1, 0.01
+_MOST_WIDTH = 0.1
 
 
 def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest]:
-    """A test about as large as each size; none at all where one lies below ε = 0 or δ is not known well there."""
+    """A test about as large as each size; none where one is not well above ε = 0 or δ is known badly there."""
     found: list[NearTest] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
     for size in sizes:
@@ -41,7 +41,7 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest]
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
             if near is None:
                 return []
-            known.append((tilts, near.width / _CLOSER))
+            known.append((tilts, near.width))
         found.append(near)
     return found
 
@@ -91,10 +91,9 @@ def _served(order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, wide
     epsilon = _best(order, tilts, size, order.test_guess(math.log(size))[0], steepness)
     ends = _ends_on(order, tilts, epsilon)
     width = ends.upper - ends.lower
-    if not (epsilon > 0.0 and width <= widest):
+    if epsilon * steepness <= _EDGE or not width <= widest:
         return None
-    # The ends are smooth where they are wide: points may lie closer than their width alone would have them.
-    return NearTest(epsilon, functools.partial(_ends_on, order, tilts), _CLOSER * width, steepness)
+    return NearTest(epsilon, functools.partial(_ends_on, order, tilts), width, steepness)
 
 
 def _ends_on(order: ComposedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
