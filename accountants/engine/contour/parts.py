@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
@@ -17,14 +20,16 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     whole_line,
 )
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grids import SampledGaussianGrids
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_rows import LARGEST_RATE, LossRows, shared_line
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved
     from epsilond.accountants.profiles.gaussian import Law
 
 
@@ -80,6 +85,11 @@ class SampledGaussian:
         """T times the loss's own, rounded up."""
         return self.count * self.loss.supremum * (1.0 + 4 * UNIT_ROUNDOFF)
 
+    @property
+    def can_be_grouped(self) -> bool:
+        """Whether it can be resolved in one array with others."""
+        return LEAST_RATE <= self.loss.rate <= LARGEST_RATE
+
     def cut_at(self, log_leak: float) -> Part:
         """The same steps, those with noise outside an interval left out."""
         return CutSampledGaussian.leaking(self.loss, self.count, log_leak)
@@ -94,3 +104,46 @@ class SampledGaussian:
             raise Refused(Reason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
         rule = whole_line(self.loss, self.count, Tilts(*tilts), frequency, budget.noise_nodes)
         return SampledGaussianGrid(self.loss, self.count, rule, frequency)
+
+
+# Different steps are resolved together, in groups of about equal shifts: one grid of the noise then suits them all ----
+_FEWEST, _MOST = 3, 64
+"""How many losses are worth a group, and how many arrays that stay in the cache can hold."""
+_SPREAD = 1.25
+"""How much larger the largest shift of a group may be than the smallest."""
+
+
+def resolve_all(
+    parts: Sequence[Part], tilts: tuple[float, float], frequency: float, budget: NodeBudget
+) -> tuple[Resolved, ...]:
+    """What resolves all parts together, the sums over which are those over the parts.
+
+    Raises:
+        Refused: some quadrature exceeds the budget.
+    """
+    if len(parts) < _FEWEST:
+        return tuple(part.resolve(tilts, frequency, budget) for part in parts)
+    alike = [part for part in parts if isinstance(part, SampledGaussian) and part.can_be_grouped]
+    alone = [part for part in parts if not (isinstance(part, SampledGaussian) and part.can_be_grouped)]
+    resolved: list[Resolved] = []
+    for group in _groups(alike):
+        if len(group) < _FEWEST:
+            alone.extend(group)
+            continue
+        losses, counts = LossRows.of([part.loss for part in group]), np.asarray([[float(part.count)] for part in group])
+        rule = shared_line(losses, counts, Tilts(*tilts), frequency, budget.noise_nodes)
+        resolved.append(SampledGaussianGrids(counts, rule, frequency))
+    return (*resolved, *(part.resolve(tilts, frequency, budget) for part in alone))
+
+
+def _groups(parts: Sequence[SampledGaussian]) -> Iterator[list[SampledGaussian]]:
+    """Parts of the same exponents whose shifts are about equal, from the smallest on."""
+    ordered = sorted(parts, key=lambda part: (part.loss.exponents, part.loss.shift, part.loss.rate, part.count))
+    for _, same in itertools.groupby(ordered, key=lambda part: part.loss.exponents):
+        group: list[SampledGaussian] = []
+        for part in same:
+            if group and (len(group) == _MOST or part.loss.shift > _SPREAD * group[0].loss.shift):
+                yield group
+                group = []
+            group.append(part)
+        yield group

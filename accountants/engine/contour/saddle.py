@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.parts import resolve_all
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -161,7 +162,7 @@ def _moments(each: Resolved, tilt: float) -> tuple[float, float, float]:
 
 
 def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> TiltSurvey:
-    resolved = tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts)
+    resolved = resolve_all(parts, (0.0, reach), 0.0, budget)
     terms = [each.terms for each in resolved if each.terms is not None]
     return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
