@@ -17,6 +17,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -66,6 +67,11 @@ class ExactProfile:
     lattice: Callable[[], Profile]
 
     @cached_property
+    def parts(self) -> Parts:
+        """The laws as the contour engine reads them."""
+        return compiled(self.laws)
+
+    @cached_property
     def behind(self) -> Profile:
         """The lattice's own profile."""
         return self.lattice()
@@ -108,7 +114,7 @@ class ExactProfile:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            return contour.epsilon(self.laws, log_delta, slack=slack), True
+            return contour.epsilon(self.parts, log_delta, slack=slack), True
         except _NO_CERTIFICATE:
             found = self.rare.epsilon(log_delta - slack)
             return found, found.upper - found.lower <= NARROW * found.upper < math.inf
@@ -116,7 +122,7 @@ class ExactProfile:
     def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
         """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
         try:
-            bound = contour.upper_log_delta(self.laws, epsilon, enough=_lowered(enough))
+            bound = contour.upper_log_delta(self.parts, epsilon, enough=_lowered(enough))
         except _NO_CERTIFICATE:
             bound = self.rare.log_delta(epsilon).upper
         return _raised(bound)
@@ -127,7 +133,7 @@ class ExactProfile:
         Empty where the contour engine refuses.
         """
         try:
-            found = contour.thresholds(self.laws, [math.log(size) for size in sizes])
+            found = contour.thresholds(self.parts, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
             return []
         return [
@@ -140,7 +146,7 @@ class ExactProfile:
     def enclose(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε."""
         try:
-            lower, upper = contour.log_delta(self.laws, epsilon)
+            lower, upper = contour.log_delta(self.parts, epsilon)
         except _NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:

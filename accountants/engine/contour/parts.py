@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,18 +54,36 @@ _READERS: dict[type, Callable[..., tuple[float, Part | None]]] = {
 """For each kind of law: its share of the squared Gaussian shift, and its part otherwise."""
 
 
-def compiled(laws: Sequence[tuple[Law, int]]) -> tuple[Part, ...]:
-    """The parts of a composition; empty if no loss can be anything but zero.
+class Parts(tuple["Part", ...]):  # noqa: SLOT001 (no tuple has slots, and this one remembers)
+    """Parts that are looked up time and again: their hash is computed once."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def supremum(self) -> float:
+        """The largest loss of the composition, rounded up but for the roundings of the sum."""
+        return math.fsum(part.supremum for part in self)
+
+
+def compiled(laws: Sequence[tuple[Law, int]] | Parts) -> Parts:
+    """The parts of a composition; empty if no loss can be anything but zero. What is compiled already is left as it is.
 
     Law: k entries of count 1 equal one entry of count k, and order does not matter.
     """
+    if isinstance(laws, Parts):
+        return laws
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
     read = [_READERS[type(law)](law, count) for law, count in counts.items() if count > 0]
     square = math.fsum(share for share, _ in read)
-    parts = tuple(part for _, part in read if part is not None)
-    return (GaussianTransform(square), *parts) if square > 0.0 else parts
+    parts = [part for _, part in read if part is not None]
+    return Parts([GaussianTransform(square), *parts] if square > 0.0 else parts)
 
 
 # T steps of the Poisson-subsampled Gaussian mechanism as a part of a composition, integrated over the whole line ----
