@@ -226,10 +226,10 @@ class ExactPair(Pair):
         """Ends moved outward until `log_delta` itself, on nodes of its own, agrees that they lie on their sides."""
         lower, upper = found
         width = min(upper - lower, 1e-3 * upper)
-        pad = max(1e-13 * (1.0 + upper), 0.5 * width)
+        pad = max(1e-13 * (1.0 + upper), 0.05 * width)
         while self._larger(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
-        pad = max(1e-13 * (1.0 + lower), 0.5 * width)
+        pad = max(1e-13 * (1.0 + lower), 0.05 * width)
         while lower > 0.0 and self._larger(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return Interval(lower, upper)
