@@ -17,6 +17,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -72,6 +73,11 @@ class ExactProfile:
     lattice: Callable[[], Profile]
 
     @cached_property
+    def parts(self) -> Parts:
+        """The laws as the contour engine reads them."""
+        return compiled(self.laws)
+
+    @cached_property
     def behind(self) -> Profile:
         """The lattice's own profile."""
         return self.lattice()
@@ -114,7 +120,7 @@ class ExactProfile:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            return contour.epsilon(self.laws, log_delta, slack=slack), True
+            return contour.epsilon(self.parts, log_delta, slack=slack), True
         except _NO_CERTIFICATE:
             found = self.rare.epsilon(log_delta - slack)
             return found, found.upper - found.lower <= NARROW * found.upper < math.inf
@@ -122,7 +128,7 @@ class ExactProfile:
     def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
         """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
         try:
-            bound = contour.upper_log_delta(self.laws, epsilon, enough=_lowered(enough))
+            bound = contour.upper_log_delta(self.parts, epsilon, enough=_lowered(enough))
         except _NO_CERTIFICATE:
             bound = self.rare.log_delta(epsilon).upper
         return _raised(bound)
@@ -133,7 +139,7 @@ class ExactProfile:
         None where the contour engine refuses.
         """
         try:
-            found = contour.thresholds(self.laws, [math.log(size) for size in sizes])
+            found = contour.thresholds(self.parts, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
             return [None] * len(sizes)
         return [None if each is None else _near_test(each) for each in found]
@@ -145,7 +151,7 @@ class ExactProfile:
     def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
         """Enclosure of log δ at one ε, of many that will be asked."""
         try:
-            lower, upper = contour.log_delta(self.laws, epsilon, among_many=among_many)
+            lower, upper = contour.log_delta(self.parts, epsilon, among_many=among_many)
         except _NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:
@@ -225,10 +231,10 @@ class ExactPair(Pair):
         """Ends moved outward until `log_delta` itself, on nodes of its own, agrees that they lie on their sides."""
         lower, upper = found
         width = min(upper - lower, 1e-3 * upper)
-        pad = max(1e-13 * (1.0 + upper), 0.5 * width)
+        pad = max(1e-13 * (1.0 + upper), 0.05 * width)
         while self._larger(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
-        pad = max(1e-13 * (1.0 + lower), 0.5 * width)
+        pad = max(1e-13 * (1.0 + lower), 0.05 * width)
         while lower > 0.0 and self._larger(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return Interval(lower, upper)

@@ -23,7 +23,7 @@ from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps, marked_at
 from epsilond.accountants.engine.contour.nodes import REACH, build
-from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -46,7 +46,7 @@ _FAR, _SHARED_WIDTH = 1.6, 1e-8
 
 
 def log_delta(
-    laws: Sequence[tuple[Law, int]],
+    laws: Sequence[tuple[Law, int]] | Parts,
     epsilon: float,
     *,
     budget: NodeBudget = DEFAULT_BUDGET,
@@ -67,7 +67,7 @@ def log_delta(
     parts = compiled(laws)
     if not parts:
         return _of_nothing(epsilon)
-    if epsilon >= _supremum(parts):
+    if epsilon >= parts.supremum:
         return Interval(-math.inf, -math.inf)
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
@@ -77,7 +77,11 @@ def log_delta(
 
 
 def profile(
-    laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET, widest: float = WIDEST
+    laws: Sequence[tuple[Law, int]] | Parts,
+    epsilon: float,
+    *,
+    budget: NodeBudget = DEFAULT_BUDGET,
+    widest: float = WIDEST,
 ) -> ContourProfile:
     """log δ near an ε, built once and evaluated at many.
 
@@ -87,7 +91,7 @@ def profile(
         Refused: no certificate within the budget, or δ is known in closed form (no loss at all, or ε ≥ its supremum).
     """
     parts = compiled(laws)
-    if not parts or epsilon >= _supremum(parts):
+    if not parts or epsilon >= parts.supremum:
         raise Refused(Reason.CLOSED_FORM)
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[ContourProfile]:
@@ -98,7 +102,11 @@ def profile(
 
 
 def upper_log_delta(
-    laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: float = -math.inf, budget: NodeBudget = DEFAULT_BUDGET
+    laws: Sequence[tuple[Law, int]] | Parts,
+    epsilon: float,
+    *,
+    enough: float = -math.inf,
+    budget: NodeBudget = DEFAULT_BUDGET,
 ) -> float:
     """A Chernoff bound of log δ(ε), ε in nats; of the best tilt, unless one at hand is at most `enough`.
 
@@ -108,7 +116,7 @@ def upper_log_delta(
         Refused: no tilt within the budget.
     """
     parts = compiled(laws)
-    if not parts or epsilon >= _supremum(parts):
+    if not parts or epsilon >= parts.supremum:
         return log_delta(laws, epsilon, budget=budget).upper
     if enough > -math.inf:
         bound = _chernoff(parts, saddle.best_rung(parts, epsilon, budget), epsilon)
@@ -118,7 +126,7 @@ def upper_log_delta(
 
 
 def epsilon(
-    laws: Sequence[tuple[Law, int]],
+    laws: Sequence[tuple[Law, int]] | Parts,
     log_delta: float,
     *,
     slack: float = 0.0,
@@ -160,7 +168,7 @@ class Threshold(NamedTuple):
 
 
 def thresholds(
-    laws: Sequence[tuple[Law, int]],
+    laws: Sequence[tuple[Law, int]] | Parts,
     log_sizes: Sequence[float],
     *,
     budget: NodeBudget = DEFAULT_BUDGET,
@@ -244,10 +252,6 @@ def _newton_to_size(near: ContourProfile, log_size: float) -> tuple[float, bool]
 def _demand_number(value: float) -> None:
     if math.isnan(value):
         raise ValueError("not a number")
-
-
-def _supremum(parts: Sequence[Part]) -> float:
-    return math.fsum(part.supremum for part in parts)
 
 
 def _of_nothing(epsilon: float) -> Interval:

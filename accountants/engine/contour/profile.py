@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -54,6 +55,10 @@ class ContourProfile:
     centre: float
     scale_slope: float
 
+    @cached_property
+    def _supremum(self) -> float:
+        return math.fsum(part.supremum for part in self.parts)
+
     @property
     def width(self) -> float:
         """How far from the centre, in nats, the same nodes serve well."""
@@ -68,7 +73,7 @@ class ContourProfile:
         Raises:
             Refused: the sum contradicts the Chernoff bound, so that something is wrong.
         """
-        if epsilon >= math.fsum(part.supremum for part in self.parts):
+        if epsilon >= self._supremum:
             return Interval(-math.inf, -math.inf)
         nodes = self.nodes
         value, _, error = nodes.sums(epsilon)
