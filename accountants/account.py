@@ -25,6 +25,8 @@ LIKELY_OBSERVERS: tuple[Observer, ...] = (
 )
 """In which order others are proposed to whoever asks for one against whom nothing is proved."""
 
+_RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind in {rule.kind for rule in RULES}}
+
 
 @dataclass(frozen=True)
 class Considered:
@@ -63,9 +65,7 @@ class _Accountant:
         """The first bound, as rules of a kind stand best first or exclude one another; the least where they combine."""
         case = Case(setting, self.effort, self.account, self.whole)
         refused, found = [], []
-        for rule in RULES:
-            if rule.kind != spec.kind:
-                continue
+        for rule in _RULES_OF.get(spec.kind, ()):
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
                 refused.append(Considered(rule.theorem.id, applies=False, reason=outcome.reason))

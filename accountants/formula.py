@@ -135,11 +135,16 @@ def _rebuilt(function: Callable[..., Any], values: dict[str, Any]) -> Any:
 
 def applied(function: Callable[..., T], inputs: Any, **further: Any) -> T:
     """A formula, or the test of a condition, at the request `inputs`: at its fields by name, or at the whole."""
+    fed = _fed(function)
+    if fed is None:
+        return function(inputs, **further)
+    return function(**{name: inputs if whole else getattr(inputs, name) for name, whole in fed}, **further)
+
+
+@functools.cache
+def _fed(function: Callable[..., Any]) -> tuple[tuple[str, bool], ...] | None:
+    """The parameters of `_parameters`, each with whether it takes the whole request."""
     annotations = _parameters(function)
     if annotations is None:
-        return function(inputs, **further)
-    values = {
-        name: inputs if isinstance(annotation, type) and _group_of(annotation) else getattr(inputs, name)
-        for name, annotation in annotations.items()
-    }
-    return function(**values, **further)
+        return None
+    return tuple((name, isinstance(one, type) and bool(_group_of(one))) for name, one in annotations.items())

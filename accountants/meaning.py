@@ -75,6 +75,7 @@ class _Attacks:
     def _orders(self) -> tuple[TradeOff, ...]:
         forward, backward = self.pair.forward, self.pair.backward
         first = TradeOff.of(forward, backward, _SOUGHT)
+        first.read_nearby()
         return (first,) if self.pair.symmetric else (first, TradeOff.of(backward, forward, _SOUGHT))
 
     @property

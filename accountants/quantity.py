@@ -14,7 +14,17 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from epsilond.accountants.errors import Fault, InvalidInput
 
@@ -197,23 +207,53 @@ def check_value(pointer: str, value: Any, bare: Any, quantity: Quantity, scale: 
             return Fault(pointer, "is out of range", quantity.allowed)
         if 0.0 < abs(value) < sys.float_info.min:
             return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
-        if scale is not None:
-            return scale.fault(pointer, value)
+        return None if scale is None else scale.fault(pointer, value)
     if get_origin(bare) is Literal and value not in get_args(bare):
         return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
     return None
 
 
+class _Declared(NamedTuple):
+    """A field that is a quantity.
+
+    Attributes:
+        name: of the field.
+        default: its value where it is absent.
+        bare: its type.
+        quantity: its meaning and range.
+        scale: what it keeps within besides.
+        above: numbers of the very type strictly between `above` and `below` need no closer look.
+        below: see `above`.
+    """
+
+    name: str
+    default: Any
+    bare: Any
+    quantity: Quantity
+    scale: Scale | None
+    above: float
+    below: float
+
+
 @cache
-def _declared(cls: type) -> tuple[tuple[str, Any, Any, Quantity, Scale | None], ...]:
-    """Name, default, bare type, quantity and scale of each field that has one; resolving annotations is slow."""
+def _declared(cls: type) -> tuple[_Declared, ...]:
+    """Each field that has a quantity; resolving annotations is slow."""
     hints = get_type_hints(cls, include_extras=True)
     found = ((each, *quantity_of(hints[each.name])) for each in fields(cls))
     return tuple(
-        (each.name, each.default, bare, quantity, _scale_of(hints[each.name], quantity, cls))
+        _declared_field(each.name, each.default, bare, quantity, _scale_of(hints[each.name], quantity, cls))
         for each, bare, quantity in found
         if quantity is not None
     )
+
+
+def _declared_field(name: str, default: Any, bare: Any, quantity: Quantity, scale: Scale | None) -> _Declared:
+    floating, kept = bare is float, scale or ANY_SCALE
+    lowest = (quantity.gt, quantity.ge, kept.least, sys.float_info.min if floating else 0.0)
+    highest = (quantity.lt, quantity.le, kept.most, sys.float_info.max if floating else float(LARGEST_COUNT))
+    above = max(bound for bound in lowest if bound is not None)
+    below = min(bound for bound in highest if bound is not None)
+    return _Declared(name, default, bare, quantity, scale, above, below)
 
 
 def _scale_of(annotation: Any, quantity: Quantity, cls: type) -> Scale | None:
@@ -228,14 +268,14 @@ def value_of(record: Any, name: str) -> Any:
     if value is not None:
         return value
     cls: Any = type(record)
-    absent = next((quantity.absent for each, _, _, quantity, _ in _declared(cls) if each == name), None)
+    absent = next((each.quantity.absent for each in _declared(cls) if each.name == name), None)
     return None if absent is None else absent.value(record)
 
 
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Each absent field that is taken to be something, as the code and the message of a warning."""
     cls: Any = type(record)
-    for name, _, _, quantity, _ in _declared(cls):
+    for name, _, _, quantity, *_ in _declared(cls):
         absent = quantity.absent
         if absent is not None and getattr(record, name) is None and (absent.when is None or absent.when(record)):
             yield f"assumed-{name.replace('_', '-')}", f"{name} was taken to be {absent.words}"
@@ -249,9 +289,11 @@ def check_quantities(record: Any) -> None:
     """
     faults = []
     cls: Any = type(record)
-    for name, default, bare, quantity, scale in _declared(cls):
+    for name, default, bare, quantity, scale, above, below in _declared(cls):
         value: Any = getattr(record, name)
-        if value is None and default is None:
+        if type(value) is bare and (bare is float or bare is int) and above < value < below:
+            continue
+        if value is default and (value is None or type(value) is str):  # what a class declares is allowed
             continue
         value = whole_number(value) if bare is int else value
         fault = check_value(f"/{name}", value, bare, quantity, scale)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -226,7 +227,7 @@ class Theorem:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES)
         return Evaluation(outputs, conditions, self.status, self.errata, reading)
 
-    @property
+    @cached_property
     def readings(self) -> tuple[Reading, ...]:
         """`printed`, and `corrected` where an erratum changes the formula (its function then takes `reading`)."""
         if self.formula is not None and "reading" in inspect.signature(self.formula).parameters:

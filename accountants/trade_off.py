@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,20 +29,23 @@ from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_va
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.curve import Enclosure, Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 LOSS = 1e-7
 """What the distance of the points may cost, relative to the rate."""
 GOOD_GAP = 1e-6
 """A relative width of the rate with which the search ends."""
-_ESTIMATES, _PATTERNS, _CUTS = 8, 3, 8
+_ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
 """Most points in search of the best one, most times that four are laid around it, and most points after that."""
 _PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
-_SETTLED = 0.05
+_ENOUGH = 6
+"""Points from which the best one is sought without a guess."""
+_SETTLED = 0.004
 """A last move, in natural units, after which points are laid around where the search stands."""
-_MOST_WIDTHS = 12.0
-"""A width of the rate, in widths of one value, with which the search ends too."""
+_WIDTHS_APART = 4.0
+_NARROW_GAP, _MOST_WIDTHS = 2e-7, 5.0
+"""Relative widths of the rate, and in widths of one value, with which no more points are laid."""
 _LARGE = 0.7
 """−log E below which E is near 1."""
 _SPREAD = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
@@ -68,8 +72,11 @@ class NearTest(NamedTuple):
 class FindsTests(Protocol):
     """A profile that finds tests of given sizes itself."""
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
-        """For each size, or none at all."""
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """For each size, None where there is none."""
+
+    def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
+        """As `log_delta`, elementwise, where many ε will be asked: it may be wider."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,31 +87,37 @@ class TradeOff:
         forward: E(P‖Q).
         backward: E(Q‖P).
         rates: the false positive rates that will be asked.
-        near: tests of about these sizes, by size.
         known: ends of E_γ(P‖Q) by t = log γ.
     """
 
     forward: Profile
     backward: Profile
     rates: tuple[float, ...]
-    near: dict[float, NearTest] = field(default_factory=dict, repr=False)
     known: dict[float, Interval] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, forward: Profile, backward: Profile, rates: Sequence[float]) -> TradeOff:
         """For true positive rates at the false positive rates given."""
-        found = forward.near_tests(rates) if isinstance(forward, FindsTests) else []
-        return cls(forward, backward, tuple(rates), dict(zip(rates, found, strict=False)))
+        return cls(forward, backward, tuple(rates))
+
+    @cached_property
+    def near(self) -> dict[float, NearTest]:
+        """Tests of about these sizes, by size, where there are any."""
+        found = self.forward.near_tests(self.rates) if isinstance(self.forward, FindsTests) else []
+        return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
     @property
     def advantage(self) -> Interval:
         """Ends of E_1, the largest difference of the two rates: the same in both orders."""
+        return self._read([0.0])[0]
+
+    def read_nearby(self) -> None:
+        """E_1 on the nodes of a test, where they serve it well."""
         for near in self.near.values():
             ends = near.log_delta(0.0)
             if ends.upper - ends.lower <= GOOD_GAP:
                 self.known[0.0] = _divergence(0.0, ends)
                 break
-        return self._read([0.0])[0]
 
     def true_positives(self, rate: float, *, floor: float, lower: bool = True) -> Interval:
         """Ends of the best test's true positive rate.
@@ -118,6 +131,10 @@ class TradeOff:
             lower: whether a lower end is wanted; it is `rate` otherwise.
         """
         search = _Search(self, rate, floor, lower)
+        if floor > rate:
+            search.glance()
+            if search.decided:
+                return search.ends()
         near = self.near.get(rate)
         if near is None:
             search.estimate()
@@ -131,7 +148,8 @@ class TradeOff:
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
             asked = [place for place in new if (place >= 0.0) == (side > 0.0)]
             if asked:
-                lower, upper = profile.log_delta(side * np.asarray(asked))
+                read = profile.log_delta_of_search if isinstance(profile, FindsTests) else profile.log_delta
+                lower, upper = read(side * np.asarray(asked))
                 for place, *ends in zip(asked, lower.tolist(), upper.tolist(), strict=True):
                     self.known[place] = _divergence(place, Interval(*ends), turned=side < 0.0)
         return [self.known[place] for place in places]
@@ -154,8 +172,8 @@ class _Model(NamedTuple):
     value: float = math.nan
 
     def spread(self, width: float) -> float:
-        """How far apart to lay points of a relative width."""
-        return math.sqrt(max(LOSS, 9.0 * width) / self.curvature)
+        """How far apart to lay points of a relative width: a chord must fall by more than that."""
+        return math.sqrt(max(LOSS, _WIDTHS_APART * width) / self.curvature)
 
 
 @dataclass(eq=False)
@@ -207,13 +225,22 @@ class _Search:
 
     def lay_around(self, near: NearTest) -> None:
         """Four points around a test that was found, on its own nodes; then where the lower bound is least."""
-        step = _Model(near.epsilon, near.steepness).spread(near.width)
+        step = _Model(near.epsilon, near.steepness).spread(2.25 * near.width)
         for offset in _PATTERN.tolist():
             place = near.epsilon + offset * step
             self._add(place, _divergence(place, near.log_delta(place)))
             if self.decided or not self.lower_wanted:
                 return
         self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
+
+    def glance(self) -> None:
+        """Where the best point were if losses were Gaussian: enough to see that the other order is better."""
+        if self.decided or 0.0 not in self.trade.known:
+            return
+        at_one = self.trade.known[0.0].upper
+        if at_one > 0.0:
+            mu = 2.0 * float(ndtri(0.5 + 0.5 * min(at_one, 1.0 - 1e-15)))
+            self._read([_guessed(mu, self.rate)])
 
     def estimate(self) -> None:
         """The same with nothing to start from but δ(0), of which one guesses as if losses were Gaussian."""
@@ -225,7 +252,7 @@ class _Search:
         if not self.lower_wanted:
             # A bound, which may have several local minima.
             self._read((max(_guessed(mu, min(self.trade.rates)), 0.0) * _SPREAD).tolist())
-        elif not self._closest(place := _guessed(mu, self.rate)) <= 0.1 * mu:
+        elif len(self.points) <= _ENOUGH and not self._closest(place := _guessed(mu, self.rate)) <= 0.1 * mu:
             self._read([min(place, -0.9 * math.log(self.rate))])
         before = math.inf
         for _ in range(_ESTIMATES):
@@ -246,7 +273,7 @@ class _Search:
         for _ in range(_PATTERNS):
             model = self._model()
             best = self._best
-            step = max(model.spread((best.upper - best.lower) / best.upper), 0.1 * moved / math.sqrt(model.curvature))
+            step = max(model.spread((best.upper - best.lower) / best.upper), 0.05 * moved / math.sqrt(model.curvature))
             self._read([model.place + offset * step for offset in _PATTERN.tolist()])
             moved = 0.0
             if self.decided or self.narrow:
@@ -269,7 +296,7 @@ class _Search:
         """Whether the ends are as close as they should be, or as what was read allows."""
         least, upper = least_value(self._sorted, self.slopes).value, self.upper
         widths = [point.upper - point.lower for point in self.points.values() if point.upper <= 1.01 * upper]
-        return upper - least <= max(GOOD_GAP * upper, _MOST_WIDTHS * min(widths))
+        return upper - least <= max(_NARROW_GAP * upper, _MOST_WIDTHS * min(widths))
 
     @property
     def _best(self) -> Known:

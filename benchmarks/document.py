@@ -11,17 +11,21 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.app.settings import cores
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
-SECTIONS = {"peers": "python -m benchmarks.peers", "service": "python -m benchmarks.service"}
+SECTIONS = {
+    "peers": "python -m benchmarks.peers",
+    "everyday": "python -m benchmarks.everyday",
+    "service": "python -m benchmarks.service",
+}
 SKELETON = """# Benchmarks
 
-Measured, not promised: figures of one machine, which yours will not reproduce to the digit. Both parts are written by
-the command that stands above them; nothing here is edited by hand.
+Measured, not promised: figures of one machine, which yours will not reproduce to the digit. Each part is written by
+the command that stands above it; nothing here is edited by hand.
 
 """
 
 
 def write(section: str, text: str, path: Path = DOCUMENT) -> None:
-    """Put `text` between the markers of `section`; the other section stays as it is."""
+    """Put `text` between the markers of `section`; the other sections stay as they are."""
     document = path.read_text(encoding="utf-8") if path.exists() else _skeleton()
     pattern = re.compile(rf"(<!-- begin {section} -->\n).*?(<!-- end {section} -->)", re.DOTALL)
     if not pattern.search(document):

@@ -52,6 +52,8 @@ class Family:
     """(problem, release, noise multiplier) ↦ what is released."""
     guess: Callable[[Any, Any], float]
     """(problem, release) ↦ the noise multiplier at which the search starts."""
+    slope: Callable[[Any, Any, float], float] | None = None
+    """(problem, release, guess) ↦ the slope that the search takes there at first; None: what is usual."""
     contribution: Callable[[Any, Any], float] = _unit_norm
     """(problem, release) ↦ the norm of one contribution at most: noise_std over noise_multiplier."""
     release: Callable[[Any, Any], Any] = _itself
@@ -89,7 +91,9 @@ class Certificates:
             def guarantee(noise_multiplier: float, effort: Effort) -> Guarantee:
                 return guarantee_of(self.problem, family.spec(self.problem, release, noise_multiplier), effort)
 
-            self._certified[key] = family.search(guarantee, target, guess=family.guess(self.problem, release))
+            guess = family.guess(self.problem, release)
+            slope = {} if family.slope is None else {"slope": family.slope(self.problem, release, guess)}
+            self._certified[key] = family.search(guarantee, target, guess=guess, **slope)
         return self._certified[key]
 
     def norm(self, run: Any = None) -> float:
@@ -115,7 +119,7 @@ class Certificates:
         key = (self.spec(run, noise_multiplier), target)
         if key not in self._truths:
             relation: Relation = "replace-one"
-            self._truths[key] = true_figures(account(key[0], relation=relation).guarantee, target)
+            self._truths[key] = true_figures(account(key[0], relation=relation, effort="coarse").guarantee, target)
         return self._truths[key]
 
 

@@ -12,9 +12,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from epsilond.accountants.curve import Interval, Pair
+from epsilond.accountants.numerics.crossing import Guess
 from epsilond.accountants.structure import Draw, in_words, own_level
-from epsilond.accountants.theorem import ConditionResult, Outputs, Theorem
+from epsilond.accountants.theorem import ConditionResult, Evaluation, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
+from epsilond.accountants.theorems.composition.least_of import sparing_epsilon
 from epsilond.calibrators.answer import (
     Claims,
     ConditionAnswer,
@@ -31,6 +34,7 @@ from epsilond.calibrators.answer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from epsilond.accountants.curve import Curve
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.structure import Definition
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_SQUARE = 1e6
+"""To the start of a search, log δ below minus this is as good as −∞."""
 POISSON_BATCHES = ConditionResult(
     "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", False
 )
@@ -56,10 +62,36 @@ def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
     """What is known of ε at the target δ and of δ at the target ε."""
     log_delta = guarantee.curve.log_delta(target.epsilon)
     return TrueFigures(
-        epsilon=Ends.of(guarantee.curve.epsilon(target.log_delta)),
+        epsilon=Ends.of(known_epsilon(guarantee.curve, target)),
         delta=Ends.delta(log_delta),
         log10_delta=Ends.log10(log_delta),
     )
+
+
+def known_epsilon(curve: Curve, target: Target) -> Interval:
+    """`Curve.epsilon` at the target δ, with few evaluations: searches without a start of their own begin at the target.
+
+    Guarantees: both ends have been evaluated, and each lies on its side of the truth.
+    """
+    bound = _epsilon_of(curve.upper, target)
+    others = [_epsilon_of(pair, target).lower for pair in curve.witnesses if pair is not curve.upper]
+    lower = max([*others, *([bound.lower] if curve.tight else [])], default=0.0)
+    return Interval(min(lower, bound.upper), bound.upper)
+
+
+def _epsilon_of(pair: Pair, target: Target) -> Interval:
+    """Of a pair that has no search of its own: from the line of √−log δ through ε = 0 and the target ε."""
+    if type(pair).epsilon is not Pair.epsilon or target.epsilon <= 0.0:
+        return pair.epsilon(target.log_delta)
+    wanted, at_zero, at_target = (
+        math.sqrt(min(max(-log_delta, 0.0), MOST_SQUARE))
+        for log_delta in (target.log_delta, pair.ends(0.0).upper, pair.ends(target.epsilon).upper)
+    )
+    rise = (at_target - at_zero) / target.epsilon
+    if not rise > 0.0:
+        return pair.epsilon(target.log_delta)
+    near = max((wanted - at_zero) / rise, 0.0)
+    return sparing_epsilon(pair, target.log_delta, Guess(near, max(2.0 * wanted * rise, 1e-9)))
 
 
 def guarantee_answer(
@@ -151,15 +183,19 @@ class Asked:
         return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
 
     @cached_property
+    def evaluation(self) -> Evaluation:
+        """What the formula and the conditions give, worked out once."""
+        return self.theorem.evaluate(self.inputs, self.reading)
+
+    @property
     def outputs(self) -> Outputs:
         """What the formula gives."""
-        return self.theorem.evaluate(self.inputs, self.reading).outputs
+        return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
         """The checked conditions at these inputs in this reading, apart from some."""
         own = {one.id for one in self.theorem.conditions if one.checked and one.id not in without}
-        found = self.theorem.evaluate(self.inputs, self.reading).conditions
-        return tuple(one for one in found if one.id in own)
+        return tuple(one for one in self.evaluation.conditions if one.id in own)
 
     @property
     def served(self) -> EvaluationAsked:

@@ -23,6 +23,8 @@ LEAST_RATE = 1e-12
 LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
 """Guarantees that a search keeps: each may hold grids and transforms."""
+TARGETS_KEPT = 64
+"""Whose μ is remembered: many runs are guessed at for one target."""
 PAD = 1e-12
 """Of a noise known in closed form, so that roundings do not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -34,6 +36,8 @@ and how closely a root is bracketed where interpolation does not settle."""
 MOST_STEPS = 12
 LIKELY_SLOPE = -1.7
 """Of the shortfall by the logarithm of the noise, where nothing is known of it yet."""
+SLOPE_STEP, STEEPEST = 1.01, 100.0
+"""By what factor of μ a slope is taken, and the steepest that is started with."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
@@ -58,8 +62,8 @@ Family = Callable[[float, "Effort"], "Guarantee"]
 class Certified:
     """The noise found and its guarantee.
 
-    `slack` is the smallest of `SLACKS` by which the noise could not be lowered: at noise·(1 − slack) the bound's own
-    lower numerical end misses the target. None if the noise is the least that is offered.
+    `slack` is a share by which the noise could not be lowered, about the smallest of `SLACKS` that can be told: at
+    noise·(1 − slack) the bound's own lower numerical end misses the target. None if the noise is the least offered.
     """
 
     noise: float
@@ -72,9 +76,10 @@ class Certified:
         return "searched" if self.slack is None else "proved"
 
 
-def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified:
+def smallest_noise(family: Family, target: Target, *, guess: float, slope: float = LIKELY_SLOPE) -> Certified:
     """The smallest certified noise, within 1e-3 of the bound's own optimum, 1e-6 where the bound is computed exactly.
 
+    `slope` is a guess too: of log |log δ| at the target ε by the logarithm of the noise, but for its sign.
     Guarantees: the upper end of the answer's δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
@@ -84,7 +89,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
     if closed is not None:
         return closed
     shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
-    log_noise = _least(shortfall, math.log(guess), _NOISES)
+    log_noise = _least(shortfall, math.log(guess), _NOISES, slope)
     if log_noise is None:
         raise Infeasible(
             "no noise that is offered meets the target",
@@ -94,7 +99,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float) -> Certified
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
-    return Certified(noise, family(noise, "default"), _slack(family, target, noise))
+    return Certified(noise, family(noise, "default"), _slack(family, target, noise, slope))
 
 
 def _closed(family: Family, target: Target, guess: float) -> Certified | None:
@@ -230,23 +235,23 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     return {"log10_delta": math.nextafter(upper / LOG_10, 0.0)} if upper < 0 else {}
 
 
-def _least(shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits) -> float | None:
+def _least(
+    shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits, slope: float = LIKELY_SLOPE
+) -> float | None:
     """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
 
-    A rough root on the coarse curve comes first, unless the certified one gives the same numbers.
+    Where steps on the certified curve do not settle, a bracket is sought around the root of the coarse one.
     """
-    start = min(max(guess, limits.least), limits.most)
-    near = _Approach(start, LIKELY_SLOPE)
-    if shortfall(start, "coarse") != shortfall(start, "default"):
-        near = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
 
     def excess(x: float) -> float:
         return shortfall(x, "default")
 
+    near = _Approach(min(max(guess, limits.least), limits.most), slope)
     found = near.settled(excess, AIM, limits)
     if found is not None:
         return found.near
-    bracket = _bracket(excess, near.near, limits, step=ROUGH)
+    rough = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
+    bracket = _bracket(excess, rough.near, limits, step=ROUGH)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
     return _root(excess, *bracket, SETTLED)[1]
@@ -317,12 +322,17 @@ class _Seen:
         return place
 
 
-def _slack(family: Family, target: Target, noise: float) -> float | None:
-    """The smallest slack at which the bound's own lower end misses the target, at either effort."""
-    for slack in SLACKS:
-        for effort in EFFORTS:
-            lower = family(noise * (1.0 - slack), effort).curve.bound_log_delta(target.epsilon).lower
-            if lower > target.log_delta:
+def _slack(family: Family, target: Target, noise: float, slope: float) -> float | None:
+    """A slack at which the bound's own lower end misses the target, at either effort.
+
+    Slacks too small to tell, by how wide the bound's ends are and how it falls, are left out.
+    """
+    wanted = target.log_delta
+    lower = family(noise, "default").curve.bound_log_delta(target.epsilon).lower
+    told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]
+    for effort in EFFORTS:
+        for slack in told:
+            if family(noise * (1.0 - slack), effort).curve.bound_log_delta(target.epsilon).lower > wanted:
                 return slack
     return None
 
@@ -374,14 +384,15 @@ def _root(excess: Callable[[float], float], failing: float, passing: float, widt
 # Where to start ------------------------------------------------------------------------------------------------------
 # By the central limit of composition, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially
 # private with μ = q√(R(e^{(distance/z)²} − 1)). Guesses decide nothing else.
-def likely_noise(target: Target, *, rate: float, rounds: int, distance: float, mu: float | None = None) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor, μ by default a rough one."""
-    wanted = mu or _likely_mu(target)
+def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
+    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    wanted = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
     return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
 
 
+@functools.lru_cache(maxsize=TARGETS_KEPT)
 def central_mu(target: Target) -> float:
     """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
 
@@ -390,25 +401,42 @@ def central_mu(target: Target) -> float:
     low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
     for _ in range(40):
         middle = 0.5 * (low + high)
-        mu = math.exp(middle)
-        far = target.epsilon / mu - 0.5 * mu
-        if far < 0.0:
-            high = middle
-            continue
-        tails = erfcx(far * math.sqrt(0.5)) - erfcx((far + mu) * math.sqrt(0.5))
-        log_delta = math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
-        low, high = (middle, high) if log_delta < target.log_delta else (low, middle)
+        low, high = (middle, high) if _central_log_delta(target, math.exp(middle)) < target.log_delta else (low, middle)
     return math.exp(middle)
+
+
+def _central_log_delta(target: Target, mu: float) -> float:
+    """About log δ at the target ε of μ-Gaussian differential privacy; 0 where ε lies below the mean of the loss."""
+    far = target.epsilon / mu - 0.5 * mu
+    if far < 0.0:
+        return 0.0
+    tails = erfcx(far * math.sqrt(0.5)) - erfcx((far + mu) * math.sqrt(0.5))
+    return math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
+
+
+def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
+    """About the slope of `_shortfall` at a noise multiplier that is likely.
+
+    μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
+    """
+    square = min((distance / noise) ** 2, 500.0)
+    fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    mu = central_mu(target)
+    here, there = (_central_log_delta(target, mu * factor) for factor in (1.0, SLOPE_STEP))
+    if not (here < -SHALLOW and there < -SHALLOW):
+        return LIKELY_SLOPE
+    rise = math.log(here / there) / math.log(SLOPE_STEP)
+    return -min(max(rise * fall, 0.1), STEEPEST)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
     """A guess at the sampling rate."""
-    return min(_likely_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
+    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
     """A guess at the number of rounds."""
-    return max((_likely_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
+    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
 
 
 def _likely_mu(target: Target) -> float:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.numerics.special import log1m_exp
-from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.atoms import AtomicPair, AtomicProfile
+from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 from tests.oracles.enclosure import encloses, log_of
 
 
@@ -34,6 +35,9 @@ def test_delta_and_tails_are_their_sums(size: int, spread: float) -> None:
             rest = mp.exp(mp.mpf(log_infinite))
             delta = rest + mp.fsum(p * -mp.expm1(mp.mpf(epsilon) - x) for x, p in above)
             assert encloses(profile, epsilon, delta, width=1e-11)
+            alone, exact = profile.ends(epsilon), log_of(delta)
+            assert alone.lower <= exact <= alone.upper
+            assert alone.upper - alone.lower <= 1e-11 * (1.0 + abs(exact)) or math.isinf(exact)
             tails = profile.log_tails(np.asarray([epsilon]))
             first, second = (
                 log_of(rest + mp.fsum(p for _, p in above)),
@@ -44,6 +48,7 @@ def test_delta_and_tails_are_their_sums(size: int, spread: float) -> None:
                 assert tails.log_q[0] == pytest.approx(second, abs=profile.tail_accuracy * (1 + abs(second)))
             else:
                 assert math.isinf(tails.log_q[0])
+            assert profile.log_second_above(epsilon) == tails.log_q[0]
 
 
 def test_a_hundred_thousand_atoms_are_one_pass() -> None:
@@ -60,3 +65,31 @@ def test_log_of_one_minus_exp(x: float) -> None:
     with mp.workdps(40):
         truth = float(mp.log(-mp.expm1(mp.mpf(x)))) if x > -90 else 0.0
     assert float(log1m_exp(np.asarray(x))) == pytest.approx(truth, rel=1e-15, abs=1e-30)
+
+
+@pytest.mark.parametrize("log_delta", [-1e-3, -0.2, -1.0, -14.0, -200.0, -600.0])
+@pytest.mark.parametrize(("epsilon", "categories"), [(2.0, 5), (1e-6, 2), (30.0, 2), (0.7, 1000)])
+def test_randomized_response_is_inverted_in_closed_form(epsilon: float, categories: int, log_delta: float) -> None:
+    """δ(ε') = (e^ε − e^ε')₊/(e^ε + k − 1), so that ε(δ) = log(e^ε − δ (e^ε + k − 1))."""
+    pair = response_pair(epsilon, categories)
+    assert isinstance(pair, AtomicPair)
+    with mp.workdps(400):
+        rest = mp.exp(mp.mpf(epsilon)) - mp.exp(mp.mpf(log_delta)) * (mp.exp(mp.mpf(epsilon)) + categories - 1)
+        truth = mp.log(rest) if rest > 1 else mp.mpf(0)
+    found = pair.epsilon(log_delta)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower <= 1e-12 / -math.expm1(log_delta) * (1.0 + found.upper)
+
+
+def test_both_orders_of_atoms_count() -> None:
+    light = AtomicProfile((0.5,), (math.log(0.25),))
+    heavy = AtomicProfile((0.25, 1.0), (math.log(0.25), math.log(0.125)))
+    pair = AtomicPair(light, heavy)
+    assert pair.ends(0.1).upper >= max(light.ends(0.1).lower, heavy.ends(0.1).lower)
+    assert pair.epsilon(math.log(0.01)) == AtomicPair(heavy, heavy).epsilon(math.log(0.01))
+    assert pair.epsilon(math.log(0.01)).upper == pytest.approx(1.0 + math.log1p(-0.08), rel=1e-12)
+
+
+def test_an_infinite_loss_leaves_no_epsilon() -> None:
+    profile = AtomicProfile((0.5,), (math.log(0.25),), math.log(1e-3))
+    assert AtomicPair(profile, profile).epsilon(math.log(1e-4)).upper == math.inf

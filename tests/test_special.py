@@ -12,7 +12,9 @@ import pytest
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
     log1m_exp,
+    log1m_exp_at,
     log_difference,
+    log_sum,
     log_theta,
     log_theta_complement,
 )
@@ -90,3 +92,15 @@ def test_log_difference_keeps_digits_for_wide_and_narrow_gaps() -> None:
         exact = [float(mp.log(1 - mp.e ** mp.mpf(s))) if s > -np.inf else 0.0 for s in smaller]
     assert np.allclose(log_difference(larger, smaller), exact, rtol=4e-16, atol=0)
     assert float(log1m_exp(0.0)) == -math.inf
+
+
+def test_logarithms_of_single_numbers_are_those_of_arrays() -> None:
+    with mp.workdps(60):
+        for x in (-1e-300, -1e-9, -0.69, -0.7, -5.0, -40.0):
+            assert log1m_exp_at(x) == pytest.approx(float(mp.log(-mp.expm1(mp.mpf(x)))), rel=4e-16)
+        for first, second in ((-3.0, -3.0), (-3.0, -40.0), (2.0, -800.0), (-1e4, -1e4 - 1.0)):
+            exact = float(mp.log(mp.exp(mp.mpf(first)) + mp.exp(mp.mpf(second))))
+            assert log_sum(first, second) == log_sum(second, first) == pytest.approx(exact, rel=4e-16)
+    assert log1m_exp_at(0.0) == -math.inf
+    assert log_sum(-math.inf, -math.inf) == -math.inf
+    assert log_sum(-math.inf, -7.0) == -7.0

@@ -13,8 +13,10 @@ tails are those of the law whose losses are all raised by as much, which dominat
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +25,8 @@ from scipy.special import gammaln
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.numerics.crossing import Guess, closest
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
-from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
+from epsilond.accountants.profiles.atoms import PAD, AtomicProfile
 from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
 
 if TYPE_CHECKING:
@@ -39,8 +41,6 @@ MOST_KINDS = 2**14
 _FACTORIAL_UNITS = 4
 _TINY = 1e-300
 """More than numbers below the least normal double are rounded by."""
-_PAD = 1e-14
-"""First step to either side of an ε that is solved for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,27 @@ class EnumeratedProfile:
         upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
 
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε, without arrays."""
+        slack = self.misplacement + 4 * UNIT_ROUNDOFF * epsilon
+        lower = self.totals.ends(epsilon + slack).lower - self.log_error
+        upper = self.totals.ends(epsilon - slack).upper + self.log_error
+        lower = max(lower, log1m_exp_at(self._rest_at(epsilon + slack).upper))
+        upper = min(upper, log1m_exp_at(self._rest_at(epsilon - slack).lower))
+        upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
+        return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
+
+    def _rest_at(self, epsilon: float) -> Interval:
+        """`_log_rest` at one ε."""
+        at_or_below = bisect.bisect_right(self._sorted, epsilon)
+        rest = log_sum(float(self.log_below[at_or_below]), epsilon + self.totals.log_second_above(epsilon))
+        slack = (self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.places.size + 8)) * (1.0 + abs(rest) + abs(epsilon))
+        return Interval(min(rest - slack, 0.0), min(rest + slack, 0.0))
+
+    @cached_property
+    def _sorted(self) -> list[float]:
+        return [float(place) for place in self.places]
+
     def _log_rest(self, epsilon: FloatArray) -> Enclosure:
         """log(1 − δ) = log E[min(1, e^{ε−S}); S < ∞], which has the digits where δ is near 1."""
         log_q = self.totals.log_tails(epsilon).log_q
@@ -105,13 +126,19 @@ class EnumeratedPair(Pair):
 
     parts: tuple[tuple[Pair, int], ...] = ()
 
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε, without arrays."""
+        first, *others = (order.ends(epsilon) for order in self.orders() if isinstance(order, EnumeratedProfile))
+        lower, upper = (max([end, *(other[side] for other in others)]) for side, end in enumerate(first))
+        return Interval(lower, upper)
+
     def epsilon(self, log_delta: float) -> Interval:
         """The larger of both orders: solved between two totals, then certified a little to either side."""
         orders = [order for order in self.orders() if isinstance(order, EnumeratedProfile)]
         found = max(order.totals.estimated_epsilon(log_delta) for order in orders)
         if not 0.0 < found < math.inf:
             return super().epsilon(log_delta)
-        pad = 4.0 * max(order.misplacement for order in orders) + _PAD * (1.0 + found)
+        pad = 4.0 * max(order.misplacement for order in orders) + PAD * (1.0 + found)
         guess = Guess(found, 1.0)
         upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
         lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)

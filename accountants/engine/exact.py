@@ -17,6 +17,7 @@ import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -54,6 +55,12 @@ def _outward(near: ContourProfile, epsilon: float) -> Interval:
     return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
 
+def _near_test(found: contour.Threshold) -> NearTest:
+    """A threshold with log δ around it."""
+    steepness = 1.0 + found.profile.nodes.place.tilt
+    return NearTest(found.epsilon, functools.partial(_outward, found.profile), found.width, steepness)
+
+
 @dataclass(frozen=True, eq=False)
 class ExactProfile:
     """One order of a product of exact laws.
@@ -64,6 +71,11 @@ class ExactProfile:
 
     laws: Laws
     lattice: Callable[[], Profile]
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The laws as the contour engine reads them."""
+        return compiled(self.laws)
 
     @cached_property
     def behind(self) -> Profile:
@@ -95,10 +107,10 @@ class ExactProfile:
         """Of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
 
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+    def log_delta(self, epsilon: FloatArray, *, among_many: bool = False) -> Enclosure:
         """Enclosure of log δ, elementwise."""
         points = np.asarray(epsilon, dtype=np.float64)
-        ends = [self.enclose(point) for point in points.ravel().tolist()]
+        ends = [self.enclose(point, among_many=among_many) for point in points.ravel().tolist()]
         return Enclosure(
             np.asarray([end.lower for end in ends]).reshape(points.shape),
             np.asarray([end.upper for end in ends]).reshape(points.shape),
@@ -108,7 +120,7 @@ class ExactProfile:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            return contour.epsilon(self.laws, log_delta, slack=slack), True
+            return contour.epsilon(self.parts, log_delta, slack=slack), True
         except _NO_CERTIFICATE:
             found = self.rare.epsilon(log_delta - slack)
             return found, found.upper - found.lower <= NARROW * found.upper < math.inf
@@ -116,31 +128,30 @@ class ExactProfile:
     def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
         """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
         try:
-            bound = contour.upper_log_delta(self.laws, epsilon, enough=_lowered(enough))
+            bound = contour.upper_log_delta(self.parts, epsilon, enough=_lowered(enough))
         except _NO_CERTIFICATE:
             bound = self.rare.log_delta(epsilon).upper
         return _raised(bound)
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
 
-        Empty where the contour engine refuses.
+        None where the contour engine refuses.
         """
         try:
-            found = contour.thresholds(self.laws, [math.log(size) for size in sizes])
+            found = contour.thresholds(self.parts, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
-            return []
-        return [
-            NearTest(
-                each.epsilon, functools.partial(_outward, each.profile), each.width, 1.0 + each.profile.nodes.place.tilt
-            )
-            for each in found
-        ]
+            return [None] * len(sizes)
+        return [None if each is None else _near_test(each) for each in found]
 
-    def enclose(self, epsilon: float) -> Interval:
-        """Enclosure of log δ at one ε."""
+    def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
+        """The same where many ε will be asked."""
+        return self.log_delta(epsilon, among_many=True)
+
+    def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
+        """Enclosure of log δ at one ε, of many that will be asked."""
         try:
-            lower, upper = contour.log_delta(self.laws, epsilon)
+            lower, upper = contour.log_delta(self.parts, epsilon, among_many=among_many)
         except _NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:
@@ -220,10 +231,10 @@ class ExactPair(Pair):
         """Ends moved outward until `log_delta` itself, on nodes of its own, agrees that they lie on their sides."""
         lower, upper = found
         width = min(upper - lower, 1e-3 * upper)
-        pad = max(1e-13 * (1.0 + upper), 0.5 * width)
+        pad = max(1e-13 * (1.0 + upper), 0.05 * width)
         while self._larger(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
-        pad = max(1e-13 * (1.0 + lower), 0.5 * width)
+        pad = max(1e-13 * (1.0 + lower), 0.05 * width)
         while lower > 0.0 and self._larger(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return Interval(lower, upper)

@@ -4,7 +4,7 @@ A chord of a convex function, extended beyond its ends, lies nowhere above the f
 points the chord on the left of them and the chord on the right of them, both extended, bound it from below, and they
 meet close to its least value if the points lie close around that: within the order of the square of their distance,
 and exactly where the function is made of straight pieces and bends only between the two points. Of values known as
-enclosures a chord takes the ends that make its extension lower.
+enclosures a chord takes the ends that make its extension lower; chords to further points may then be the better ones.
 """
 
 from __future__ import annotations
@@ -45,18 +45,27 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     Guarantees: the value is at most that of every convex function with such slopes that lies within the ends at all
     points, anywhere between the first and the last of them.
     """
-    found = [_between(known, place, slopes) for place in range(len(known) - 1)]
-    return min(found, key=lambda least: least.value)
+    found = [_between(known, place, slopes, 1) for place in range(len(known) - 1)]
+    seen: set[int] = set()
+    while True:  # chords to all other points where the bound is least: those of close neighbours are known roughly
+        place = min(range(len(found)), key=lambda interval: found[interval].value)
+        if place in seen:
+            return found[place]
+        seen.add(place)
+        found[place] = max(found[place], _between(known, place, slopes, len(known)), key=lambda least: least.value)
 
 
-def _between(known: Sequence[Known], place: int, slopes: Slopes) -> Least:
-    """On one interval: where the falling extension from the left meets the rising one from the right."""
+def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> Least:
+    """On one interval: where the falling extension from the left meets the rising one from the right.
+
+    The chords are those from its ends to at most so many points on either side.
+    """
     left, right = known[place], known[place + 1]
     falling, rising = slopes
-    if place > 0:
-        falling = max(falling, _slope(known[place - 1].upper, left.lower, known[place - 1].place, left.place, -1.0))
-    if place + 2 < len(known):
-        rising = min(rising, _slope(right.lower, known[place + 2].upper, right.place, known[place + 2].place, 1.0))
+    for far in known[max(place - most, 0) : place]:
+        falling = max(falling, _slope(far.upper, left.lower, far.place, left.place, -1.0))
+    for far in known[place + 2 : place + 2 + most]:
+        rising = min(rising, _slope(right.lower, far.upper, right.place, far.place, 1.0))
     if falling >= 0.0:
         return Least(left.lower, left.place)
     if rising <= 0.0:

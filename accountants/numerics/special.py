@@ -82,6 +82,12 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
         return np.asarray(np.where(at > -0.7, np.log(-np.expm1(at)), np.log1p(-np.exp(np.minimum(at, -0.5)))))
 
 
+def log_sum(first: float, second: float) -> float:
+    """log(e^first + e^second) of two numbers."""
+    larger, smaller = max(first, second), min(first, second)
+    return larger + math.log1p(math.exp(smaller - larger)) if smaller > -math.inf else larger
+
+
 def log_expm1(x: float) -> float:
     """log(e^x − 1) for x ≥ 0, −inf at 0."""
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
@@ -233,7 +239,7 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     log_density = _log_density(a, a_low)
     if a < -1.0:
         rest = min(log_density + math.log(_mills_at(-a) + _mills_at(max(a + shift, 0.0))), 0.0)
-        return _log1m_exp_at(rest), rest
+        return log1m_exp_at(rest), rest
     if shift < 0.5 * max(1.0, a):
         c = min(epsilon / shift, 1e150)
         far = c > _FAR_RATIO
@@ -242,7 +248,7 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     else:
         log_bracket = math.log(_mills_at(a) - _mills_at(a + shift))
     value = min(log_density + log_bracket, 0.0)
-    return value, _log1m_exp_at(value)
+    return value, log1m_exp_at(value)
 
 
 def _mills_at(x: float) -> float:
@@ -253,7 +259,7 @@ def _odd_moment_at(c: float, shift: float) -> float:
     return _odd_moment_sum(c, _mills_at(c), shift)
 
 
-def _log1m_exp_at(x: float) -> float:
+def log1m_exp_at(x: float) -> float:
     """log(1 − e^x) for x ≤ 0."""
     if x == 0.0:
         return -math.inf

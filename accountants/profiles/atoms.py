@@ -10,15 +10,24 @@ cancellation, whatever the number of atoms.
 
 from __future__ import annotations
 
+import bisect
 import math
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Tails
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_one_minus_exp
+from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.numerics.crossing import Guess, closest
+from epsilond.accountants.numerics.special import (
+    LEAST_LOG,
+    UNIT_ROUNDOFF,
+    log1m_exp_at,
+    log_one_minus_exp,
+    log_sum,
+)
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -88,17 +97,64 @@ class AtomicProfile:
             step = np.where(np.isinf(beyond), -np.inf, beyond + log_one_minus_exp(at - beyond) + log_q[place])
         return Enclosure.around(np.asarray(np.logaddexp(self._log_delta_at_losses[place], step)), self.tail_accuracy)
 
+    @cached_property
+    def _lists(self) -> tuple[list[float], list[float]]:
+        """log δ at the losses and log Σ_{j ≥ i} q_j, for one ε at a time."""
+        return self._log_delta_at_losses.tolist(), self._tails[1].tolist()
+
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε, without arrays."""
+        place = bisect.bisect_right(self.losses, epsilon)
+        at_losses, log_q = self._lists
+        value = at_losses[place]
+        if place < len(self.losses):
+            beyond = self.losses[place]
+            value = log_sum(value, beyond + log1m_exp_at(min(epsilon - beyond, 0.0)) + log_q[place])
+        slack = self.tail_accuracy * (1.0 + abs(value)) if value > -math.inf else 0.0
+        return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
+
+    def log_second_above(self, epsilon: float) -> float:
+        """`log_tails` of the second law at one ε, without arrays."""
+        return min(self._lists[1][bisect.bisect_right(self.losses, epsilon)], 0.0)
+
     def estimated_epsilon(self, log_delta: float) -> float:
         """About where log δ is as asked, −∞ below every loss, math.inf where the infinite loss is more likely.
 
         Between two losses δ is linear in e^ε, so that no search is needed; but roundings are not charged.
         """
-        values = self._log_delta_at_losses
+        values, log_q = self._lists
         if values[-1] > log_delta:
             return math.inf
-        place = int(np.searchsorted(-values, -log_delta, side="left"))
-        if place >= self._places.size:
-            return float(self._places[-1]) if self._places.size else -math.inf
-        excess = log_difference(np.asarray([log_delta]), values[place : place + 1])
-        share = math.exp(min(float(excess[0]) - float(self._places[place] + self._tails[1][place]), 0.0))
-        return float(self._places[place]) + math.log1p(-share) if share < 1.0 else -math.inf
+        place = bisect.bisect_left(values, -log_delta, key=operator.neg)
+        if place >= len(self.losses):
+            return self.losses[-1] if self.losses else -math.inf
+        if values[place] >= log_delta:
+            return self.losses[place]
+        excess = log_delta + log1m_exp_at(values[place] - log_delta)
+        share = math.exp(min(excess - self.losses[place] - log_q[place], 0.0))
+        return self.losses[place] + math.log1p(-share) if share < 1.0 else -math.inf
+
+
+PAD = 1e-14
+"""First step to either side of an ε that is solved for, of 1 + ε."""
+
+
+class AtomicPair(Pair):
+    """A pair of atomic profiles: ε(δ) is solved between two losses, then certified a little to either side."""
+
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε, without arrays."""
+        first, *others = (order.ends(epsilon) for order in self.orders() if isinstance(order, AtomicProfile))
+        lower, upper = (max([end, *(other[side] for other in others)]) for side, end in enumerate(first))
+        return Interval(lower, upper)
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both orders; math.inf where there is none."""
+        orders = [order for order in self.orders() if isinstance(order, AtomicProfile)]
+        found = max(order.estimated_epsilon(log_delta) for order in orders)
+        if not 0.0 < found < math.inf:
+            return super().epsilon(log_delta)
+        pad, guess = PAD * (1.0 + found), Guess(found, 1.0)
+        upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
+        lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)
+        return super().epsilon(log_delta) if upper is None or lower is None else Interval(lower, upper)

@@ -1,10 +1,13 @@
-"""This project, through its public calls. The value is the certified upper end, the interval both ends."""
+"""This project, through its public calls. The value is the certified upper end, the interval both ends.
+
+The calls are imported by name, and so before the fork that measures: the package imports a name when it is first used.
+"""
 
 from __future__ import annotations
 
 import epsilond
 from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve
-from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
+from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled, account, calibrate
 from epsilond.accountants.quantities import Relation
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
@@ -14,7 +17,7 @@ def certified(question: Question) -> Answer:
     """The enclosure of ε, of δ or of the smallest noise multiplier."""
     if question.asked == "noise_multiplier":
         return _noise(question)
-    curve = epsilond.account(_spec(question.parts), relation=_relation(question)).guarantee.curve
+    curve = account(_spec(question.parts), relation=_relation(question)).guarantee.curve
     if question.asked == "epsilon":
         lower, upper = curve.epsilon(delta=question.delta)
     else:
@@ -46,7 +49,7 @@ def _relation(question: Question) -> Relation:
 def _noise(question: Question) -> Answer:
     """The lower end is certified afterwards: the greatest noise, a little below the answer, that misses the target."""
     (part,) = question.parts
-    answer = epsilond.calibrate(
+    answer = calibrate(
         "gaussian",
         solve_for="noise_multiplier",
         relation=_relation(question),
@@ -61,7 +64,7 @@ def _noise(question: Question) -> Answer:
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
             spec = _repeated(part, noise * (1.0 - slack))
-            curve = epsilond.account(spec, relation=_relation(question)).guarantee.curve
+            curve = account(spec, relation=_relation(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise

@@ -166,11 +166,11 @@ test("the key goes along with events, looks and cancellation", async () => {
     await standing(page, "computing");
     await page.click("#access summary");
     await page.fill("#key", "a-key");
+    const sent = [/job_2\/events$/, /job_2$/].map((address) => page.waitForRequest(address));
     await page.click("#key-form button");
-    const events = await page.waitForRequest(/job_2\/events$/);
-    assert.equal((await events.allHeaders()).authorization, "Bearer a-key");
-    const look = await page.waitForRequest(/job_2$/);
-    assert.equal((await look.allHeaders()).authorization, "Bearer a-key");
+    for (const request of await Promise.all(sent)) {
+      assert.equal((await request.allHeaders()).authorization, "Bearer a-key");
+    }
     const gone = page.waitForRequest((request) => request.method() === "DELETE" && request.url().endsWith("job_2"));
     await page.click("#cancel");
     assert.equal((await (await gone).allHeaders()).authorization, "Bearer a-key");

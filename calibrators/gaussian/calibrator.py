@@ -29,12 +29,12 @@ from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import (
     TRIALS_KEPT,
     Certified,
-    central_mu,
     largest_count,
     largest_rate,
     likely_noise,
     likely_rate,
     likely_rounds,
+    likely_slope,
     nearest_of,
     smallest_noise,
 )
@@ -129,14 +129,10 @@ def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, A
     def family(noise: float, effort: Effort) -> Guarantee:
         return _guarantee(problem, effort, noise_multiplier=noise)
 
-    guess = likely_noise(
-        target,
-        rate=_rate(problem),
-        rounds=problem.rounds or 1,
-        distance=sensitivity_factor(problem.relation),
-        mu=central_mu(target),
-    )
-    certified = smallest_noise(family, target, guess=guess)
+    rate, distance = _rate(problem), sensitivity_factor(problem.relation)
+    guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
+    slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
+    certified = smallest_noise(family, target, guess=guess, slope=slope)
     return certified, target, {"noise_multiplier": certified.noise}
 
 

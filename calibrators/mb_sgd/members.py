@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation, loss_scales
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Communication
 from epsilond.calibrators.calibration import Solution
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of
-from epsilond.calibrators.search import likely_noise
+from epsilond.calibrators.search import likely_noise, likely_slope
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
@@ -131,9 +132,19 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
 
 
 def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
-    """A guess at the noise multiplier under replace-one; it decides nothing but where to look."""
-    rate = min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
-    return likely_noise(member.target, rate=rate, rounds=member.rounds, distance=2.0)
+    """A guess at the noise multiplier; it decides nothing but where to look."""
+    distance = sensitivity_factor(problem.relation)
+    return likely_noise(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)
+
+
+def _likely_slope(problem: PacedProblem, member: Member, noise: float) -> float:
+    distance = sensitivity_factor(problem.relation)
+    return likely_slope(member.target, rate=_rate(problem, member), noise=noise, distance=distance)
+
+
+def _rate(problem: PacedProblem, member: Member) -> float:
+    """The share of what is protected that a round draws."""
+    return min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
 
 
 def contribution_norm(problem: PacedProblem, member: Member) -> float:
@@ -150,6 +161,7 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 FAMILY = Family(
     spec=spec_of,
     guess=likely_noise_multiplier,
+    slope=_likely_slope,
     contribution=contribution_norm,
     target=lambda _, member: member.target,
 )

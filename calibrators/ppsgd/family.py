@@ -19,7 +19,16 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.calibrators.search import LEAST, MOST, Certified, confirmed, likely_noise, smallest_noise
+from epsilond.calibrators.search import (
+    LEAST,
+    LIKELY_SLOPE,
+    MOST,
+    Certified,
+    confirmed,
+    likely_noise,
+    likely_slope,
+    smallest_noise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,15 +126,17 @@ def certify(
         log_delta=target.log_delta,
         sensitivity_factor=factor,
     )
+    slope = LIKELY_SLOPE
     if kind == "poisson":
         guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)
+        slope = likely_slope(target, rate=problem.rate, noise=guess, distance=factor)
     else:
         guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
         for margin, slack in MARGINS[kind]:
             noise = guess * (1.0 + margin)
             if LEAST < noise < MOST and (closed := confirmed(family, target, noise, slack)):
                 return closed
-    return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST))
+    return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
 
 
 def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:

@@ -20,7 +20,7 @@ from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, nearest_of, smallest_noise
+from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, central_mu, nearest_of, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -103,9 +103,8 @@ def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified,
 
 def _likely_noise(problem: ProjectedSgdProblem) -> float:
     """Of one use of a record in a mean of m, hidden by nothing but its own noise."""
-    size = math.sqrt(-2.0 * problem.target.log_delta)
-    mu = math.sqrt(size**2 + 2.0 * problem.epsilon) - size
-    return max(sensitivity_factor(problem.relation) / (max(mu, 1e-9) * math.sqrt(problem.participants or 1)), LEAST)
+    mu = max(central_mu(problem.target), 1e-9)
+    return max(sensitivity_factor(problem.relation) / (mu * math.sqrt(problem.participants or 1)), LEAST)
 
 
 # The step size ------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.risk import RISK
 from epsilond.calibrators.shuffled_mb_sgd.schedule import choose_run, contribution_norm, likely_noise_multiplier
-from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials
+from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials, with_likely_least
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,8 @@ def printed(solution: Solution) -> tuple[PrintedReading, ...]:
     def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
         if not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
-        return true_figures(guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse"), solution.target)
+        known = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
+        return true_figures(with_likely_least(known, solution.target.epsilon), solution.target)
 
     return printed_readings(problem, solution.run, truth)
 

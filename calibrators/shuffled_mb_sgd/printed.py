@@ -47,7 +47,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         rounds=problem.rounds if smooth else run.rounds,
     )
     asked = Asked(THEOREM_4_1, inputs)
-    evaluation = THEOREM_4_1.evaluate(inputs)
+    evaluation = asked.evaluation
     at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
     parameters = {name: float(evaluation.outputs[name]) for name in kept if name in evaluation.outputs}
@@ -73,7 +73,8 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
-    evaluation = EXPLICIT_NOISE.evaluate(inputs)
+    asked = Asked(EXPLICIT_NOISE, inputs)
+    evaluation = asked.evaluation
     noise_std = evaluation.outputs["noise_std"]
     conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
     proved = all(condition.holds is True for condition in conditions)
@@ -85,7 +86,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
         claims=claims(problem.target),
         true=truth(run, noise_std / contribution_norm(problem, run)),
         conditions=condition_answers(conditions),
-        evaluations=(Asked(EXPLICIT_NOISE, inputs).served,),
+        evaluations=(asked.served,),
     )
 
 

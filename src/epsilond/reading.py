@@ -10,7 +10,7 @@ import difflib
 import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from typing_extensions import TypeAliasType
@@ -37,7 +37,7 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
         InvalidInput: a fault for each unknown or missing name and each value that cannot be; pointers begin with `at`.
     """
     cls: Any = request
-    hints = _hints(cls)
+    hints, shapes = _hints(cls), _shapes(cls)
     known = {field.name: field for field in fields(request)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     faults = [
@@ -50,7 +50,7 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
             continue
         if name in given:
             try:
-                values[name] = read_value(hints[name], given[name], at=f"{at}/{name}")
+                values[name] = _read_shape(shapes[name], given[name], f"{at}/{name}")
             except InvalidInput as error:
                 faults.extend(error.faults)
         elif field.default is MISSING and field.default_factory is MISSING:
@@ -63,30 +63,68 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
         raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
 
 
+class _Shape(NamedTuple):
+    """An annotation taken apart, which is slow: once for each field.
+
+    Attributes:
+        annotation: the annotation itself, behind any aliases.
+        bare: the type, None and metadata removed.
+        tagged: the field that tells the members of a union of requests apart, where it is one.
+        members: of such a union.
+        item: of a tuple.
+        checked_by_request: whether a request that holds the value checks it.
+    """
+
+    annotation: Any
+    bare: Any
+    tagged: str | None
+    members: tuple[Any, ...]
+    item: _Shape | None
+    checked_by_request: bool
+
+
+@functools.cache
+def _shapes(request: Hashable) -> dict[str, _Shape]:
+    """The shapes of a request's fields."""
+    return {name: _shape(annotation) for name, annotation in _hints(request).items()}
+
+
+def _shape(annotation: Any) -> _Shape:
+    if isinstance(annotation, TypeAliasType):
+        return _shape(annotation.__value__)
+    bare, quantity = quantity_of(annotation)
+    tagged = next((item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Tagged)), None)
+    if tagged is not None:
+        return _Shape(annotation, bare, tagged.field, get_args(bare), None, False)
+    if isinstance(bare, TypeAliasType):
+        return _shape(bare)
+    item = _shape(get_args(bare)[0]) if get_origin(bare) is tuple else None
+    checked_by_request = quantity is not None and (bare in (float, int) or get_origin(bare) is Literal)
+    return _Shape(annotation, bare, None, (), item, checked_by_request)
+
+
 def read_value(annotation: Any, value: Any, *, at: str) -> Any:
     """A value as its annotation wants it; quantities are left to the request that holds them, which checks them all.
 
     Raises:
         InvalidInput: the value is of another kind, or a structure in it is at fault.
     """
-    if isinstance(annotation, TypeAliasType):
-        return read_value(annotation.__value__, value, at=at)
-    bare, quantity = quantity_of(annotation)
-    tagged = next((item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Tagged)), None)
-    if tagged is not None:
-        return _read_tagged(tagged.field, get_args(bare), value, at)
-    if isinstance(bare, TypeAliasType):
-        return read_value(bare, value, at=at)
+    return _read_shape(_shape(annotation), value, at)
+
+
+def _read_shape(shape: _Shape, value: Any, at: str) -> Any:
+    bare = shape.bare
+    if shape.tagged is not None:
+        return _read_tagged(shape.tagged, shape.members, value, at)
     if isinstance(bare, type) and is_dataclass(bare):
         return _read_object(bare, value, at)
-    if get_origin(bare) is tuple:
+    if shape.item is not None:
         if not isinstance(value, list | tuple):
             raise InvalidInput.at(at, "must be an array")
-        return tuple(read_value(get_args(bare)[0], item, at=f"{at}/{place}") for place, item in enumerate(value))
+        return tuple(_read_shape(shape.item, item, f"{at}/{place}") for place, item in enumerate(value))
     plain = value.item() if isinstance(value, np.generic) else value
-    checked_by_request = quantity is not None and (bare in (float, int) or get_origin(bare) is Literal)
-    if not checked_by_request and not _fits(bare, plain):
-        raise InvalidInput.at(at, f"must be {words(bare)}", allowed=allowed(annotation))
+    if not shape.checked_by_request and not _fits(bare, plain):
+        raise InvalidInput.at(at, f"must be {words(bare)}", allowed=allowed(shape.annotation))
     return plain
 
 

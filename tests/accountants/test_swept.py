@@ -10,7 +10,6 @@ import pytest
 from epsilond.accountants.curve import LARGEST_EPSILON, Interval, Pair, SweptPair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair, opposite_laplace_pair
-from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 
 LOG_DELTAS = (-1e-3, -0.2, -1.0, -14.0, -200.0, -5000.0)
 PAIRS = {
@@ -19,7 +18,6 @@ PAIRS = {
     "opposite laplace": opposite_laplace_pair(0.01, 2.0),
     "discrete laplace": geometric_pair(0.1, 7),
     "truncated": geometric_pair(0.05, 3, 400),
-    "randomized response": response_pair(2.0, 5),
 }
 
 

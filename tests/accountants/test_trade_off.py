@@ -69,6 +69,14 @@ def test_two_straight_pieces_are_known_exactly() -> None:
     assert found.place == pytest.approx(1.3)
 
 
+def test_a_chord_to_a_further_point_is_the_better_one_where_close_ones_are_known_roughly() -> None:
+    """Of x², each value within 1e-6: the slopes between points 1e-5 apart tell nothing."""
+    places = [-2e-2, -1e-2 - 1e-5, -1e-2, 1e-2, 1e-2 + 1e-5, 2e-2]
+    known = [Known(x, 1.0 + x * x - 1e-6, 1.0 + x * x + 1e-6) for x in places]
+    found = least_value(known, Slopes(-1.0, 1.0))
+    assert 1.0 - 4e-4 <= found.value <= 1.0
+
+
 @pytest.mark.parametrize(("epsilon", "times"), [(0.3, 1), (3.0, 1), (0.3, 10), (2.0, 4), (20.0, 2)])
 def test_randomized_response_by_enumeration(epsilon: float, times: int) -> None:
     """Outcomes in the order of their likelihood ratio, taken until the false positives are used up (Neyman–Pearson)."""

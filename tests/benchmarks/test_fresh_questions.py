@@ -1,8 +1,12 @@
 """The speed that is published is that of new questions: no repetition asks what was asked before."""
 
+import subprocess
+import sys
+
 import pytest
 
 from benchmarks import cases
+from benchmarks.environments import ROOT
 from benchmarks.runners import loop
 from benchmarks.runners.loop import Answer, Question, Run
 
@@ -61,3 +65,22 @@ def test_each_given_number_moves_and_hardly(case):
         assert moved
         assert moved == pytest.approx([place * loop.CHANGE] * len(moved), rel=1e-6)
         assert [part._replace(noise=None) for part in new.parts] == [part._replace(noise=None) for part in parts]
+
+
+IMPORTED = """
+import sys
+from benchmarks import cases
+from benchmarks.runners.epsilond import certified
+from benchmarks.runners.loop import Question, Run
+
+before = set(sys.modules)
+for case in cases.short():
+    certified(Question(case.question, [Run(*part) for part in case.body()["parts"]], case.epsilon, case.delta))
+print(*sorted(name for name in set(sys.modules) - before if name.startswith("epsilond")))
+"""
+
+
+def test_nothing_of_ours_is_imported_while_it_is_measured():
+    """The package imports a name when it is first used: within a fork that import would be in every figure."""
+    said = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == []

@@ -24,6 +24,7 @@ def test_a_test_has_about_the_size_that_was_asked(name: str) -> None:
     """By the certified tails of the same composition."""
     found = contour.thresholds(COMPOSITIONS[name], [math.log(size) for size in SIZES])
     for size, near in zip(SIZES, found, strict=True):
+        assert near is not None
         lower, upper = near.profile.tails(near.epsilon).log_q
         assert lower - 1e-2 <= math.log(size) <= upper + 1e-2
         assert near.width <= 1e-6

@@ -255,3 +255,23 @@ def test_one_minus_delta_keeps_its_digits_where_delta_is_near_one(epsilon: float
         lower, upper = enumerated(response_pair(epsilon, categories), times).ends(1.0)
         assert lower <= log_truth <= upper
         assert upper - lower <= -1e-9 * log_truth
+
+
+@pytest.mark.parametrize(("epsilon", "categories", "times"), [(1.0, 2, 10), (0.01, 3, 6), (4.0, 2, 300)])
+def test_one_epsilon_without_arrays_is_as_one_of_an_array(epsilon: float, categories: int, times: int) -> None:
+    pair = enumerated_pair([(response_pair(epsilon, categories), times)])
+    assert isinstance(pair, EnumeratedPair)
+    for at in (0.0, 1e-9, 0.3 * epsilon, 0.5 * times * epsilon, times * epsilon, 2.0 * times * epsilon):
+        alone, among = pair.ends(at), pair.log_delta(np.asarray([at]))
+        for one, other in zip(alone, among, strict=True):
+            assert one == pytest.approx(float(other[0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-15, 0.2, 1.9])
+def test_one_epsilon_without_arrays_encloses(epsilon: float) -> None:
+    pair = enumerated_pair([(response_pair(0.4, 3), 5)])
+    assert pair is not None
+    with mp.workdps(40):
+        exact = mp.log(delta(law_of(response(0.4, 3), backward=False), 5, epsilon))
+    assert pair.ends(epsilon).lower <= exact <= pair.ends(epsilon).upper
+    assert pair.ends(epsilon).upper - pair.ends(epsilon).lower < 1e-12

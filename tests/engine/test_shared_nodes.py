@@ -11,8 +11,9 @@ from epsilond.accountants.account import account
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import profile, saddle
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
+from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.transforms.transform import Joined, Line
+from epsilond.accountants.engine.contour.transforms.transform import Joined, Line, Reason, Refused
 from epsilond.accountants.engine.exact import ExactProfile
 from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
@@ -21,8 +22,8 @@ DIRECTIONS = ("remove", "add", "replace")
 
 
 def forget() -> None:
-    for kept in (saddle._of_few, saddle._of_many, saddle._rungs, profile._laid):
-        kept.cache_clear()
+    for each in (saddle._of_few, saddle._of_many, saddle._rungs, profile._laid):
+        each.cache_clear()
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -92,3 +93,38 @@ def test_the_lesser_order_is_left_out_only_below_the_other() -> None:
         for order, end in zip(pair.orders(), whole, strict=True):
             assert isinstance(order, ExactProfile)
             assert order.bound_log_delta(epsilon) >= end.lower
+
+
+def test_a_refusal_is_found_out_once_and_told_alike_again() -> None:
+    asked: list[float] = []
+
+    @kept(2)
+    def root(value: float) -> float:
+        asked.append(value)
+        if value < 0.0:
+            raise Refused(Reason.NOT_POSITIVE, f"{value:g}")
+        return math.sqrt(value)
+
+    for _ in range(3):
+        assert root(4.0) == 2.0
+        with pytest.raises(Refused, match="certificate not positive: -1") as refused:
+            root(-1.0)
+        assert refused.value.reason is Reason.NOT_POSITIVE
+    assert asked == [4.0, -1.0]
+    root.cache_clear()
+    with pytest.raises(Refused):
+        root(-1.0)
+    assert asked == [4.0, -1.0, -1.0]
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.13, 0.5, 3.0])
+def test_one_epsilon_of_many_is_answered_as_one_alone_or_refused(epsilon: float) -> None:
+    laws = [(SampledGaussianLaw(0.001, 1.0 / 0.6, "remove"), 10)]
+    try:
+        found = contour.log_delta(laws, epsilon, among_many=True)
+    except Refused:
+        assert epsilon < 0.2
+    else:
+        alone = contour.log_delta(laws, epsilon)
+        assert max(found.lower, alone.lower) <= min(found.upper, alone.upper)
+        assert found.upper - found.lower <= 1.05 * (alone.upper - alone.lower)

@@ -20,9 +20,10 @@ import numpy as np
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps, marked_at
 from epsilond.accountants.engine.contour.nodes import REACH, build
-from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -45,9 +46,16 @@ _FAR, _SHARED_WIDTH = 1.6, 1e-8
 
 
 def log_delta(
-    laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET, widest: float = WIDEST
+    laws: Sequence[tuple[Law, int]] | Parts,
+    epsilon: float,
+    *,
+    budget: NodeBudget = DEFAULT_BUDGET,
+    widest: float = WIDEST,
+    among_many: bool = False,
 ) -> Interval:
     """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
+
+    Where it is asked `among_many` ε, marks are refused without a try if they are at the next power of two.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
     Source: docs/engine-certificate.md, A5.
@@ -59,17 +67,21 @@ def log_delta(
     parts = compiled(laws)
     if not parts:
         return _of_nothing(epsilon)
-    if epsilon >= _supremum(parts):
+    if epsilon >= parts.supremum:
         return Interval(-math.inf, -math.inf)
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
         return _evaluated(chosen, epsilon, most)
 
-    return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
+    return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest, among_many=among_many)
 
 
 def profile(
-    laws: Sequence[tuple[Law, int]], epsilon: float, *, budget: NodeBudget = DEFAULT_BUDGET, widest: float = WIDEST
+    laws: Sequence[tuple[Law, int]] | Parts,
+    epsilon: float,
+    *,
+    budget: NodeBudget = DEFAULT_BUDGET,
+    widest: float = WIDEST,
 ) -> ContourProfile:
     """log δ near an ε, built once and evaluated at many.
 
@@ -79,7 +91,7 @@ def profile(
         Refused: no certificate within the budget, or δ is known in closed form (no loss at all, or ε ≥ its supremum).
     """
     parts = compiled(laws)
-    if not parts or epsilon >= _supremum(parts):
+    if not parts or epsilon >= parts.supremum:
         raise Refused(Reason.CLOSED_FORM)
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[ContourProfile]:
@@ -90,7 +102,11 @@ def profile(
 
 
 def upper_log_delta(
-    laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: float = -math.inf, budget: NodeBudget = DEFAULT_BUDGET
+    laws: Sequence[tuple[Law, int]] | Parts,
+    epsilon: float,
+    *,
+    enough: float = -math.inf,
+    budget: NodeBudget = DEFAULT_BUDGET,
 ) -> float:
     """A Chernoff bound of log δ(ε), ε in nats; of the best tilt, unless one at hand is at most `enough`.
 
@@ -100,7 +116,7 @@ def upper_log_delta(
         Refused: no tilt within the budget.
     """
     parts = compiled(laws)
-    if not parts or epsilon >= _supremum(parts):
+    if not parts or epsilon >= parts.supremum:
         return log_delta(laws, epsilon, budget=budget).upper
     if enough > -math.inf:
         bound = _chernoff(parts, saddle.best_rung(parts, epsilon, budget), epsilon)
@@ -110,7 +126,7 @@ def upper_log_delta(
 
 
 def epsilon(
-    laws: Sequence[tuple[Law, int]],
+    laws: Sequence[tuple[Law, int]] | Parts,
     log_delta: float,
     *,
     slack: float = 0.0,
@@ -152,30 +168,44 @@ class Threshold(NamedTuple):
 
 
 def thresholds(
-    laws: Sequence[tuple[Law, int]],
+    laws: Sequence[tuple[Law, int]] | Parts,
     log_sizes: Sequence[float],
     *,
     budget: NodeBudget = DEFAULT_BUDGET,
     widest: float = WIDEST,
-) -> list[Threshold]:
-    """Where the test S > ε has each size e^x under Q; an ε may have any sign.
+) -> list[Threshold | None]:
+    """Where the test S > ε has each size e^x under Q; an ε may have any sign. None where `profile` would be refused.
 
-    Nodes are laid for the middle of the sizes; a size that they do not reach has its own.
+    Nodes are laid for the middle of the sizes; a size that they do not reach has its own. The larger a size, the
+    smaller are the losses that matter: where one is refused, larger ones are not tried.
 
     Raises:
-        Refused: as `profile`, for some size.
+        Refused: there is no loss at all.
     """
     parts = compiled(laws)
     if not parts:
         raise Refused(Reason.CLOSED_FORM)
-    middle = _threshold(parts, 0.5 * (min(log_sizes) + max(log_sizes)), budget, widest)
-    found: list[Threshold] = []
-    for log_size in log_sizes:
-        near = _threshold_near(middle.profile, log_size)
-        if near is None or near.width > max(_SHARED_WIDTH, middle.width):
-            near = _threshold(parts, log_size, budget, widest)
-        found.append(near)
-    return found
+    centre = 0.5 * (min(log_sizes) + max(log_sizes))
+    middle = _threshold_or_none(parts, centre, budget, widest)
+    most = math.inf if middle is not None else centre
+    found: dict[float, Threshold | None] = {}
+    for log_size in sorted(log_sizes):
+        near = _threshold_near(middle.profile, log_size) if middle is not None else None
+        if near is None or middle is None or near.width > max(_SHARED_WIDTH, middle.width):
+            near = _threshold_or_none(parts, log_size, budget, widest) if log_size < most else None
+            most = most if near is not None else min(most, log_size)
+        found[log_size] = near
+    if None in found.values():  # the others serve only where nodes of their own could hardly be better
+        found = {size: near for size, near in found.items() if near is not None and near.width <= _SHARED_WIDTH}
+    return [found.get(log_size) for log_size in log_sizes]
+
+
+def _threshold_or_none(parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float) -> Threshold | None:
+    """On nodes of its own, None if it is refused."""
+    try:
+        return _threshold(parts, log_size, budget, widest)
+    except Refused:
+        return None
 
 
 def _threshold(parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float) -> Threshold:
@@ -224,10 +254,6 @@ def _demand_number(value: float) -> None:
         raise ValueError("not a number")
 
 
-def _supremum(parts: Sequence[Part]) -> float:
-    return math.fsum(part.supremum for part in parts)
-
-
 def _of_nothing(epsilon: float) -> Interval:
     """δ = (1 − e^ε)₊ of two equal laws."""
     if epsilon >= 0.0:
@@ -254,10 +280,11 @@ def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> A
     """On nodes that neighbouring ε share, or where those are not good on nodes for this ε alone."""
     found = saddle.find(parts, saddle.at_epsilon(epsilon), budget)
     try:
-        interval = shared(parts, found.place, budget).log_delta(epsilon)
+        near = shared(parts, found.place, budget)
+        interval = near.log_delta(epsilon)
     except Refused:
-        interval = None
-    if interval is None or width_of(interval) > GOOD_WIDTH:
+        near = None
+    if near is None or not near.as_narrow_as_any(epsilon, interval, GOOD_WIDTH):
         interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
     return Answer(interval, width_of(interval))
 
@@ -282,7 +309,11 @@ def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tupl
         root, inside = _newton(current, log_delta)
         if inside:
             here = current.log_delta(root)
-            if refined or width_of(here) <= GOOD_WIDTH or abs(root - current.centre) < 0.05 * current.width:
+            if (
+                refined
+                or current.as_narrow_as_any(root, here, GOOD_WIDTH)
+                or abs(root - current.centre) < 0.05 * current.width
+            ):
                 return current, root, here
             refined = True
             current = _centred(current.parts, root, budget)
@@ -361,8 +392,10 @@ def best_of(
     target: saddle.Target,
     budget: NodeBudget,
     widest: float,
+    *,
+    among_many: bool = False,
 ) -> Value:
-    """The first good answer, else the best one, if it is no wider than `widest`.
+    """The first good answer, else the best one, if it is no wider than `widest`; `among_many` as in `log_delta`.
 
     Raises:
         Refused: there is none; the reason is that of the last attempt.
@@ -379,7 +412,7 @@ def best_of(
     if can_be_marked(parts):
         place = 1 if few_steps(parts) else 2
         fine, coarse = (
-            functools.partial(_marked, parts, target, budget, leak, most)
+            functools.partial(_marked_among_many if among_many else _marked, parts, target, budget, leak, most)
             for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
         )
         ways = (*ways[:place], fine, *ways[place:], coarse)
@@ -447,6 +480,24 @@ def _marked(
         if chosen is before:  # so that a question for ε and one for δ there share their marks
             break
     return (chosen,), most
+
+
+def _marked_among_many(
+    parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget, leak: float, most: NodeBudget
+) -> tuple[tuple[Part, ...], NodeBudget]:
+    """The same, refused where it is at the next power of two: the smaller ε, the smaller losses matter.
+
+    Raises:
+        Refused: as `_marked`.
+    """
+    if target.epsilon is not None and 0.0 < target.epsilon < math.inf:
+        _tried(parts, math.ldexp(1.0, math.frexp(target.epsilon)[1]), budget, leak, most)
+    return _marked(parts, target, budget, leak, most)
+
+
+@kept(_CUTS)
+def _tried(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, leak: float, most: NodeBudget) -> None:
+    _marked(parts, saddle.at_epsilon(epsilon), budget, leak, most)
 
 
 class _Near(NamedTuple):

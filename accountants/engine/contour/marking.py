@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import functools
+import bisect
 import math
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.parts import SampledGaussian
 from epsilond.accountants.engine.contour.transforms.marked_step import MarkedStep, Onset
 from epsilond.accountants.engine.contour.transforms.some_large import SomeLarge
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from epsilond.accountants.engine.contour.transforms.transform import Part
 
@@ -57,26 +58,44 @@ def marked_at(parts: Sequence[Part], epsilon: float, log_leak: float) -> SomeLar
     return _marked(tuple(parts), rounded, math.floor(log_leak))
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _marked(parts: tuple[SampledGaussian, ...], epsilon: float, log_leak: int) -> SomeLarge:
     if _from_size(parts, epsilon, _SIZES[-1] * epsilon, _SOFTNESSES[-1]).log_leak_at(epsilon) > log_leak:
         raise Refused(Reason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
-    best, widest = None, 0.0
+    best, widest, guess = None, 0.0, len(_SIZES) // 2
     for softness in _SOFTNESSES:
-        first, last = 0, len(_SIZES)
-        while first < last:
-            middle = (first + last) // 2
-            candidate = _from_size(parts, epsilon, _SIZES[middle] * epsilon, softness)
-            spread = min(step.onset.spread(step.loss) for step in candidate.steps)
-            if spread <= widest:  # smaller ones are worse still
-                last = middle
-            elif candidate.log_leak_at(epsilon) <= log_leak:
-                last, best, widest = middle, candidate, spread
-            else:
-                first = middle + 1
+        marked = [_from_size(parts, epsilon, size * epsilon, softness) for size in _SIZES]
+        count = bisect.bisect_left(marked, True, key=lambda one: _spread(one) <= widest)
+        found = _first(marked[:count], guess, lambda one: one.log_leak_at(epsilon) <= log_leak)
+        if found < count:
+            best, guess = marked[found], found
+            widest = _spread(best)
     if best is None:
         raise Refused(Reason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
     return best
+
+
+def _spread(marked: SomeLarge) -> float:
+    """The least of its steps; smaller with smaller sizes."""
+    return min(step.onset.spread(step.loss) for step in marked.steps)
+
+
+def _first(candidates: Sequence[SomeLarge], guess: int, passes: Callable[[SomeLarge], bool]) -> int:
+    """The first place that passes, as all after it do, or their number if none does. Sought around a guess."""
+    if not candidates or not passes(candidates[-1]):
+        return len(candidates)
+    low, high, step = -1, len(candidates) - 1, 1  # high passes, low does not
+    place = guess
+    while high - low > 1:
+        place = min(max(place, low + 1), high - 1)
+        if passes(candidates[place]):
+            high, place = place, place - step
+        else:
+            low, place = place, place + step
+        step *= 2
+        if low >= 0 and high < len(candidates) - 1:
+            place = (low + high) // 2
+    return high
 
 
 def _from_size(parts: Sequence[SampledGaussian], epsilon: float, size: float, softness: float) -> SomeLarge:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.parts import resolve_all
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.transform import (
     Joined,
@@ -170,7 +171,7 @@ def build(
     spacing = exact_step(2.0 * math.pi / _period(chernoff, place, epsilon, reach))
     highest, truncation = _truncation(survey, place, epsilon, spacing * budget.frequencies)
     line = Line(place.tilt, spacing, math.ceil(highest / spacing) + 1)
-    resolved = [part.resolve((line.tilt, line.tilt), line.nodes * spacing, budget) for part in parts]
+    resolved = resolve_all(parts, (line.tilt, line.tilt), line.nodes * spacing, budget)
     work = line.nodes * sum(each.noise_nodes for each in resolved)
     if line.nodes > budget.frequencies or work > budget.products_of(len(parts)):
         raise Refused(Reason.BEYOND_BUDGET, f"{line.nodes} frequencies, {work:.3g} products")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
@@ -17,14 +21,16 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     whole_line,
 )
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grids import SampledGaussianGrids
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian_rows import LARGEST_RATE, LossRows, shared_line
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved
     from epsilond.accountants.profiles.gaussian import Law
 
 
@@ -48,18 +54,36 @@ _READERS: dict[type, Callable[..., tuple[float, Part | None]]] = {
 """For each kind of law: its share of the squared Gaussian shift, and its part otherwise."""
 
 
-def compiled(laws: Sequence[tuple[Law, int]]) -> tuple[Part, ...]:
-    """The parts of a composition; empty if no loss can be anything but zero.
+class Parts(tuple["Part", ...]):  # noqa: SLOT001 (no tuple has slots, and this one remembers)
+    """Parts that are looked up time and again: their hash is computed once."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def supremum(self) -> float:
+        """The largest loss of the composition, rounded up but for the roundings of the sum."""
+        return math.fsum(part.supremum for part in self)
+
+
+def compiled(laws: Sequence[tuple[Law, int]] | Parts) -> Parts:
+    """The parts of a composition; empty if no loss can be anything but zero. What is compiled already is left as it is.
 
     Law: k entries of count 1 equal one entry of count k, and order does not matter.
     """
+    if isinstance(laws, Parts):
+        return laws
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
     read = [_READERS[type(law)](law, count) for law, count in counts.items() if count > 0]
     square = math.fsum(share for share, _ in read)
-    parts = tuple(part for _, part in read if part is not None)
-    return (GaussianTransform(square), *parts) if square > 0.0 else parts
+    parts = [part for _, part in read if part is not None]
+    return Parts([GaussianTransform(square), *parts] if square > 0.0 else parts)
 
 
 # T steps of the Poisson-subsampled Gaussian mechanism as a part of a composition, integrated over the whole line ----
@@ -80,6 +104,11 @@ class SampledGaussian:
         """T times the loss's own, rounded up."""
         return self.count * self.loss.supremum * (1.0 + 4 * UNIT_ROUNDOFF)
 
+    @property
+    def can_be_grouped(self) -> bool:
+        """Whether it can be resolved in one array with others."""
+        return LEAST_RATE <= self.loss.rate <= LARGEST_RATE
+
     def cut_at(self, log_leak: float) -> Part:
         """The same steps, those with noise outside an interval left out."""
         return CutSampledGaussian.leaking(self.loss, self.count, log_leak)
@@ -94,3 +123,46 @@ class SampledGaussian:
             raise Refused(Reason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
         rule = whole_line(self.loss, self.count, Tilts(*tilts), frequency, budget.noise_nodes)
         return SampledGaussianGrid(self.loss, self.count, rule, frequency)
+
+
+# Different steps are resolved together, in groups of about equal shifts: one grid of the noise then suits them all ----
+_FEWEST, _MOST = 3, 64
+"""How many losses are worth a group, and how many arrays that stay in the cache can hold."""
+_SPREAD = 1.25
+"""How much larger the largest shift of a group may be than the smallest."""
+
+
+def resolve_all(
+    parts: Sequence[Part], tilts: tuple[float, float], frequency: float, budget: NodeBudget
+) -> tuple[Resolved, ...]:
+    """What resolves all parts together, the sums over which are those over the parts.
+
+    Raises:
+        Refused: some quadrature exceeds the budget.
+    """
+    if len(parts) < _FEWEST:
+        return tuple(part.resolve(tilts, frequency, budget) for part in parts)
+    alike = [part for part in parts if isinstance(part, SampledGaussian) and part.can_be_grouped]
+    alone = [part for part in parts if not (isinstance(part, SampledGaussian) and part.can_be_grouped)]
+    resolved: list[Resolved] = []
+    for group in _groups(alike):
+        if len(group) < _FEWEST:
+            alone.extend(group)
+            continue
+        losses, counts = LossRows.of([part.loss for part in group]), np.asarray([[float(part.count)] for part in group])
+        rule = shared_line(losses, counts, Tilts(*tilts), frequency, budget.noise_nodes)
+        resolved.append(SampledGaussianGrids(counts, rule, frequency))
+    return (*resolved, *(part.resolve(tilts, frequency, budget) for part in alone))
+
+
+def _groups(parts: Sequence[SampledGaussian]) -> Iterator[list[SampledGaussian]]:
+    """Parts of the same exponents whose shifts are about equal, from the smallest on."""
+    ordered = sorted(parts, key=lambda part: (part.loss.exponents, part.loss.shift, part.loss.rate, part.count))
+    for _, same in itertools.groupby(ordered, key=lambda part: part.loss.exponents):
+        group: list[SampledGaussian] = []
+        for part in same:
+            if group and (len(group) == _MOST or part.loss.shift > _SPREAD * group[0].loss.shift):
+                yield group
+                group = []
+            group.append(part)
+        yield group

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import REACH, build
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, reach_for
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.nodes import Nodes
     from epsilond.accountants.engine.contour.saddle import Saddle
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
+
+
+_NODES_SHARE = 0.04
+"""Of a width, a part that better nodes would not be worth."""
 
 
 class TailIntervals(NamedTuple):
@@ -50,6 +55,10 @@ class ContourProfile:
     centre: float
     scale_slope: float
 
+    @cached_property
+    def _supremum(self) -> float:
+        return math.fsum(part.supremum for part in self.parts)
+
     @property
     def width(self) -> float:
         """How far from the centre, in nats, the same nodes serve well."""
@@ -64,7 +73,7 @@ class ContourProfile:
         Raises:
             Refused: the sum contradicts the Chernoff bound, so that something is wrong.
         """
-        if epsilon >= math.fsum(part.supremum for part in self.parts):
+        if epsilon >= self._supremum:
             return Interval(-math.inf, -math.inf)
         nodes = self.nodes
         value, _, error = nodes.sums(epsilon)
@@ -77,6 +86,13 @@ class ContourProfile:
             raise Refused(Reason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}")
         upper = min(with_leaks(min(upper, chernoff), self.parts, epsilon), 0.0)
         return Interval(float(min(lower, upper)), float(upper))
+
+    def as_narrow_as_any(self, epsilon: float, found: Interval, good: float) -> bool:
+        """Whether an enclosure is at most `good` wide, or so wide for what the parts leave out, whatever the nodes."""
+        width = width_of(found)
+        if width <= good or not math.isfinite(width):
+            return width <= good
+        return width - (with_leaks(found.lower, self.parts, epsilon) - found.lower) <= _NODES_SHARE * width
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
         """log δ(ε) and its derivative in ε from the same nodes, for root searches; nothing is certified.
@@ -180,7 +196,7 @@ def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> Contou
     return _laid(parts, 2.0 ** math.ldexp(exponent - _LOWER, -bits), budget)
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _laid(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> ContourProfile:
     survey = TiltSurvey.of(parts, reach_for(tilt), budget)
     place = survey.place(tilt)

@@ -6,12 +6,13 @@ on ladders that reach four times further each time, each on a quadrature laid fo
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.keeping import Kept, kept
+from epsilond.accountants.engine.contour.parts import resolve_all
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -106,7 +107,7 @@ class TiltSurvey(NamedTuple):
     def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> TiltSurvey:
         """All parts, for tilts in [0, reach]."""
         laid = _of_few if len(parts) <= _FEW_PARTS else _of_many
-        return laid(tuple(parts), reach, budget)
+        return laid(parts if isinstance(parts, tuple) else tuple(parts), reach, budget)
 
     def moments(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """K, K′ and F″ of the composition."""
@@ -161,13 +162,13 @@ def _moments(each: Resolved, tilt: float) -> tuple[float, float, float]:
 
 
 def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> TiltSurvey:
-    resolved = tuple(part.resolve((0.0, reach), 0.0, budget) for part in parts)
+    resolved = resolve_all(parts, (0.0, reach), 0.0, budget)
     terms = [each.terms for each in resolved if each.terms is not None]
     return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
 
-_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
-_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
+_of_few = Kept(_surveyed, _KEPT)
+_of_many = Kept(_surveyed, _FEW_KEPT)
 
 
 class FoundSaddle(NamedTuple):
@@ -232,7 +233,7 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSadd
     Raises:
         Refused: the tilt would exceed 10^15, or a quadrature the budget.
     """
-    parts = tuple(parts)
+    parts = parts if isinstance(parts, tuple) else tuple(parts)
     low, reach = 0.0, _first_reach(parts, budget)
     while True:
         bracket = _scan(_rungs(parts, reach, low == 0.0, budget).places, target, low)
@@ -254,7 +255,7 @@ class Rungs(NamedTuple):
 
 def best_rung(parts: Sequence[Part], epsilon: float, budget: NodeBudget) -> FoundSaddle:
     """Of the tilts on the lowest ladder, the one with about the least Chernoff bound at ε."""
-    parts = tuple(parts)
+    parts = parts if isinstance(parts, tuple) else tuple(parts)
     reach = _first_reach(parts, budget)
     found = _rungs(parts, reach, True, budget)
     chosen = int((found.log_bounds - epsilon * found.tilts).argmin())
@@ -274,7 +275,7 @@ def _scan(places: Sequence[Saddle], target: Target, low: float) -> tuple[float, 
     return places[below].tilt, places[above].tilt, _guess(places[above], places[below], target)
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     """The rung to climb from: a lower one where a quadrature for tilts up to 12 takes many nodes, with little noise."""
     reach = _FIRST_REACH
@@ -289,7 +290,7 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     return _FIRST_REACH
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Rungs:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     count, ratio = (30, 1.4) if first else (5, math.sqrt(2.0))

@@ -14,6 +14,7 @@ from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, La
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
+from epsilond.accountants.engine.lattice.thresholds import near_tests
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.crossing import Guess
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.trade_off import NearTest
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -138,6 +140,18 @@ class ComposedProfile:
         """The upper end alone."""
         return self.evaluation(epsilon).upper
 
+    def quick_upper_end(self, epsilon: float) -> float:
+        """An upper end of log δ from the first tilt alone; −∞, which decides nothing, where its numbers are no doubles.
+
+        It is for comparisons: where it is far above another bound, this one is not evaluated.
+        """
+        try:
+            direct = self._survey.whole.prefers_direct(epsilon)
+            depth = self._survey.depth(epsilon, direct=direct)
+            return self._upper(self._find(epsilon, direct, depth, boost=0, within=False), epsilon)
+        except _OUTSIDE:
+            return -math.inf
+
     def evaluation(self, epsilon: float) -> Evaluation:
         """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
         try:
@@ -166,6 +180,14 @@ class ComposedProfile:
     def work(self) -> int:
         """How many grids and transforms were needed since `count_anew`, tried ones included, remembered or not."""
         return sum(self._used.values())
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, or none at all."""
+        return near_tests(self, sizes)
+
+    def test_guess(self, log_size: float) -> Guess:
+        """About the ε at which Q(S > ε) is as asked, and about |d log δ/dε| there: an estimate."""
+        return Guess(*self._survey.test_guess(log_size))
 
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.fft import irfft
 
 from epsilond.accountants.engine.lattice.tilted import IntArray, Place, Weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_expm1
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 _TINY = 1e-300
 _MOST_KNOWN = 64
+_DENSE, _MOST_IN_TABLE = 32, 2**20
+"""An FFT of N points costs what a few sums over N/32 frequencies do; its table is 8 MB at most."""
 
 
 class DeltaEnds(NamedTuple):
@@ -47,14 +51,26 @@ class Kernel(NamedTuple):
     @classmethod
     def at(cls, frequencies: IntArray, size: int, unit: float, place: Place) -> Kernel:
         """The kernel of N = `size` points on multiples of `unit`."""
-        turn = (-2j * np.pi / size) * frequencies
-        side = math.copysign(1.0, place.tilt)
-        # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}).
-        below = side * -np.expm1(side * turn - abs(place.tilt) * unit)
-        above = -np.expm1(turn - place.above * unit)
-        turned = 1.0 if side > 0 else np.exp(-turn)
+        half = (np.pi / size) * frequencies
+        sine, cosine = np.sin(half), np.cos(half)
         fold = np.where((frequencies == 0) | (2 * frequencies == size), 1.0, 2.0) / size
-        return cls(fold * turned / (below * above))
+        above = _one_minus_turned(place.above * unit, sine, cosine)
+        below = _one_minus_turned(abs(place.tilt) * unit, sine, cosine if place.tilt > 0.0 else -cosine)
+        values = fold / (below * above)
+        # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}).
+        return cls(values if place.tilt > 0.0 else -values * (cosine + 1j * sine) ** 2)
+
+
+def _one_minus_turned(decay: float, sine: FloatArray, cosine: FloatArray) -> ComplexArray:
+    """1 − e^{−a − iθ} = 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2), of no cancellation.
+
+    With −cos(θ/2) for cos(θ/2) it is 1 − e^{−a + iθ}.
+    """
+    kept = 2.0 * math.exp(-decay) * sine
+    found = np.empty(sine.shape, dtype=np.complex128)
+    found.real = kept * sine - math.expm1(-decay)
+    found.imag = kept * cosine
+    return found
 
 
 def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
@@ -124,6 +140,9 @@ class Spectrum:
 
     def _sums(self, first: int) -> tuple[float, float]:
         """Re Σ of the terms, turned to the lattice points `first` and the one above it."""
+        if self._dense:
+            place = (first - self.centre) % self.size
+            return float(self._table[place]), float(self._table[(place + 1) % self.size])
         if first not in self._known:
             step = -2j * np.pi / self.size
             turned = self.terms * np.exp(step * self._turns((first - self.centre) % self.size))
@@ -133,6 +152,22 @@ class Spectrum:
                 self._known.clear()
             self._known[first] = here, float(turned.real.sum())
         return self._known[first]
+
+    @property
+    def _dense(self) -> bool:
+        """Whether so many frequencies matter that the sums at all N lattice points come from one FFT."""
+        return self.size <= _MOST_IN_TABLE and self.frequencies.size * _DENSE > self.size
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        """Re Σ of the terms turned to each lattice point, from the centre on."""
+        halves = np.zeros(self.size // 2 + 1, dtype=np.complex128)
+        halves[self.frequencies] = 0.5 * self.size * np.conj(self.terms)
+        # Those without a mirror image count once already.
+        halves[0] *= 2.0
+        if self.size % 2 == 0:
+            halves[-1] *= 2.0
+        return np.asarray(irfft(halves, self.size))
 
     def _turns(self, offset: int) -> FloatArray:
         """frequencies · offset mod size, exactly."""
@@ -145,7 +180,9 @@ class Spectrum:
 
     @property
     def terms_rounding(self) -> float:
-        """γ_n of the final sum."""
+        """γ_n of the final sum, or what an FFT errs by relative to the sum of all sizes (B3)."""
+        if self._dense:
+            return (10.0 * math.log2(self.size) + 16.0) * UNIT_ROUNDOFF
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def largest_kernel(self, gap: float) -> float:

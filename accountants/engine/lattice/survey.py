@@ -134,3 +134,9 @@ class Survey:
         laws = self.shallow(self.depth_of(log_delta))
         place = laws.place_of(log_delta)
         return max(laws.centre(place), 0.0), place.tilt
+
+    def test_guess(self, log_size: float) -> tuple[float, float]:
+        """About the ε at which Q(S > ε) is as asked, likewise; 0 where it is not above 0."""
+        laws = self.shallow(self.depth_of(log_size))
+        place = laws.test_of(log_size)
+        return min(max(laws.centre(place), 0.0), -log_size), place.tilt

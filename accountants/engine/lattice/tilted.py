@@ -215,3 +215,12 @@ class Weighted:
             middle = Place(0.5 * (low + high), direct=True)
             low, high = (middle.y, high) if self.estimate(middle) > log_delta else (low, middle.y)
         return Place(0.5 * (low + high), direct=True)
+
+    def test_of(self, log_size: float) -> Place:
+        """The tilt λ > 0 at whose centre ε the mass λ D e^{−ε} of S > ε under Q is as asked, by the estimate of D."""
+        low, high = _CHART_LIMITS[True]
+        while high - low > _TOLERANCE:
+            middle = Place(0.5 * (low + high), direct=True)
+            size = self.estimate(middle) + middle.y - self.centre(middle)
+            low, high = (middle.y, high) if size > log_size else (low, middle.y)
+        return Place(0.5 * (low + high), direct=True)

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 
 _TINY = 1e-300
-_KEPT = math.log(1e-21)
+_KEPT = 1e-21
+_NEGLIGIBLE = -60.0
+"""log |φ^T| below which a frequency is left out before anything else is known of it: a million weigh 1e-20."""
+_ROUNDED = 8 * UNIT_ROUNDOFF
+_FEW_TURNS, _SMALL = 100, 1e-6
 _RUN = 64
 """Frequencies whose rotations are products of one another."""
 
@@ -111,32 +115,55 @@ class Power(NamedTuple):
 
 
 def accumulated(line: TiltedLine, frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
-    """Π φ_j^{T_j} in logs, with |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1)  (docs/engine-certificate.md A4)."""
-    log_size, angle, growth = (np.zeros(frequencies.size) for _ in range(3))
+    """Π φ_j^{T_j} in logs, with |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1)  (docs/engine-certificate.md A4).
+
+    A frequency at which (|φ̂| + error)^T of the laws so far proves the product negligible is left out and charged: no
+    other law's |φ| exceeds one.
+    """
+    log_size, angle, growth, bound = (np.zeros(frequencies.size) for _ in range(4))
+    places: IntArray | None = None
+    many = len(line.laws.counts) > 1
     for count, factor in zip(line.laws.counts, factors, strict=True):
-        real, imaginary = factor.values.real, factor.values.imag
+        values, errors = factor.values, np.broadcast_to(factor.error, frequencies.shape)
+        if places is not None:
+            values, errors = values[places], errors[places]
+        square = values.real * values.real + values.imag * values.imag
+        bound += count * np.minimum(np.log(np.sqrt(square) + errors + _ROUNDED), 0.0)
+        open_ = bound > _NEGLIGIBLE
+        if not open_.all():
+            skipped += float(np.exp(bound[~open_]).sum()) * (1.0 + 1e-9)
+            values, errors = values[open_], errors[open_]
+            places = np.flatnonzero(open_) if places is None else places[open_]
+            log_size, angle, growth, bound = (part[open_] for part in (log_size, angle, growth, bound))
+        real, imaginary = values.real, values.imag
         # log|φ| from |φ|² − 1 keeps the digits that a large count would magnify.
         excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
-        square = np.maximum(1.0 + excess, _TINY)
-        logs = 0.5 * np.where(excess > -0.5, np.log1p(np.maximum(excess, -0.5)), np.log(square))
+        near = np.abs(excess) < 0.5
+        logs = np.empty(excess.size)
+        logs[near] = 0.5 * np.log1p(excess[near])
+        logs[~near] = 0.5 * np.log(np.maximum(1.0 + excess[~near], _TINY))
         angles = np.arctan2(imaginary, real)
         log_size += count * logs
-        angle += np.remainder(count * angles, 2.0 * np.pi)
-        size = np.exp(logs)
-        growth += count * np.log1p(factor.error / size)
+        angle += np.remainder(count * angles, 2.0 * np.pi) if many or count > _FEW_TURNS else count * angles
+        ratio = errors / np.sqrt(np.maximum(1.0 + excess, _TINY))
+        large = np.flatnonzero(ratio > _SMALL)
+        ratio[large] = np.log1p(ratio[large])
+        growth += count * (1.0 + _ROUNDED) * ratio
         growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
-    return Power(frequencies, log_size, angle, growth, skipped)
+    kept = frequencies if places is None else frequencies[places]
+    return Power(kept, log_size, angle, growth, skipped)
 
 
 def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
     """Keep the frequencies that matter and charge the others."""
     sizes = np.exp(power.log_size)
     growth = power.growth
-    charges = np.where(
-        growth < 1.0, sizes * np.expm1(np.minimum(growth, 1.0)), np.exp(np.minimum(power.log_size + growth, 700.0))
-    )
-    kept = np.logaddexp(power.log_size, np.log(np.maximum(charges, _TINY))) > _KEPT
-    kept[0] = True
+    # e^g − 1 ≤ g + g² for g ≤ 1.
+    charges = sizes * growth * (1.0 + growth)
+    wide = np.flatnonzero(growth >= 1.0)
+    charges[wide] = np.exp(np.minimum(power.log_size[wide] + growth[wide], 700.0))
+    kept = sizes + charges > _KEPT
+    kept[:1] = True
     counts = line.laws.counts
     centre = sum(count * int(c) for count, c in zip(counts, line.centres, strict=True))
     products = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
@@ -151,12 +178,20 @@ def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> S
         log_prefactor=math.fsum(products),
         rounding=rounding,
         frequencies=power.frequencies[kept],
-        terms=np.exp(power.log_size[kept] - 1j * power.angle[kept]) * kernel,
+        terms=_polar(sizes[kept], power.angle[kept]) * kernel,
         weights=Weights(float(sizes[kept] @ np.abs(kernel)), float(charges[kept] @ np.abs(kernel))),
         skipped=power.skipped + float((sizes + charges)[~kept].sum()),
         chernoff=chernoff,
         alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (longest + 64.0) * float(sum(counts)),
     )
+
+
+def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
+    """Sizes turned by minus the angles."""
+    found = np.empty(sizes.size, dtype=np.complex128)
+    np.multiply(sizes, np.cos(angles), out=found.real)
+    np.multiply(-sizes, np.sin(angles), out=found.imag)
+    return found
 
 
 # Characteristic functions of lattice laws summed directly at chosen frequencies -------------------------------------

@@ -6,6 +6,7 @@ which it is composed.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.profiles.gaussian import GaussianProfile, ZeroProfile
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.trade_off import FindsTests, NearTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +112,29 @@ def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
     return Enclosure(lower, upper)
 
 
+@runtime_checkable
+class Composed(Protocol):
+    """A profile of which every evaluation is dear, with cheap estimates and one end that costs less than both."""
+
+    def guess(self, log_delta: float) -> Guess:
+        """About the ε where log δ is as asked: an estimate."""
+
+    def test_guess(self, log_size: float) -> Guess:
+        """About the ε at which the test of larger losses has the size asked under the second law: an estimate."""
+
+    def quick_upper_end(self, epsilon: float) -> float:
+        """An upper end of log δ, perhaps further from it than that of `log_delta`."""
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """As of every profile."""
+
+
+_USUAL_LOG_DELTA = -14.0
+_LEAST_MARGIN, _MARGIN = 0.05, 0.1
+_ALIKE = 1.5
+"""Estimates of ε further apart than this factor tell two bounds apart."""
+
+
 @dataclass(frozen=True)
 class LeastProfile:
     """The least of several profiles, each of which dominates the same order of the same mechanism.
@@ -135,14 +160,75 @@ class LeastProfile:
         return self._chosen.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Elementwise the least lower and the least upper end."""
+        """Elementwise the least lower and the least upper end, of composed profiles those that are seen to compete."""
+        if self._composed:
+            points = np.asarray(epsilon, dtype=np.float64)
+            known = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
+            return Enclosure(known[..., 0], known[..., 1])
         ends = [profile.log_delta(epsilon) for profile in self.profiles]
         lower, upper = (np.minimum.reduce([end[side] for end in ends]) for side in (0, 1))
         return Enclosure(lower, upper)
 
+    @cached_property
+    def _composed(self) -> list[Composed]:
+        """The profiles by their estimated ε at a usual δ; none where some are not composed."""
+        composed = [profile for profile in self.profiles if isinstance(profile, Composed)]
+        if len(composed) < len(self.profiles):
+            return []
+        return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
+
+    def _least_at(self, epsilon: float) -> Interval:
+        """The least ends at one ε."""
+        least = Interval(0.0, 0.0)
+        for place, profile in enumerate(self._composed):
+            if place and _out_of_the_running(profile, epsilon, least.upper):
+                continue
+            lower, upper = (float(end[0]) for end in profile.log_delta(np.asarray([epsilon])))
+            least = Interval(min(least.lower, lower), min(least.upper, upper))
+        return least
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+        """For each size the test of the profile that bounds its rate best, of those whose estimates are alike.
+
+        γ α + E_γ is least where one of the profiles makes it so. One profile says nothing of the least from below.
+        """
+        if not self._composed:
+            return []
+        places = [profile.test_guess(math.log(max(sizes))).epsilon for profile in self._composed]
+        alike = [
+            profile
+            for profile, place in zip(self._composed, places, strict=True)
+            if place <= _ALIKE * min(places) and isinstance(profile, FindsTests)
+        ]
+        found = [tests for profile in alike if (tests := profile.near_tests(sizes))]
+        if len(found) < len(alike):
+            return []
+        return [
+            _from_above(min(tests, key=functools.partial(_rate_at, size)))
+            for size, tests in zip(sizes, zip(*found, strict=True), strict=True)
+        ]
+
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Tails of one of the profiles."""
         return self._chosen.log_tails(epsilon)
+
+
+def _out_of_the_running(profile: Composed, epsilon: float, log_delta: float) -> bool:
+    """Whether a quick upper end is so far above a bound in hand that the dear one is, too.
+
+    To leave a bound out is safe. What is answered then is the least of the others, with both of its ends.
+    """
+    return profile.quick_upper_end(epsilon) > log_delta + _LEAST_MARGIN + _MARGIN * abs(log_delta)
+
+
+def _rate_at(size: float, test: NearTest) -> float:
+    """γ α + E_γ at a test."""
+    return size * math.exp(min(test.epsilon, 700.0)) + math.exp(test.log_delta(test.epsilon).upper)
+
+
+def _from_above(test: NearTest) -> NearTest:
+    """The test without its lower ends."""
+    return test._replace(width=0.0, log_delta=lambda epsilon: Interval(-math.inf, test.log_delta(epsilon).upper))
 
 
 @dataclass(frozen=True)
@@ -226,13 +312,26 @@ class AlternativePair(Pair):
             return sparing_epsilon(self, log_delta)
         if not all(pair.symmetric for pair in self.alternatives):
             return super().epsilon(log_delta)
-        found = self.alternatives[0].epsilon(log_delta)
-        for pair in self.alternatives[1:]:
-            if math.isfinite(found.upper) and pair.ends(found.upper).lower > log_delta:
+        first, *others = sorted(self.alternatives, key=lambda pair: _estimated_epsilon(pair, log_delta))
+        found = first.epsilon(log_delta)
+        for pair in others:
+            if math.isfinite(found.upper) and _surely_above(pair, found.upper, log_delta):
                 continue
             other = pair.epsilon(log_delta)
             found = Interval(min(found.lower, other.lower), min(found.upper, other.upper))
         return found
+
+
+def _estimated_epsilon(pair: Pair, log_delta: float) -> float:
+    """About the pair's ε(δ), 0 where it costs little to know: an order in which to search."""
+    return pair.forward.guess(log_delta).epsilon if isinstance(pair.forward, Composed) else 0.0
+
+
+def _surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
+    """Whether a symmetric pair's δ at ε is above the target, for certain or by a quick end that is far above."""
+    if isinstance(pair.forward, Composed) and _out_of_the_running(pair.forward, epsilon, log_delta):
+        return True
+    return pair.ends(epsilon).lower > log_delta
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:

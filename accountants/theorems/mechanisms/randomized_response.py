@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Pair, SweptPair
+from epsilond.accountants.curve import Curve, Pair
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.atoms import AtomicPair, AtomicProfile
 from epsilond.accountants.profiles.finite_law import FiniteLaw
 from epsilond.accountants.quantities import Categories, Epsilon, RenyiOrder, delta_outputs, request
 from epsilond.accountants.structure import ONE_REPORT
@@ -41,7 +41,7 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     profile = AtomicProfile(tuple(losses), tuple(log_masses))
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancelled)
     atoms = FiniteLaw(tuple(losses), tuple(log_masses), tuple(reversed(log_masses)), accuracy=accuracy)
-    return SweptPair(profile, profile, atoms=atoms)
+    return AtomicPair(profile, profile, atoms=atoms)
 
 
 def report(inputs: RandomizedResponseInputs) -> Outputs:

@@ -48,6 +48,18 @@ class _Ranges(NamedTuple):
         return _Ranges(self.first[starts], np.asarray(np.logaddexp.reduceat(self.log_mass, starts)))
 
 
+class _Levels(NamedTuple):
+    """Ranges, the same in about a hundred pieces with where each starts, and the error of each log mass that matters.
+
+    A difference of tails is worth less than a mass.
+    """
+
+    every: _Ranges
+    starts: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    coarse: _Ranges
+    accuracy: float
+
+
 class _Ends(NamedTuple):
     """Both ends of log δ_c."""
 
@@ -106,13 +118,35 @@ class ClonesBound(ScaledBound):
         return Binomial(np.asarray(float(self.clients - 1)), self.rate, 1.0 - self.rate)
 
     @cached_property
-    def _ranges(self) -> _Ranges:
+    def _levels(self) -> _Levels:
+        return self._in_levels(self._told_apart(_RANGES))
+
+    @cached_property
+    def _quick_levels(self) -> _Levels:
+        """A quarter of the ranges where C has too many values: tables ask many (ε₀, δ₀) a few times each."""
+        low, high = self._likely
+        return self._levels if high - low < _MOST_VALUES else self._in_levels(self._told_apart(_RANGES // 4))
+
+    def _in_levels(self, every: _Ranges) -> _Levels:
+        starts = np.arange(0, every.first.size, max(1, every.first.size // _COARSE))
+        single = bool((np.diff(every.first)[1:-1] == 1.0).all())
+        accuracy = (800.0 if single else 5000.0) * self._law.accuracy + RATIO_ACCURACY
+        return _Levels(every, starts, every.merged(starts), accuracy)
+
+    @cached_property
+    def _likely(self) -> tuple[float, float]:
+        """The least and the largest value of C that is told apart."""
         others = float(self.clients - 1)
         mean = others * self.rate
         spread = _REACH * math.sqrt(mean * (1.0 - self.rate)) + 50.0
-        low, high = max(0.0, math.floor(mean - spread)), min(others, math.ceil(mean + spread))
+        return max(0.0, math.floor(mean - spread)), min(others, math.ceil(mean + spread))
+
+    def _told_apart(self, most: int) -> _Ranges:
+        """The values of C, each by itself if there are few, else in about `most` ranges."""
+        others, (low, high) = float(self.clients - 1), self._likely
+        mean = others * self.rate
         values = high - low + 1.0
-        width = 1.0 if values <= _MOST_VALUES else math.ceil(values / _RANGES)
+        width = 1.0 if values <= _MOST_VALUES else math.ceil(values / most)
         first = np.unique(np.concatenate(([0.0], np.arange(low, high, width), [high])))
         mirrored = Binomial(self._law.trials, self._law.q, self._law.p)
         if width > 1.0:
@@ -130,43 +164,31 @@ class ClonesBound(ScaledBound):
                 mass[:1] = mirrored.log_tail(others - first[1:2] + 1.0)
         return _Ranges(first, mass)
 
-    @cached_property
-    def _coarse(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], _Ranges]:
-        size = self._ranges.first.size
-        starts = np.arange(0, size, max(1, size // _COARSE))
-        return starts, self._ranges.merged(starts)
-
-    @cached_property
-    def _mass_accuracy(self) -> float:
-        """Bound on the error of each log mass that matters: a difference of tails is worth less than a mass."""
-        single = bool((np.diff(self._ranges.first)[1:-1] == 1.0).all())
-        return (800.0 if single else 5000.0) * self._law.accuracy + RATIO_ACCURACY
-
     def _enclose(self, epsilon: float) -> tuple[float, float]:
         if epsilon >= self.epsilon:
             return -math.inf, -math.inf
-        ranges, ends = self._chosen(epsilon, _NEGLIGIBLE, _MOST_FINE)
+        ranges, ends = self._chosen(self._levels, epsilon, _NEGLIGIBLE, _MOST_FINE)
         last = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
         rounded_up = np.where(last == ranges.first, ends.low, np.append(ends.low[1:], -np.inf))
-        slack = self._mass_accuracy + 8 * UNIT_ROUNDOFF
+        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
         lower = log_sum(ranges.log_mass + rounded_up) - slack
         return lower, min(log_sum(ranges.log_mass + ends.high) + slack, 0.0)
 
     def _quick_upper(self, epsilon: float) -> float:
         if epsilon >= self.epsilon:
             return -math.inf
-        ranges, ends = self._chosen(epsilon, _QUICK_NEGLIGIBLE, _QUICK_FINE)
-        return min(log_sum(ranges.log_mass + ends.high) + self._mass_accuracy + 8 * UNIT_ROUNDOFF, 0.0)
+        levels = self._quick_levels
+        ranges, ends = self._chosen(levels, epsilon, _QUICK_NEGLIGIBLE, _QUICK_FINE)
+        return min(log_sum(ranges.log_mass + ends.high) + levels.accuracy + 8 * UNIT_ROUNDOFF, 0.0)
 
-    def _chosen(self, epsilon: float, negligible: float, most_fine: int) -> tuple[_Ranges, _Ends]:
+    def _chosen(self, levels: _Levels, epsilon: float, negligible: float, most_fine: int) -> tuple[_Ranges, _Ends]:
         """Ranges that are fine where the sum's weight lies, with both ends of log δ_c at their least values.
 
         Where ranges weigh e^−negligible of the heaviest, nothing is known from below and the tail is left out above.
         """
-        every = self._ranges
+        every, starts, coarse, _ = levels
         if every.first.size <= 4 * _COARSE:
             return every, self._ends(every.first, epsilon)
-        starts, coarse = self._coarse
         ends = self._ends(coarse.first, epsilon, without_tail=True)
         weights = coarse.log_mass + ends.high
         relevant = np.flatnonzero(weights > weights.max() - negligible)

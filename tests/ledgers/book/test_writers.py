@@ -19,6 +19,7 @@ from tests.ledgers.book.books import TENANT, Clock, book, key, opening, query
 
 WRITERS = 32
 EACH = 2
+SENDERS = 8
 FITTING = 10
 """Queries that the slot of 0.1 pays for, if each costs a little less than 0.01 of it."""
 
@@ -85,10 +86,10 @@ def test_a_commit_and_an_expiry_do_not_both_win(place: str) -> None:
 
 @pytest.mark.parametrize("same", [True, False])
 def test_one_request_that_is_sent_by_many_is_one(place: str, same: bool) -> None:
-    with books(place) as kept, ThreadPoolExecutor(WRITERS) as pool:
+    with books(place) as kept, ThreadPoolExecutor(SENDERS) as pool:
         ledger = kept[0].open(TENANT, opening(), key())
-        keys = [key()] * WRITERS if same else [key() for _ in range(WRITERS)]
+        keys = [key()] * SENDERS if same else [key() for _ in range(SENDERS)]
         made = list(
-            pool.map(lambda one: kept[one % len(kept)].reserve(TENANT, [ledger.id], query(), keys[one]), range(WRITERS))
+            pool.map(lambda one: kept[one % len(kept)].reserve(TENANT, [ledger.id], query(), keys[one]), range(SENDERS))
         )
-        assert len({one.id for one in made}) == (1 if same else WRITERS)
+        assert len({one.id for one in made}) == (1 if same else SENDERS)

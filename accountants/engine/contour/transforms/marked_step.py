@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.transform import ComplexArray, Line, NodeBudget
     from epsilond.accountants.numerics.special import FloatArray
 
-_LEFT, _BEYOND, _CELLS, _FAR_CELLS = -9.0, 12.0, 480, 40
+_LEFT, _BEYOND = -9.0, 12.0
+_NEAR_SHARES, _FAR_SHARES = np.linspace(0.0, 1.0, 480), np.geomspace(1e-3, 1.0, 40)
 _LOG_TAIL_ACCURACY = 1e-12
 _HEIGHTS = np.linspace(0.0, 1.0, 8)
 _RARE = 4.0
@@ -165,8 +166,7 @@ class MarkedStep:
         shift = self.loss.shift
         right = max(place + _BEYOND * softness, _LEFT + 1.0)
         last = max(place + softness**2 * (shift * (2.0 + 2.0 * float(tilts[-1])) + 16.0), right + 1.0, 0.0)
-        near = np.linspace(_LEFT, right, _CELLS)
-        ends = np.concatenate((near, right + (last - right) * np.geomspace(1e-3, 1.0, _FAR_CELLS)))
+        ends = np.concatenate((_LEFT + (right - _LEFT) * _NEAR_SHARES, right + (last - right) * _FAR_SHARES))
         below, above = ndtr(ends), ndtr(-ends)
         # Of T M_s − T only a little may be lost: cells hold what they hold, not what a rectangle above them does.
         mass = np.where(ends[1:] <= 0.0, np.diff(below), -np.diff(above))

@@ -8,7 +8,7 @@ A2, hard cut).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _HALF_WIDTHS = (0.7 * 0.8 ** np.arange(28.0)).tolist()
 _PARAMETERS = (4.5, 6.5, 3.2, 9.0, 2.2, 13.0)
 _PIECES = np.linspace(-1.0, 1.0, 7)
+_SOME, _MANY = 32, 128
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _NOWHERE = np.zeros(1)
 _END = {1: slice(1, None), -1: slice(None, -1)}
@@ -191,7 +192,11 @@ def panels(
         centres = np.asarray(low + width * (2.0 * np.arange(number) + 1.0), dtype=np.float64)
         for parameter in _PARAMETERS:
             ellipses = Ellipses(loss, centres, width, parameter)
-            if ellipses.angle < widest_angle and ellipses.log_error(np.asarray([tilt]), frequency)[0] < log_target:
+            # Some of many panels alone may err by too much.
+            some = [replace(ellipses, centres=centres[:: number // _SOME])] if number > _MANY else []
+            if ellipses.angle < widest_angle and all(
+                each.log_error(np.asarray([tilt]), frequency)[0] < log_target for each in (*some, ellipses)
+            ):
                 return ellipses
         return None
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 LEAST_RATE = 1e-100
-_FAR = 300.0
-_LAYERS = np.asarray([0.0, *np.arange(1.0, 9.0, 0.5), *np.arange(9.0, 20.0, 1.0), *np.arange(20.0, 60.0, 5.0)])
+FAR = 300.0
+LAYERS = np.asarray([0.0, *np.arange(1.0, 9.0, 0.5), *np.arange(9.0, 20.0, 1.0), *np.arange(20.0, 60.0, 5.0)])
 
 
 class Exponents(NamedTuple):
@@ -108,16 +108,16 @@ class SampledGaussianLoss:
         y = self.log_argument(x)
         if self.rate > 0.5:
             rest = 1.0 - self.rate
-            near = y + np.log1p(rest * np.expm1(np.minimum(-y, _FAR)))
-            if min(y[0], y[-1]) >= -_FAR:
+            near = y + np.log1p(rest * np.expm1(np.minimum(-y, FAR)))
+            if min(y[0], y[-1]) >= -FAR:
                 return np.asarray(near)
-            far = math.log(rest) + np.log1p(self.rate / rest * np.exp(np.minimum(y, -_FAR)))
-            return np.where(y < -_FAR, far, near)
-        near = np.log1p(self.rate * np.expm1(np.minimum(y, _FAR)))
-        if max(y[0], y[-1]) <= _FAR:
+            far = math.log(rest) + np.log1p(self.rate / rest * np.exp(np.minimum(y, -FAR)))
+            return np.where(y < -FAR, far, near)
+        near = np.log1p(self.rate * np.expm1(np.minimum(y, FAR)))
+        if max(y[0], y[-1]) <= FAR:
             return near
-        far = y + math.log(self.rate) + np.log1p((1.0 - self.rate) / self.rate * np.exp(-np.maximum(y, _FAR)))
-        return np.where(y > _FAR, far, near)
+        far = y + math.log(self.rate) + np.log1p((1.0 - self.rate) / self.rate * np.exp(-np.maximum(y, FAR)))
+        return np.where(y > FAR, far, near)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
         """Bound on the error of `log_ratio`, for nodes that are themselves off by a unit of roundoff."""
@@ -168,7 +168,7 @@ class SampledGaussianLoss:
         """
         if not self.factors[1]:
             return np.zeros_like(angles)
-        starts = np.append(beyond + _LAYERS, np.inf)
+        starts = np.append(beyond + LAYERS, np.inf)
         response = self.response(self.mode(tilts.least)[1] + starts[1:])
         turn, spread = clipped_response(response)
         log_mass = np.minimum(math.log(2.0) + log_ndtr(-starts[:-1]), 0.0)
@@ -189,8 +189,8 @@ QUADRATURE_NATS = 31.0
 """The quadrature of one step errs by at most e^−31 over the number of steps."""
 DECAY_NATS = 40.0
 """The decay bound of few steps must itself be small: its quadrature is finer by this over the number of steps."""
-_HEIGHTS = np.asarray([1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007])
-_STRIPS = np.asarray([1.0, 0.7, 0.45, 0.3, 0.2, 0.1, 0.05])
+HEIGHTS = np.asarray([1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007])
+STRIPS = np.asarray([1.0, 0.7, 0.45, 0.3, 0.2, 0.1, 0.05])
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class WholeLine:
         shift, step = self.loss.shift, self.step
         extent = Tilts(tilt, tilt)
         most = np.minimum(2.0 * math.pi / step, np.minimum(1.57, 3.1 - shift * heights) / shift)
-        outer = most[:, None] * _STRIPS
+        outer = most[:, None] * STRIPS
         swing = self.loss.log_swing(extent, 0.0, (shift * (heights[:, None] + outer)).ravel()).reshape(outer.shape)
         strip = np.min(log_strip_error(outer, 0.5 * outer * outer * (1.0 + self.softness**-2.0) + swing, step), axis=1)
         error = np.exp(np.minimum(strip, 50.0)) + self.error
@@ -271,7 +271,7 @@ def whole_line(
         Refused: more than `most_nodes` nodes.
     """
     nats = QUADRATURE_NATS + math.log(count) + (DECAY_NATS / count if frequency == 0.0 else 0.0) + finer
-    heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * _HEIGHTS
+    heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * HEIGHTS
     growth = loss.log_strip_growth(tilts, frequency, heights) + 0.5 * (heights / softness) ** 2
     widest = widest_step(heights, growth, nats)
     step = exact_step(widest) if widest > 1e-300 else 0.0

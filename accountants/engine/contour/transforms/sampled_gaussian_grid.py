@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.transform import Line, LineValues
     from epsilond.accountants.numerics.special import FloatArray
 
-_LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-_HEIGHTS = 5
-_FEW = 64
+LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+HEIGHTS = 5
+FEW = 64
 EXPONENTS = 6000 * UNIT_ROUNDOFF
 """Relative error of exponentials whose exponents, of up to 700, err by a few units each."""
 
@@ -100,7 +100,7 @@ class SampledGaussianGrid:
     @cached_property
     def _log_density(self) -> FloatArray:
         """log of weight times φ."""
-        return np.asarray((self.rule.log_weights - _LOG_SQRT_2PI) - 0.5 * self.points * self.points)
+        return np.asarray((self.rule.log_weights - LOG_SQRT_2PI) - 0.5 * self.points * self.points)
 
     @cached_property
     def _ratio(self) -> FloatArray:
@@ -200,7 +200,7 @@ class SampledGaussianGrid:
         total = np.minimum(growth - frequencies[:, None, None] * turns, 600.0)
         rounding = self.decay_rounding(tilt)
         error = self.rule.decay_error(tilt, log_moment, heights)
-        if self.count < _FEW:
+        if self.count < FEW:
             # A power this low must be small itself: relative accuracy, of B.
             log_mean = np.log(np.exp(total) @ weights * (1.0 + rounding + EXPONENTS) + error + 1e-300)
         else:
@@ -221,7 +221,7 @@ class SampledGaussianGrid:
         most = 1.4 / shift
         low = max(min(0.4 * float(frequencies[0]) * shift * response, 0.2 * most), 1e-100)
         high = min(float(frequencies[-1]) * shift * response, most)
-        return np.asarray(low * (max(high, 1.001 * low) / low) ** np.linspace(0.0, 1.0, _HEIGHTS))
+        return np.asarray(low * (max(high, 1.001 * low) / low) ** np.linspace(0.0, 1.0, HEIGHTS))
 
     # A line (A4).
 

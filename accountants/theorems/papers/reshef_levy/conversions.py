@@ -155,6 +155,8 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         least = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
         upper = np.where((most <= log_delta) & (upper == start), np.minimum(above, start), upper)
         lower = np.where((least > log_delta) & (lower == 0.0), below, lower)
+        if np.all((upper < start) & (lower > 0.0)):
+            break
     return lower, upper
 
 

@@ -1,0 +1,104 @@
+"""Where a test S > ε of a composition has a size under Q, and δ around it from one transform for each end.
+
+Nothing here is certified but the ends themselves, which hold on any grid and tilt: a true positive rate is read at a
+few ε close to one another (`trade_off.py`), so that what was transformed for one serves them all, and other sizes whose
+ends it keeps as close.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.trade_off import NearTest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.engine.lattice.product import Chosen, ComposedProfile
+
+_MOST_TURNS = 3
+_SETTLED = 0.25
+"""A last move, in reciprocals of the steepness, after which the transform is that of the ε found."""
+_REACH = 4.0
+_FINE, _EDGE = 5e-5, 0.05
+_SERVED = 1.2
+"""A width of log δ, in widths where a transform was laid, with which it serves another size too."""
+_MOST_WIDTH = 0.1
+
+
+def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest]:
+    """A test about as large as each size; none where one is not well above ε = 0 or δ is known badly there."""
+    found: list[NearTest] = []
+    known: list[tuple[tuple[Chosen, ...], float]] = []
+    for size in sizes:
+        near = next((test for tilts, width in known if (test := _served(order, tilts, size, _SERVED * width))), None)
+        if near is None:
+            tilts = _suited(order, size)
+            near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
+            if near is None:
+                return []
+            known.append((tilts, near.width))
+        found.append(near)
+    return found
+
+
+def _suited(order: ComposedProfile, size: float) -> tuple[Chosen, ...]:
+    """The grids and tilts that suit the ε of the test; none where δ is zero or that ε is not above 0."""
+    epsilon, steepness = order.test_guess(math.log(size))
+    tilts: tuple[Chosen, ...] = ()
+    for _ in range(_MOST_TURNS):
+        if epsilon <= 0.0:
+            return ()
+        suited = order.evaluation(epsilon).tilts
+        if not suited or suited == tilts:
+            return suited
+        tilts = suited
+        steepness = 1.0 + abs(tilts[0].place.tilt)
+        place = _best(order, tilts, size, epsilon, steepness)
+        if abs(place - epsilon) * steepness <= _SETTLED:
+            break
+        epsilon = place
+    return tilts
+
+
+def _best(order: ComposedProfile, tilts: Sequence[Chosen], size: float, start: float, steepness: float) -> float:
+    """Where γ α + E_γ is least, by the upper ends on a transform; not beyond γ = 1/α."""
+
+    def rate(epsilon: float) -> float:
+        return size * math.exp(min(epsilon, 700.0)) + math.exp(order.upper_on(tilts, epsilon))
+
+    reach, most = _REACH / steepness, -math.log(size)
+    low, high = max(start - reach, 0.0), min(start + reach, most)
+    for _ in range(8):
+        place = golden_section(rate, low, high, width=_FINE / steepness)
+        if place <= low + 0.1 * reach and low > 0.0:
+            low, high = max(low - 3.0 * reach, 0.0), low + reach
+        elif place >= high - 0.1 * reach and high < most:
+            low, high = high - reach, min(high + 3.0 * reach, most)
+        else:
+            break
+        reach *= 2.0
+    return place
+
+
+def _served(order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, widest: float) -> NearTest | None:
+    """The test on a given transform; None where its ends are further apart or it lies below ε = 0."""
+    steepness = 1.0 + abs(tilts[0].place.tilt)
+    epsilon = _best(order, tilts, size, order.test_guess(math.log(size))[0], steepness)
+    ends = _ends_on(order, tilts, epsilon)
+    width = ends.upper - ends.lower
+    if epsilon * steepness <= _EDGE or not width <= widest:
+        return None
+    return NearTest(epsilon, functools.partial(_ends_on, order, tilts), width, steepness)
+
+
+def _ends_on(order: ComposedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
+    """Both ends of log δ at an ε near the tilts' own; of ε < 0 nothing is known but that δ ≤ 1."""
+    if epsilon < 0.0:
+        return Interval(-math.inf, 0.0)
+    upper = order.upper_on(tilts, epsilon)
+    return Interval(min(order.lower_on(tilts, epsilon), upper), upper)

@@ -1,0 +1,204 @@
+"""Searches for the least noise, on curves whose roots are known, and the guesses that they start from."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath
+import pytest
+
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Curve, Interval, Pair
+from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled
+from epsilond.accountants.theorems.composition.least_of import AlternativePair
+from epsilond.calibrators.envelope import known_epsilon
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.search import central_mu, likely_slope, smallest_noise
+from epsilond.calibrators.shuffled_mb_sgd.search import (
+    SLACK,
+    likely_least,
+    smallest_noise_in_few_trials,
+    with_likely_least,
+)
+
+TARGET = Target(1.0, math.log(1e-6))
+Bound = Callable[[float], float]
+
+
+def power(root: float, slope: float, width: float = 0.0) -> Callable[[float], Interval]:
+    """noise ↦ ends of log δ at the target ε, whose upper end meets the target from `root` on."""
+
+    def ends(noise: float) -> Interval:
+        upper = TARGET.log_delta * (noise / root) ** slope
+        return Interval(upper * (1.0 + width), upper)
+
+    return ends
+
+
+def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = None) -> Any:
+    """A family whose upper pair is the least of the bounds."""
+
+    def guarantee(noise: float, effort: str) -> Any:
+        def pair(place: int) -> Any:
+            def ends(epsilon: float) -> Interval:
+                assert epsilon == TARGET.epsilon
+                if asked is not None:
+                    asked[place, noise, effort] += 1
+                return bounds[place](noise)
+
+            return SimpleNamespace(ends=ends, forward=None, gaussian_dp_mu=None)
+
+        pairs = tuple(pair(place) for place in range(len(bounds)))
+        upper = pairs[0] if len(pairs) == 1 else AlternativePair(None, None, alternatives=pairs)  # type: ignore[arg-type]
+
+        def bound(epsilon: float) -> Interval:
+            found = [one.ends(epsilon) for one in pairs]
+            return Interval(min(one.lower for one in found), min(one.upper for one in found))
+
+        return SimpleNamespace(curve=SimpleNamespace(upper=upper, bound_log_delta=bound))
+
+    return guarantee
+
+
+@pytest.mark.parametrize("root", [0.7, 3.0, 250.0])
+@pytest.mark.parametrize("slope", [0.6, 2.0, 7.0])
+def test_the_least_noise_is_found_from_a_guess_on_either_side(root: float, slope: float) -> None:
+    for guess in (root / 3.0, root * 0.99, root * 1.5):
+        found = smallest_noise(family(power(root, slope)), TARGET, guess=guess)
+        assert root <= found.noise <= root * (1.0 + 1e-6)
+        assert found.slack == 1e-6
+
+
+def test_the_right_slope_saves_evaluations() -> None:
+    def trials(**slope: float) -> int:
+        asked: Counter[Any] = Counter()
+        smallest_noise(family(power(2.0, 8.0), asked=asked), TARGET, guess=1.8, **slope)
+        return len(asked)
+
+    assert trials(slope=-8.0) < trials()
+
+
+def test_a_slack_too_small_to_tell_is_left_out() -> None:
+    """Ends that are 1e-4 apart in log δ, which falls by twice the share of noise: a share of 1e-4 is told."""
+    asked: Counter[Any] = Counter()
+    found = smallest_noise(family(power(2.0, 2.0, width=1e-4), asked=asked), TARGET, guess=1.9, slope=-2.0)
+    assert found.slack == 1e-4
+    assert not any(noise == found.noise * (1.0 - 1e-6) for _, noise, _ in asked)
+
+
+def test_a_slope_that_is_told_wrong_proves_nothing_false() -> None:
+    found = smallest_noise(family(power(2.0, 2.0, width=1e-2)), TARGET, guess=1.9, slope=-90.0)
+    assert found.slack is None
+    assert found.minimal == "searched"
+
+
+# Few trials -----------------------------------------------------------------------------------------------------------
+def jumping(root: float, jump: float) -> Callable[[float], Interval]:
+    """log δ that falls by a jump at the root."""
+
+    def ends(noise: float) -> Interval:
+        smooth = TARGET.log_delta + 60.0 * -math.log(noise / root)
+        value = smooth + (jump if noise < root else -jump)
+        return Interval(value - 1e-3, value)
+
+    return ends
+
+
+@pytest.mark.parametrize("bound", [power(2.5, 4.5), power(2.5, 1.0), jumping(2.5, 0.4)])
+@pytest.mark.parametrize("guess", [0.9, 2.4, 2.52, 9.0])
+def test_few_trials_end_next_to_a_noise_that_misses(bound: Any, guess: float) -> None:
+    asked: Counter[Any] = Counter()
+    found = smallest_noise_in_few_trials(family(bound, asked=asked), TARGET, guess=guess)
+    assert 2.5 <= found.noise <= 2.5 * (1.0 + SLACK)
+    assert found.slack == SLACK
+    assert bound(found.noise).upper <= TARGET.log_delta
+    missed = [noise for _, noise, _ in asked if found.noise * (1.0 - SLACK) <= noise < found.noise]
+    assert any(bound(noise).lower > TARGET.log_delta for noise in missed)
+    assert len({noise for _, noise, _ in asked}) <= 16
+
+
+@pytest.mark.parametrize("guess", [1.6, 2.0, 3.0])
+def test_of_several_bounds_the_least_is_followed(guess: float) -> None:
+    """The first is followed where nothing else is known, and given up for the second, which needs less noise."""
+    found = smallest_noise_in_few_trials(family(power(2.5, 4.5), power(2.0, 4.5)), TARGET, guess=guess)
+    assert 2.0 <= found.noise <= 2.0 * (1.0 + SLACK)
+    assert found.slack == SLACK
+
+
+def test_what_another_bound_meets_is_not_called_minimal() -> None:
+    """A bound that is never the least at the answer, but meets the target at less noise than it."""
+
+    def other(noise: float) -> Interval:
+        value = TARGET.log_delta - (1e-9 if noise > 1.0 else -5.0)
+        return Interval(value, value)
+
+    found = smallest_noise_in_few_trials(family(power(2.0, 4.5), other), TARGET, guess=1.999)
+    assert found.slack is None
+
+
+def test_one_bound_of_a_shuffled_run_proves_no_more_than_all() -> None:
+    batch = Subsampled(
+        sampling="without-replacement",
+        batch_size=1,
+        population=10,
+        level="records",
+        mechanism=Gaussian(noise_multiplier=2.0),
+    )
+    drawn = Subsampled(
+        sampling="without-replacement",
+        batch_size=50,
+        population=200,
+        level="clients",
+        mechanism=Shuffled(clients=50, dimension=3, mechanism=batch),
+    )
+    whole = account(
+        Repeated(times=20, mechanism=drawn),
+        relation="replace-one",
+        observer="shuffled-server",
+        effort="coarse",
+    ).guarantee
+    assert len(whole.curve.upper.alternatives) == 2  # type: ignore[attr-defined]
+    one = with_likely_least(whole, 1.0)
+    place = likely_least(whole, 1.0)
+    assert one.curve.upper is whole.curve.upper.alternatives[place]  # type: ignore[attr-defined]
+    known, all_known = one.curve.log_delta(1.0), whole.curve.log_delta(1.0)
+    assert known.lower <= all_known.upper <= known.upper
+    assert known.lower == all_known.lower
+
+
+# Guesses, and ε at the target δ ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-6), (8.0, 1e-5), (30.0, 1e-3)])
+def test_the_likely_slope_is_that_of_the_gaussian_curve(epsilon: float, delta: float) -> None:
+    target = Target(epsilon, math.log(delta))
+    with mpmath.workdps(40):
+
+        def log_delta(mu: Any) -> Any:
+            far = epsilon / mu - mu / 2
+            tail = lambda x: mpmath.erfc(x / mpmath.sqrt(2)) / 2  # noqa: E731
+            return mpmath.log(tail(far) - mpmath.exp(epsilon) * tail(far + mu))
+
+        mu = mpmath.findroot(lambda mu: log_delta(mu) - mpmath.log(delta), central_mu(target))
+        assert central_mu(target) == pytest.approx(float(mu), rel=1e-6)
+        slope = mpmath.diff(lambda log_mu: mpmath.log(-log_delta(mpmath.exp(log_mu))), mpmath.log(mu))
+    found = likely_slope(target, rate=1.0, noise=1.0 / float(mu), distance=1.0)
+    assert found == pytest.approx(float(slope), rel=0.03)
+    # Drawn at random, e^{s²} − 1 stands for s², s² = 1 at this noise.
+    drawn = likely_slope(target, rate=0.1, noise=1.0, distance=1.0)
+    assert drawn / found == pytest.approx(math.e / (math.e - 1.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("target_epsilon", [0.01, 0.9, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
+def test_epsilon_at_the_target_delta_from_any_start(target_epsilon: float, delta: float) -> None:
+    """Of a Laplace mechanism of scale b: δ = 1 − e^{(ε − 1/b)/2}."""
+    own = account(Laplace(scale_multiplier=1.0), relation="add-or-remove-one").guarantee.curve.upper
+    plain = Pair(own.forward, own.backward)
+    found = known_epsilon(Curve(plain, (plain,)), Target(target_epsilon, math.log(delta)))
+    exact = 1.0 + 2.0 * math.log1p(-delta)
+    assert found.lower <= exact * (1.0 + 1e-14)
+    assert found.upper >= exact * (1.0 - 1e-14)
+    assert found.upper - found.lower <= 1e-8

@@ -1,0 +1,53 @@
+"""Tests of given sizes on a composition: the rates read from shared transforms against the closed form."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.theorems.composition.least_of import LeastProfile
+from epsilond.accountants.trade_off import FindsTests, TradeOff
+
+SIZES = (1e-3, 1e-2, 1e-5)
+
+
+def exact_rate(mu: float, size: float) -> float:
+    """Φ(Φ⁻¹(α) + μ), of N(μ, 1) against N(0, 1)."""
+    return float(ndtr(ndtri(size) + mu))
+
+
+@pytest.mark.parametrize(("mu", "times"), [(0.1, 9), (0.02, 1000), (0.3, 40)])
+def test_rates_of_composed_gaussians_are_enclosed_closely(mu: float, times: int) -> None:
+    order = compose([(gaussian_pair(mu), times)]).forward
+    assert isinstance(order, FindsTests)
+    tests = order.near_tests(SIZES)
+    assert len(tests) == len(SIZES)
+    trade = TradeOff.of(order, order, SIZES)
+    for size, test in zip(SIZES, tests, strict=True):
+        total = mu * math.sqrt(times)
+        best = -0.5 * total**2 - total * float(ndtri(size))
+        assert test.epsilon == pytest.approx(best, abs=0.1 * total)
+        found, truth = trade.true_positives(size, floor=size), exact_rate(total, size)
+        assert found.lower <= truth <= found.upper
+        assert found.upper - found.lower <= 1e-3 * truth
+
+
+def test_a_test_below_zero_is_not_answered() -> None:
+    order = compose([(gaussian_pair(2.0), 16)]).forward
+    assert isinstance(order, FindsTests)
+    assert order.near_tests(SIZES) == []
+
+
+def test_the_least_of_composed_bounds_is_the_smaller_one() -> None:
+    small, large = (compose([(gaussian_pair(mu), 100)]).forward for mu in (0.05, 0.5))
+    least = LeastProfile((large, small))
+    epsilon = np.asarray([0.0, 0.5, 1.5])
+    assert np.array_equal(least.log_delta(epsilon).upper, small.log_delta(epsilon).upper)
+    for size, test in zip(SIZES, least.near_tests(SIZES), strict=True):
+        rate = size * math.exp(test.epsilon) + math.exp(test.log_delta(test.epsilon).upper)
+        truth = exact_rate(0.5, size)
+        assert truth <= rate <= truth * (1.0 + 1e-3)
+        assert test.log_delta(test.epsilon).lower == -math.inf
