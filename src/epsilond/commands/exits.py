@@ -22,7 +22,7 @@ MEANINGS = {
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
     ANOTHER_ENGINE: "verify: another version of the engine made the report; today's proves its figures",
     NO_CLUSTER: "--dask: the cluster is away, was lost, or has another version of the engine",
-    UNANSWERED: "jobs, ledger: the service does not answer, or a job has no result: it goes on, was cancelled or failed",
+    UNANSWERED: "jobs, ledger: the service does not answer, or a job has no result: it goes on, was cancelled, failed",
     INTERRUPTED: "stopped by Ctrl-C",
 }
 """THE list of exit codes."""

@@ -107,7 +107,7 @@ def test_a_receipt_is_good_for_one_run(budget):
 
 
 def test_the_same_key_debits_once_and_gives_no_second_run(budget):
-    books, ledger = budget
+    _, ledger = budget
     first, again = (ledger.reserve("train", count=10, key="r") for _ in range(2))
     assert first.id == again.id
     first.commit(5, key="c")
