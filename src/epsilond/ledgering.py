@@ -31,14 +31,16 @@ def ledger(
     Example:
         >>> import epsilond, tempfile
         >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
-        >>> step = epsilond.Gaussian(noise_multiplier=4.0)
         >>> budget = books.open(
         ...     name="survey", dataset="survey", unit="record", relation="add-or-remove-one", observer="server",
-        ...     epsilon=1.0, delta=1e-6, plan={"means": epsilond.Repeated(times=1, mechanism=step)}, sealed=True,
+        ...     epsilon=1.0, delta=1e-6, slots=["gdp"], sealed=True,
         ... )
-        Traceback (most recent call last):
-        ...
-        epsilond.accountants.errors.Infeasible: The plan and the slots lose more together than the target allows.
+        >>> with budget.reserve("a mean", spec=epsilond.Gaussian(noise_multiplier=10.0), slot="gdp") as run:
+        ...     receipt = run.commit()  # and only now is the mean computed
+        >>> receipt.entry["count"]
+        1
+        >>> budget.what_if(spec=epsilond.Gaussian(noise_multiplier=1.0), slot="gdp").fits
+        False
         >>> books.close()
 
     Raises:
