@@ -3,8 +3,9 @@
 python examples/ledger_twelve_models.py [FOLDER]
 
 A ledger for ε = 8 holds the budget of the data. Every model is a thousand steps of DP-SGD, reserved, committed in
-chunks and only then run; its learning rate depends on what was seen of the earlier ones, which a ledger's theorem allows and
-a sum of separate accounts does not. Training that does not get better is stopped, and its steps are kept as credit.
+chunks and only then run; its learning rate depends on what was seen of the earlier ones, which a ledger's theorem
+allows and a sum of separate accounts does not. Training that does not get better is stopped, and its steps are kept
+as credit.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from epsilond.accountants import errors
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
@@ -26,6 +26,16 @@ _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
     for found in vars(errors).values()
     if isinstance(found, type) and issubclass(found, NoCertificate) and found is not NoCertificate
 }
+
+
+class _Stays(HTTPRedirectHandler):
+    """A key is for one host, and a debit for one service: whoever sends us elsewhere is not followed."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Never: the redirect is then an error like others."""
+
+
+_OPENER = build_opener(_Stays)
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class Connection:
         asked = Request(f"{self.url}{path}", data=data, method=method, headers=headers)  # noqa: S310  looked at before
         for tried, pause in enumerate(_pauses(), start=1):
             try:
-                with urlopen(asked, timeout=self.timeout) as response:  # noqa: S310
+                with _OPENER.open(asked, timeout=self.timeout) as response:
                     text = response.read(LONGEST_ANSWER)
                     plain = response.headers.get_content_type().startswith("text/")
                     return text.decode() if plain else json.loads(text) if text else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import epsilond
+from epsilond.ledgers.client.local import FilePlace
 
 STEP = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
 TRAINING = epsilond.Repeated(times=1000, mechanism=STEP)
@@ -25,3 +26,9 @@ def opened(folder, **changed):
     """Books in a file of this folder, and a ledger in them."""
     books = epsilond.ledger(folder / "ledger.db")
     return books, books.open(**{**ASKED, **changed})
+
+
+def book_of(books):
+    """The book behind books on a file."""
+    assert isinstance(books._place, FilePlace)
+    return books._place._book

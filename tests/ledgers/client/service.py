@@ -23,6 +23,7 @@ class Faults:
         self.lost = self.busy = 0
         self.asked: list[tuple[str, str, str | None]] = []
         self.forged = False
+        self.elsewhere: str | None = None
 
 
 @contextmanager
@@ -47,6 +48,9 @@ def serving(folder: Any) -> Iterator[tuple[str, Faults, FilePlace]]:
             key = self.headers.get("Idempotency-Key")
             faults.asked.append((method, self.path, key))
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+            if faults.elsewhere:
+                self.send(302, {"title": "found"}, {"Location": faults.elsewhere})
+                return
             if faults.busy:
                 faults.busy -= 1
                 self.send(503, {"type": "/problems/busy", "title": "busy"}, {"Retry-After": "0"})
@@ -81,7 +85,7 @@ def serving(folder: Any) -> Iterator[tuple[str, Faults, FilePlace]]:
             self.wfile.write(content)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  an answer that was lost on purpose
+    server.handle_error = lambda *_: None  # an answer that was lost on purpose
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -120,11 +124,14 @@ def routed(place: FilePlace, method: str, path: str, body: Any, key: str) -> tup
             found = [each.record for each in place.commit(name, body, key)]
             return 201, found[0] if len(found) == 1 else {"receipts": found}
         case "POST", "ledgers", name, "seal":
-            return 200, place.seal(name, key) or {}
+            place.seal(name, key)
+            return 200, {}
         case "POST", "ledgers", name, "close":
-            return 200, place.close_ledger(name, key) or {}
+            place.close_ledger(name, key)
+            return 200, {}
         case "POST", "ledgers", name, "voids":
-            return 201, place.void(name, body, key) or {}
+            place.void(name, body, key)
+            return 201, {}
         case "GET", "log", "checkpoint":
             return 200, place.checkpoint()
         case "GET", "log", "proofs":

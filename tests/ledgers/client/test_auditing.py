@@ -12,7 +12,7 @@ from epsilond.ledgers.client.auditing import audited, replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.verify import Outcome
-from tests.ledgers.client.places import QUERY, opened
+from tests.ledgers.client.places import QUERY, book_of, opened
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_a_second_ledger_of_a_block_does_not_replay(kept):
 def test_receipts_of_all_entries_are_replayed_and_the_gap_is_told(kept):
     with epsilond.ledger(kept / "ledger.db") as books:
         whole = books.bundle()
-        shown = [books._place._book.inclusion("local", entry["seq"]) for entry in whole.entries]
+        shown = [book_of(books).inclusion("local", entry["seq"]) for entry in whole.entries]
     path = kept / "receipts"
     path.write_bytes(replace(whole, entries=(), receipts=shown).to_bytes())
     found = audited(path, kept / "keys")

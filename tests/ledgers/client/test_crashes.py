@@ -12,7 +12,7 @@ import epsilond
 from epsilond.ledgers.client.errors import ReceiptUsed
 from epsilond.ledgers.client.runs import Runs
 from epsilond.ledgers.log.receipts import Receipt
-from tests.ledgers.client.places import opened
+from tests.ledgers.client.places import book_of, opened
 
 PROGRAM = """
     import json, os, signal, sys
@@ -62,7 +62,7 @@ def test_killed(tmp_path, when):
         assert worked == (when == "after the work")
         for entry in ledger.entries():
             if entry.kind == "committed":  # the receipt that was on its way
-                receipt = books._place._book.inclusion("local", entry.seq)
+                receipt = book_of(books).inclusion("local", entry.seq)
                 assert books._runs.used(receipt) == noted
         run = books.run((tmp_path / "id").read_text())
         receipt = run.commit(1)  # a restart has a key of its own, and is debited anew

@@ -118,3 +118,11 @@ def test_nobody_there(tmp_path, monkeypatch):
     monkeypatch.setattr(http, "FIRST_PAUSE", 0.001)
     with epsilond.ledger("http://127.0.0.1:9", runs=tmp_path) as books, pytest.raises(Unanswered):
         books.ledgers()
+
+
+def test_nobody_is_followed_elsewhere_with_the_key(service, tmp_path):
+    url, faults, _ = service
+    faults.elsewhere = f"{url}/v1/ledgers"
+    with epsilond.ledger(url, runs=tmp_path, key="secret") as books, pytest.raises(Refused, match="found"):
+        books.ledgers()
+    assert len(faults.asked) == 1
