@@ -9,6 +9,7 @@
     spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
     spec_from_dp_event(event)                           a DpEvent of dp-accounting, likewise
     report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
+    ledger("ledger.db")                                 a budget over time: reserve, commit, and only then release
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.errors import Fault as Fault
     from epsilond.accountants.errors import Infeasible as Infeasible
     from epsilond.accountants.errors import InvalidInput as InvalidInput
+    from epsilond.accountants.errors import LedgerExhausted as LedgerExhausted
     from epsilond.accountants.errors import NoCertificate as NoCertificate
     from epsilond.accountants.guarantee import PrivacyCurve as PrivacyCurve
     from epsilond.accountants.specs import Approximate as Approximate
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from epsilond.extras import MissingExtra as MissingExtra
     from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
     from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
+    from epsilond.ledgering import ledger as ledger
     from epsilond.questions.account import account as account
     from epsilond.questions.report import report as report
     from epsilond.questions.report import verify as verify
@@ -65,7 +68,9 @@ __version__ = ENGINE_VERSION
 
 _HOMES: Mapping[str, str] = {
     "accountants.curve": "Interval",
-    "accountants.errors": ("BeyondBudget ConditionViolated EpsilondError Fault Infeasible InvalidInput NoCertificate"),
+    "accountants.errors": (
+        "BeyondBudget ConditionViolated EpsilondError Fault Infeasible InvalidInput LedgerExhausted NoCertificate"
+    ),
     "accountants.guarantee": "PrivacyCurve",
     "accountants.specs": (
         "Approximate Composed DiscreteLaplace Gaussian Laplace ProjectedSgd RandomizedResponse Repeated Shuffled Spec "
@@ -77,6 +82,7 @@ _HOMES: Mapping[str, str] = {
     "extras": "MissingExtra",
     "interop.dp_event": "spec_from_dp_event",
     "interop.opacus": "spec_from_opacus_history",
+    "ledgering": "ledger",
     "questions.account": "account",
     "questions.calibrate": "calibrate",
     "questions.evaluate": "evaluate",

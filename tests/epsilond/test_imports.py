@@ -75,6 +75,7 @@ BLOCKED = {
         "simulate",
     ),
     "threadpoolctl": ("epsilond.simulate('mb-sgd-bound')", "a simulation", "simulate"),
+    "sqlalchemy": ("epsilond.ledger('/nowhere/ledger.db')", "a ledger", "ledger"),
     "jinja2": ("epsilond.report('account', request={})", "a report", "reports"),
 }
 
@@ -103,6 +104,11 @@ def test_the_command_line_needs_no_other_extra(arguments):
     ("package", "arguments", "said"),
     [
         ("typer", ["theorems"], "the command line needs typer, which is not installed: pip install 'epsilond[cli]'"),
+        (
+            "sqlalchemy",
+            ["ledger", "list", "--at", "/nowhere/ledger.db"],
+            "a ledger needs sqlalchemy, which is not installed: pip install 'epsilond[ledger]'",
+        ),
         ("fastapi", ["serve"], "the service needs fastapi, which is not installed: pip install 'epsilond[service]'"),
         (
             "jinja2",

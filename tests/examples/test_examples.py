@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import epsilond
+from epsilond.ledgers.client.auditing import audited
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -58,6 +59,21 @@ def test_the_training_loop_tells_what_is_spent_and_stays_within_its_target():
     assert sorted(spent) == list(spent)
     assert 1.999 < spent[-1] <= 2.0
     assert accuracy[-1] > 0.9
+
+
+def test_twelve_models_fit_a_thirteenth_is_refused_and_the_log_verifies(tmp_path):
+    lines = ran("ledger_twelve_models.py", str(tmp_path)).splitlines()
+    told = [re.match(r"model (\d+): .* accuracy ([\d.]+) in (\d+) steps", line) for line in lines[:12]]
+    numbers, accuracies, steps = zip(*[map(float, found.groups()) for found in told], strict=True)
+    assert list(numbers) == list(range(1, 13))
+    assert max(accuracies) > 0.8
+    noise = re.match(r"model 13 is refused; it would fit with noise multiplier ([\d.]+)", lines[12])
+    assert 1.0 < float(noise[1]) < 10.0
+    credit = re.match(r"(\d+) steps of stopped models are credit", lines[13])
+    assert int(credit[1]) == sum(1000 - count for count in steps) > 0
+    verified = audited(tmp_path / "ledger.db", tmp_path / "ledger.db.keys")
+    assert verified.holds
+    assert len(list((tmp_path / "ledger.db.runs").glob("*.json"))) == sum(steps) / 250
 
 
 def test_one_record_moves_the_sum_of_gradients_by_the_clipping_norm_at_most(loop):

@@ -14,19 +14,29 @@ from epsilond.options import option_name
 UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUSTER, UNANSWERED = range(1, 9)
 INTERRUPTED = 130
 MEANINGS = {
-    0: "answered; of verify: the page is the one that today's engine writes, and its figures are confirmed",
-    UNEXPECTED: "unexpected: a fault of ours",
+    0: "answered; of ledger verify: it holds; of verify: the page is today's engine's, and its figures are confirmed",
+    UNEXPECTED: "unexpected: a fault of ours; of ledger verify: something does not hold, or nothing is shown",
     BAD_INPUT: "bad input: the options or fields are named",
-    NOT_CERTIFIED: "nothing can be certified: the condition that fails and what is near are shown",
+    NOT_CERTIFIED: "nothing can be certified, or a ledger refuses: what fails and what is near are shown",
     BROKEN: "verify: the report was altered or is incomplete",
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
     ANOTHER_ENGINE: "verify: another version of the engine made the report; today's proves its figures",
     NO_CLUSTER: "--dask: the cluster is away, was lost, or has another version of the engine",
-    UNANSWERED: "jobs: the service does not answer, or the job has no result: it goes on, was cancelled or failed",
+    UNANSWERED: "jobs, ledger: the service does not answer, or a job has no result: it goes on, was cancelled, failed",
     INTERRUPTED: "stopped by Ctrl-C",
 }
 """THE list of exit codes."""
-ARGUMENTS = {"": "the request", "request": "the request", "preset": "", "id": "", "spec": "SPEC", "report": "REPORT"}
+ARGUMENTS = {
+    "": "the request",
+    "request": "the request",
+    "preset": "",
+    "id": "",
+    "spec": "SPEC",
+    "report": "REPORT",
+    "ledger": "LEDGER",
+    "item": "ITEM",
+    "bundle": "BUNDLE",
+}
 """What is no option by its name, in words; a message that names it itself needs none."""
 SENTENCES = ("there is no such", "an audit has")
 """How messages begin that are sentences of their own."""

@@ -19,6 +19,7 @@ FAMILIES = {
     "serve": "serve",
     "keys": "serve",
     "jobs": "jobs",
+    "ledger": "ledger",
     "calibrate": "algorithms",
     "risk-bound": "algorithms",
     "algorithms": "algorithms",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import asked, named
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.client.ledgers import Ledger
 
 
 def calibrator(name: str) -> Calibrator:
@@ -19,11 +22,15 @@ def calibrator(name: str) -> Calibrator:
     return named(name, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
 
 
-def calibrate(algorithm: Any, /, **fields: Any) -> Calibration:
+def calibrate(algorithm: Any, /, *, given: Ledger | None = None, **fields: Any) -> Calibration:
     """What to run `algorithm` with, so that the target (ε, δ) is certified.
 
     The fields are those of the HTTP body and of the command line. Instead of a name and fields a request may be given,
     one of `epsilond.requests`; fields then take the place of its own.
+
+    With a ledger that is `given`, `gaussian` is solved for the least noise multiplier, to a few hundredths, with which
+    its rounds fit into what is left of the ledger's Gaussian slot; ε and δ are then the ledger's, and are left out. The
+    guarantee of the answer is of these rounds alone, at the ledger's δ. Nothing is reserved by that.
 
     Guarantees: the upper end of the answer's guarantee meets the target at the parameters returned.
 
@@ -40,6 +47,10 @@ def calibrate(algorithm: Any, /, **fields: Any) -> Calibration:
         InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
         NoCertificate: nothing can be certified; the error holds the condition with both sides and what is nearest.
     """
+    if given is not None:
+        from epsilond.questions.given import within  # noqa: PLC0415  few calibrations are within a ledger
+
+        fields = within(given, algorithm, fields)
     chosen, problem = asked(algorithm, CALIBRATORS, fields)
     answer = chosen.solve(problem)
     assert isinstance(answer, Calibration)

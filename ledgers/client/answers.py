@@ -1,0 +1,75 @@
+"""Documents that are looked at: members by name, a table as text and in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from epsilond.calibrators.notebooks import flattened
+
+_OF_A_LEDGER = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
+
+
+class Document(dict[str, Any]):
+    """An answer: `answer["fits"]` or `answer.fits`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the answer has no {name}; it has {', '.join(self)}") from None
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}  {value}" for name, value in _padded(rows(self)))
+
+    def _repr_html_(self) -> str:
+        cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows(self))
+        return f"<table>{''.join(cells)}</table>"
+
+
+def rows(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Names and values: of a ledger its balances, one line for each item and slot; of others all they have."""
+    if "slots" not in answer or "plan" not in answer:
+        return list(flattened(answer, ""))
+    found = [(name, str(answer[name])) for name in _OF_A_LEDGER if name in answer]
+    found.append(("target", target(answer["target"])))
+    found += [(f"plan {item['name']}", runs(item)) for item in answer["plan"]]
+    found += [
+        (f"slot {slot['kind']} {part}", left(slot, part)) for slot in answer["slots"] for part in slot["capacity"]
+    ]
+    found += [("if", each["statement"]) for each in answer.get("declared_conditions", ())]
+    return found
+
+
+def target(told: Mapping[str, Any]) -> str:
+    """ε* at δ*."""
+    at = f"δ = {told['delta']:.7g}" if "delta" in told else f"log10 δ = {told['log10_delta']:.7g}"
+    return f"ε = {told['epsilon']:g} at {at}"
+
+
+def runs(item: Mapping[str, Any]) -> str:
+    """What became of the runs of an item."""
+    free = item["planned"] - item["reserved"] - item["committed"]
+    credit = f", {item['credit']} of them credit" if item["credit"] else ""
+    return f"{free} of {item['planned']} left{credit}; {item['reserved']} held, {item['committed']} committed"
+
+
+def left(slot: Mapping[str, Any], part: str) -> str:
+    """What is left of a part of a slot, in the digits of its exact amounts that a reader wants."""
+    free, all_of_it, held = (slot[name][part] for name in ("remaining", "capacity", "reserved"))
+    holding = f"; {short(held)} held" if short(held) != "0" else ""
+    return f"{short(free)} of {short(all_of_it)} left{holding}"
+
+
+def short(amount: str) -> str:
+    """Six digits of an amount, cut and not rounded: no more is shown than there is."""
+    from decimal import ROUND_FLOOR, Context  # noqa: PLC0415  only where something is shown
+
+    found = Context(prec=6, rounding=ROUND_FLOOR).create_decimal(amount)
+    return f"{float(found):g}"
+
+
+def _padded(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    wide = max((len(name) for name, _ in pairs), default=0)
+    return [(name.ljust(wide), value) for name, value in pairs]

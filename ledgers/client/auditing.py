@@ -1,0 +1,204 @@
+"""Evidence of a log that somebody holds, verified without whoever keeps it, charges computed again included."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.accountants.ledger.amounts import ZERO
+from epsilond.accountants.ledger.entries import amounts
+from epsilond.accountants.ledger.replay import DoesNotReplay, balances, replayed
+from epsilond.accountants.ledger.state import LedgerState
+from epsilond.ledgers.book.specs import spec_of
+from epsilond.ledgers.client.local import FilePlace, file_place
+from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.log.bundles import FORMAT, Bundle
+from epsilond.ledgers.log.canonical import Record, read
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.key_files import PUBLISHED
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.log.signing import published_keys
+from epsilond.ledgers.log.verify import Outcome, Verification, verify
+
+SQLITE: Final = b"SQLite format 3\x00"
+_RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
+
+
+def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = ()) -> Verification:
+    """What a bundle, a receipt or a file of ledgers shows, for somebody who trusts these keys and old checkpoints.
+
+    Raises:
+        InvalidInput: one of the files cannot be read, or is nothing of the kind.
+    """
+    trusted = trusted_keys(keys)
+    with_file = _is_database(evidence)
+    place = file_place(evidence, _runs(evidence)) if with_file else None
+    try:
+        try:
+            bundle = _bundle(evidence) if place is None else _of_file(place, evidence)
+        except NotVerified as error:
+            if place is None:
+                raise InvalidInput.at("/bundle", str(error)) from None
+            found = Verification()
+            found.add(Outcome.FAILED, f"An entry of the file is none: {error}.")
+            return found
+        old = [note for path in checkpoints for note in _notes(path)]
+        found = verify(
+            replace(bundle, checkpoints=[*bundle.checkpoints, *old]),
+            origin=trusted[0].name,
+            keys=trusted,
+            replay=replay,
+        )
+        _receipts_replayed(bundle, found)
+        if place is not None:
+            _balances_compared(place, bundle.entries, found)
+        return found
+    finally:
+        if place is not None:
+            place.close()
+
+
+def replay(entries: Iterable[Record]) -> Iterator[str]:
+    """Every ledger's entries played again from its opening: a sentence for each of which all charges suffice.
+
+    Raises:
+        DoesNotReplay: an entry is no legal move, or a block has two ledgers.
+    """
+    blocks: dict[tuple[Any, ...], str] = {}
+    for name, own in by_ledger(entries).items():
+        state = _played(name, own)
+        opened = own[0]
+        block = tuple(opened.get(part) for part in ("tenant", "dataset", "block"))
+        if block in blocks:
+            raise DoesNotReplay(f"the block of {name} has another ledger, {blocks[block]}")
+        blocks[block] = name
+        yield _sentence(name, opened, state, len(own))
+
+
+def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
+    """Entries by the ledger they are of, in their order."""
+    found: dict[str, list[Record]] = {}
+    for entry in entries:
+        if isinstance(entry.get("ledger"), str):
+            found.setdefault(entry["ledger"], []).append(entry)
+    return found
+
+
+def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
+    """The keys of a published document, or of the folder that has one.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    file = path / PUBLISHED if path.is_dir() else path
+    try:
+        return tuple(each.key for each in published_keys(read(_content(file, "/keys"))))
+    except Malformed as error:
+        raise InvalidInput.at("/keys", f"{file}: {error}") from None
+
+
+def _played(name: str, own: Sequence[Record]) -> LedgerState:
+    try:
+        return replayed(own, spec_of)
+    except DoesNotReplay as error:
+        raise DoesNotReplay(f"ledger {name}: {error}") from error
+
+
+def _sentence(name: str, opened: Record, state: LedgerState, count: int) -> str:
+    target, conditional = state.target, " It is conditional on what was declared." if state.conditional else ""
+    called = opened.get("name", name)
+    return (
+        f"Ledger {called} ({name}): its opening and the charges of all its {count} entries were computed again and"
+        f" suffice; all that it allows is within ε = {target.epsilon:g} at log δ = {target.log_delta:.6g}.{conditional}"
+    )
+
+
+def _receipts_replayed(bundle: Bundle, found: Verification) -> None:
+    """Of a service one has the receipts of one's own entries: they are played, and what they leave open is said."""
+    if bundle.entries or not bundle.receipts:
+        return
+    entries = sorted((each.entry for each in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
+    unlike = {json.dumps(entry, sort_keys=True): entry for entry in entries}
+    whole = {name: own for name, own in by_ledger(unlike.values()).items() if own[0].get("kind") == "opened"}
+    if not whole:
+        return
+    try:
+        for sentence in replay(entry for own in whole.values() for entry in own):
+            found.add(Outcome.VERIFIED, sentence)
+    except EpsilondError as error:
+        found.add(Outcome.FAILED, f"The entries of the receipts do not follow from each other: {error}.")
+    found.add(Outcome.NOT_VERIFIED, "Whether the log has more entries of these ledgers, receipts cannot show.")
+
+
+def _balances_compared(place: FilePlace, entries: Sequence[Record], found: Verification) -> None:
+    """Whether the file's balances are those that the entries give."""
+    for name, own in by_ledger(entries).items():
+        try:
+            wanted = balances(replayed(own, spec_of))
+        except EpsilondError:
+            continue  # a finding already
+        told = place.ledger(name)
+        slots = {slot["kind"]: {"used": slot["used"], "reserved": slot["reserved"]} for slot in told["slots"]}
+        expected = {
+            kind: {part: amounts({**dict.fromkeys(slots[kind][part], ZERO), **held}) for part, held in each.items()}
+            for kind, each in wanted["slots"].items()
+        }
+        plan = {
+            item["name"]: {part: item[part] for part in ("reserved", "committed", "credit")} for item in told["plan"]
+        }
+        same = slots == expected and plan == wanted["plan"]
+        outcome, verb = (Outcome.VERIFIED, "are") if same else (Outcome.FAILED, "are not")
+        found.add(outcome, f"The balances of ledger {told['name']} in the file {verb} those that its entries give.")
+
+
+def _of_file(place: FilePlace, path: Path) -> Bundle:
+    bundle = place.bundle(None)
+    head = _runs(path).head()
+    return bundle if head is None else replace(bundle, checkpoints=[*bundle.checkpoints, head])
+
+
+def _runs(path: Path) -> Runs:
+    return Runs(path.with_name(f"{path.name}.runs"))
+
+
+def _is_database(path: Path) -> bool:
+    if _content(path, "/bundle", len(SQLITE)) != SQLITE:
+        return False
+    if not path.with_name(f"{path.name}.keys").is_dir():
+        raise InvalidInput.at("/bundle", "is a file of ledgers without its keys beside it: export a bundle of it")
+    return True
+
+
+def _bundle(path: Path) -> Bundle:
+    text = _content(path, "/bundle")
+    record = read(text)
+    if record.keys() == _RECEIPT:
+        return Bundle(receipts=[Receipt.of_record(record)])
+    if record.get("format") != FORMAT:
+        raise Malformed("is neither a bundle, nor a receipt, nor a file of ledgers")
+    return Bundle.of_bytes(text)
+
+
+def _notes(path: Path) -> list[str]:
+    """Checkpoints from a note, a receipt or a bundle."""
+    text = _content(path, "/checkpoint")
+    if not text.lstrip().startswith(b"{"):
+        return [text.decode("utf-8", "replace")]
+    try:
+        bundle = _bundle(path)
+    except NotVerified as error:
+        raise InvalidInput.at("/checkpoint", str(error)) from None
+    return [*bundle.checkpoints, *(each.checkpoint for each in bundle.receipts)]
+
+
+def _content(path: Path, pointer: str, size: int = -1) -> bytes:
+    try:
+        with path.open("rb") as opened:
+            return opened.read(size)
+    except OSError as error:
+        raise InvalidInput.at(pointer, f"cannot be read: {path}: {error.strerror}") from None

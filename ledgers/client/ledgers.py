@@ -1,0 +1,284 @@
+"""Books of ledgers and ledgers, as a library has them: on a file or a service, with the same words."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.ledger.state import SlotKind
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.client.answers import Document
+from epsilond.ledgers.client.place import Answer, Place
+from epsilond.ledgers.client.running import Run
+from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.log.bundles import Bundle
+from epsilond.ledgers.log.receipts import Receipt
+
+AmountTold = Decimal | float | str
+Inputs = Literal["functions-of-releases", "independent-of-outputs"]
+
+
+class Books:
+    """The ledgers of one place. Use it in a `with`, or `close` it: a file has one process at a time."""
+
+    def __init__(self, place: Place, runs: Runs) -> None:
+        """Of a place, and the folder in which used receipts are noted."""
+        self._place = place
+        self._runs = runs
+
+    def open(
+        self,
+        *,
+        name: str,
+        dataset: str,
+        block: str | None = None,
+        unit: Unit,
+        relation: Relation,
+        observer: Observer,
+        epsilon: float,
+        delta: float | None = None,
+        log10_delta: float | None = None,
+        plan: Mapping[str, Any] | None = None,
+        slots: Mapping[str, Any] | Iterable[str] = (),
+        sealed: bool = False,
+        inputs: Inputs = "functions-of-releases",
+        released_before: bool = False,
+        key: str | None = None,
+    ) -> Ledger:
+        """A new ledger, certified: whatever it will ever allow stays within ε [nat] and δ.
+
+        `plan` has a mechanism, or its JSON form, for each name; it may be run that often, whatever comes out. `slots`
+        are names of kinds, gdp, zcdp, rdp or pure, each as large as the target allows beside the rest, or a mapping
+        from kinds to "largest" or parts. `sealed`, `inputs` and `released_before` are what you declare.
+
+        Raises:
+            Infeasible: plan and slots lose more than the target; `nearest` says what would do.
+            BlockHasLedger: this block of this data set has one, perhaps closed.
+            InvalidInput: a field is at fault.
+        """
+        body: dict[str, Any] = {
+            "name": name,
+            "dataset": dataset,
+            "block": block,
+            "unit": unit,
+            "relation": relation,
+            "observer": observer,
+            "target": _given({"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}),
+            "plan": [{"name": each, "spec": as_json(spec)} for each, spec in (plan or {}).items()],
+            "slots": _slots(slots),
+            "declared": {"inputs": inputs, "sealed": sealed, "released_before": released_before},
+        }
+        return self._ledger(self._place.open(_given(body), _key(key)))
+
+    def ledgers(self) -> list[Ledger]:
+        """All of them, in the order in which they were opened."""
+        return [self._ledger(each) for each in self._place.ledgers()]
+
+    def ledger(self, name: str) -> Ledger:
+        """The ledger of this name or id.
+
+        Raises:
+            InvalidInput: there is none, or several have the name.
+        """
+        listed = self._place.ledgers()
+        found = [each for each in listed if each["id"] == name] or [each for each in listed if each["name"] == name]
+        if len(found) != 1:
+            names = ", ".join(dict.fromkeys(str(each["name"]) for each in listed)) or "none yet"
+            message = "several ledgers have this name: give an id" if found else "there is no such ledger"
+            raise InvalidInput.at("/ledger", message, allowed=None if found else names)
+        return self._ledger(found[0])
+
+    def reserve(
+        self,
+        ledgers: Sequence[Ledger],
+        name: str | None = None,
+        *,
+        spec: Any | None = None,
+        slot: SlotKind | None = None,
+        count: int | None = None,
+        eta: AmountTold | None = None,
+        delta: AmountTold | None = None,
+        expires_in: float | None = None,
+        key: str | None = None,
+    ) -> Run:
+        """Hold runs that read several blocks: in all of their ledgers or in none; as `Ledger.reserve`."""
+        asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
+        return Run(self._place, self._runs, self._place.reserve([each.id for each in ledgers], asked, _key(key)))
+
+    def run(self, reservation: str) -> Run:
+        """A reservation that was made before, by its id: to commit what is left of it, or to give it back."""
+        return Run(self._place, self._runs, self._place.reservation(reservation))
+
+    def begin(self, *receipts: Receipt) -> None:
+        """Note durably that the run of these receipts begins now: for whoever runs what another has committed.
+
+        Raises:
+            ReceiptUsed: one was used before.
+        """
+        self._runs.begin(receipts)
+
+    def checkpoint(self) -> str:
+        """The signed head of the log. Keep one elsewhere: it shows if the log is ever written anew."""
+        return self._place.checkpoint()
+
+    def keys(self) -> Document:
+        """The keys that signatures are verified with, to be kept where whoever verifies trusts them."""
+        return Document(self._place.keys())
+
+    def bundle(self, ledger: Ledger | None = None) -> Bundle:
+        """What `epsilond ledger verify` checks: the whole log of a file, of a service the receipts of a ledger."""
+        return self._place.bundle(None if ledger is None else ledger.id)
+
+    def close(self) -> None:
+        """Let go of the file, so that another process may have it."""
+        self._place.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ledger(self, told: Answer) -> Ledger:
+        return Ledger(self._place, self._runs, told)
+
+
+class Ledger:
+    """The budget of one block of data over time."""
+
+    def __init__(self, place: Place, runs: Runs, told: Answer) -> None:
+        """As its place tells it."""
+        self.id: str = told["id"]
+        self.name: str = told["name"]
+        self.told = Document(told)
+        """What was told of it when this object was made; `show` asks anew."""
+        self._place = place
+        self._runs = runs
+
+    def show(self) -> Document:
+        """The ledger as it is now: target, balances, curve of the plan, and what its promise rests on."""
+        return Document(self._place.ledger(self.id))
+
+    def what_if(
+        self,
+        name: str | None = None,
+        *,
+        spec: Any | None = None,
+        slot: SlotKind | None = None,
+        count: int | None = None,
+        eta: AmountTold | None = None,
+        delta: AmountTold | None = None,
+    ) -> Document:
+        """What `reserve` would cost with these words, and whether it fits; changes nothing."""
+        return Document(self._place.what_if(self.id, _given(job(name, spec, slot, count, eta, delta))))
+
+    def reserve(
+        self,
+        name: str | None = None,
+        *,
+        spec: Any | None = None,
+        slot: SlotKind | None = None,
+        count: int | None = None,
+        eta: AmountTold | None = None,
+        delta: AmountTold | None = None,
+        expires_in: float | None = None,
+        key: str | None = None,
+    ) -> Run:
+        """Hold runs: `count` of the plan's item of this name, or of `spec` in a slot, where the name is free.
+
+        `spec` is one mechanism, or a repeated one, held step by step. `eta` is what a charge that is no sum
+        may add to δ, and `delta` the δ of each run in a zcdp or pure slot. It expires in `expires_in` [s], a day if
+        absent. Use it in a `with`.
+
+        Raises:
+            LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
+            NotInPlan: the plan has no such item, or not for this mechanism.
+            NotSealed, LedgerClosed: nothing is reserved at present.
+            ConditionViolated: no charge is proved for the mechanism in this slot.
+        """
+        asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
+        return Run(self._place, self._runs, self._place.reserve([self.id], asked, _key(key)))
+
+    def seal(self, *, key: str | None = None) -> None:
+        """The membership of the block is fixed from now on; only then may anything read it."""
+        self._place.seal(self.id, _key(key))
+
+    def close(self, *, key: str | None = None) -> None:
+        """Nothing more is reserved, for ever; what is held may still be committed."""
+        self._place.close_ledger(self.id, _key(key))
+
+    def void(
+        self, run: Run | str, count: int, *, declared: Literal["no-output-observed"], key: str | None = None
+    ) -> None:
+        """Take committed runs back, as you declare that nobody saw any output of them; the ledger says so for ever."""
+        reservation = run.id if isinstance(run, Run) else run
+        body = {"reservation": reservation, "count": count, "declared": declared}
+        self._place.void(self.id, body, _key(key))
+
+    def entries(self, start: int = 0) -> list[Document]:
+        """What was written of it, from this number of the log on."""
+        return [Document(each) for each in self._place.entries(self.id, start)]
+
+    def curve(self) -> list[tuple[float, float]]:
+        """(ε, log10 δ) of the plan alone, upper ends, around the target's δ; it is no measure of what was spent."""
+        return [(point["epsilon"], point["log10_delta"]) for point in self.show().get("curve", ())]
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.name!r}, {self.id!r})"
+
+    def __str__(self) -> str:
+        return str(self.show())
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
+
+
+def job(
+    name: str | None,
+    spec: Any | None,
+    slot: SlotKind | None,
+    count: int | None,
+    eta: AmountTold | None,
+    delta: AmountTold | None,
+) -> dict[str, Any]:
+    """A job as requests have it. A name is the plan's item, unless a slot is charged."""
+    return {
+        "spec": None if spec is None else as_json(spec),
+        "item": None if slot is not None else name,
+        "slot": slot,
+        "count": count,
+        "eta": _amount(eta),
+        "delta": _amount(delta),
+    }
+
+
+def _slots(told: Mapping[str, Any] | Iterable[str]) -> list[dict[str, Any]]:
+    named = told if isinstance(told, Mapping) else dict.fromkeys([told] if isinstance(told, str) else told, "largest")
+    return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in named.items()]
+
+
+def _capacity(parts: Any) -> Any:
+    if not isinstance(parts, Mapping):
+        return parts
+    return {name: _amount(part) if isinstance(part, Decimal | float | int) else part for name, part in parts.items()}
+
+
+def _amount(told: AmountTold | None) -> str | None:
+    if isinstance(told, Decimal):
+        return f"{told:f}"
+    return None if told is None else told if isinstance(told, str) else repr(told)
+
+
+def _given(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _key(told: str | None) -> str:
+    return secrets.token_urlsafe(24) if told is None else told

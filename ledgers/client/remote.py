@@ -1,0 +1,153 @@
+"""Ledgers on a service, over its HTTP interface."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.client.errors import Refused
+from epsilond.ledgers.client.http import Connection
+from epsilond.ledgers.client.place import Answer, Body
+from epsilond.ledgers.log import receipts
+from epsilond.ledgers.log.bundles import Bundle
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.log.signing import published_keys
+
+_PAGES = 10_000
+
+
+class ServicePlace:
+    """`place.Place` on a service. Receipts are verified with the keys that the service publishes before they are given.
+
+    That shows that the answer is whole; whoever doubts the service compares its keys with those from elsewhere.
+    """
+
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = 60.0) -> None:
+        """At this URL, with this key, else the one in EPSILOND_API_KEY; `timeout` is in seconds, for each try.
+
+        Raises:
+            InvalidInput: it is no URL of a service.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise InvalidInput.at("/place", "is no URL of a service", allowed="such as https://host:8000")
+        own = key if key is not None else os.environ.get("EPSILOND_API_KEY") or None
+        self._service = Connection(url.rstrip("/"), own, timeout)
+        self._trusted: tuple[PublicKey, ...] = ()
+
+    def open(self, body: Body, key: str) -> Answer:
+        return self._document("POST", "/v1/ledgers", as_json(body), key)
+
+    def ledgers(self) -> list[Answer]:
+        return self._listed("/v1/ledgers", "ledgers")
+
+    def ledger(self, identifier: str) -> Answer:
+        return self._document("GET", f"/v1/ledgers/{_quoted(identifier)}")
+
+    def entries(self, identifier: str, start: int) -> list[Answer]:
+        return self._listed(f"/v1/ledgers/{_quoted(identifier)}/entries?from={start}", "entries")
+
+    def what_if(self, identifier: str, body: Body) -> Answer:
+        return self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/what-if", as_json(body))
+
+    def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
+        if len(ledgers) == 1:
+            return self._document("POST", f"/v1/ledgers/{_quoted(ledgers[0])}/reservations", as_json(body), key)
+        return self._document("POST", "/v1/reservations", as_json({**body, "ledgers": list(ledgers)}), key)
+
+    def reservation(self, identifier: str) -> Answer:
+        return self._document("GET", f"/v1/reservations/{_quoted(identifier)}")
+
+    def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
+        answer = self._document("POST", f"/v1/reservations/{_quoted(identifier)}/commits", as_json(body), key)
+        try:
+            found = [Receipt.of_record(each) for each in answer.get("receipts", [answer])]
+        except Malformed as error:
+            raise Refused(f"the service answers what is no receipt, so nothing may be run: {error}") from None
+        for receipt in found:
+            if receipt.entry.get("kind") != "committed" or receipt.entry.get("reservation") != identifier:
+                raise Refused("the service answers the receipt of something else, so nothing may be run")
+            self._verify(receipt)
+        return found
+
+    def cancel(self, identifier: str) -> Answer:
+        path = f"/v1/reservations/{_quoted(identifier)}"
+        return self._document("DELETE", path) or self.reservation(identifier)
+
+    def seal(self, identifier: str, key: str) -> None:
+        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/seal", {}, key)
+
+    def close_ledger(self, identifier: str, key: str) -> None:
+        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/close", {}, key)
+
+    def void(self, identifier: str, body: Body, key: str) -> None:
+        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/voids", as_json(body), key)
+
+    def checkpoint(self) -> str:
+        found = self._service.ask("GET", "/v1/log/checkpoint")
+        return str(found["checkpoint"]) if isinstance(found, dict) else str(found)
+
+    def keys(self) -> Answer:
+        return self._document("GET", "/v1/keys")
+
+    def bundle(self, identifier: str | None) -> Bundle:
+        """The receipts of a ledger's entries: others' entries of the same log are not for us to see.
+
+        Raises:
+            InvalidInput: no ledger is named.
+        """
+        if identifier is None:
+            raise InvalidInput.at("/ledger", "name a ledger: the whole log of a service is not yours to see")
+        found = [
+            Receipt.of_record(self._document("GET", f"/v1/log/proofs?entry={entry['seq']}"))
+            for entry in self.entries(identifier, 0)
+        ]
+        return Bundle(checkpoints=[self.checkpoint()], receipts=found)
+
+    def close(self) -> None:
+        """There is nothing to let go of: each request has a connection of its own."""
+
+    def _verify(self, receipt: Receipt) -> None:
+        try:
+            if not self._trusted:
+                self._trust()
+            self._verified(receipt)
+        except NotVerified:
+            self._trust()  # the service may sign with a new key
+            try:
+                self._verified(receipt)
+            except NotVerified as error:
+                raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
+
+    def _verified(self, receipt: Receipt) -> None:
+        receipts.verify(receipt, self._trusted[0].name, self._trusted)
+
+    def _trust(self) -> None:
+        self._trusted = tuple(each.key for each in published_keys(self.keys()))
+
+    def _document(self, method: str, path: str, body: Any = None, key: str | None = None) -> Answer:
+        found = self._service.ask(method, path, body, key=key)
+        if not isinstance(found, dict):
+            raise Refused(f"the service answers something else than a document at {path}")
+        return found
+
+    def _listed(self, path: str, name: str) -> list[Answer]:
+        """The items of all pages."""
+        found: list[Answer] = []
+        for _ in range(_PAGES):
+            page = self._document("GET", path)
+            found += page[name]
+            path = str(page.get("next") or "")
+            if not path.startswith("/"):
+                break
+        return found
+
+
+def _quoted(identifier: str) -> str:
+    return quote(identifier, safe="")

@@ -1,0 +1,93 @@
+"""Which receipts were used, noted durably before the work begins, so that no restart runs twice on one.
+
+A receipt is good for one run. It is used once its note is on the disk; a process that dies after that has spent the
+run, and one that dies before it has committed runs that nobody begins. Either errs towards budget lost. The notes stay
+for ever: they are small, and whoever deletes one may run again what was paid for once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from epsilond.ledgers.client.errors import ReceiptUsed
+from epsilond.ledgers.log.canonical import canonical
+from epsilond.ledgers.log.receipts import Receipt
+
+HEAD: Final = "head"
+"""The file with the last checkpoint that came with a receipt."""
+
+
+class Runs:
+    """A folder of notes. Every process that may get the same receipt must have the same folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """The folder is made when it is first written to."""
+        self.folder = folder
+
+    def begin(self, receipts: Sequence[Receipt]) -> None:
+        """Note that the run of these receipts begins now. On return it is on the disk, and nobody else gets past here.
+
+        Raises:
+            ReceiptUsed: one of them was used.
+            OSError: the note cannot be written; nothing may be run.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for receipt in receipts:
+            self._note(receipt)
+        if receipts:
+            _replaced(self.folder / HEAD, receipts[-1].checkpoint)
+        _synced(self.folder)
+
+    def used(self, receipt: Receipt) -> bool:
+        """Whether a run was begun with it."""
+        return self._path(receipt).exists()
+
+    def head(self) -> str | None:
+        """The last checkpoint that came with a receipt, if one did."""
+        path = self.folder / HEAD
+        return path.read_text(encoding="utf-8") if path.exists() else None
+
+    def _note(self, receipt: Receipt) -> None:
+        entry = receipt.entry
+        note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
+        began = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
+        try:
+            descriptor = os.open(self._path(receipt), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            message = "a run was begun with this receipt before, and it is good for one: reserve and commit again"
+            raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            json.dump(note | began, opened)
+            opened.flush()
+            os.fsync(opened.fileno())
+
+    def _path(self, receipt: Receipt) -> Path:
+        return self.folder / f"{hashlib.sha256(canonical(receipt.entry)).hexdigest()}.json"
+
+
+def _replaced(path: Path, text: str) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+    beside.replace(path)
+
+
+def _synced(folder: Path) -> None:
+    """The names in a folder are on the disk; where a system cannot open one, its files are all there is."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,104 @@
+"""`epsilond ledger entries|export|keys|verify`: what was written, and what it shows without whoever wrote it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.commands.exits import UNEXPECTED, exit_codes
+from epsilond.commands.ledger import HERE, At, KeyFile, Name, books_at, group
+from epsilond.commands.output import AsJson, print_body
+from epsilond.extras import extra
+from epsilond.terminal.parts import show
+
+NOT_VERIFIED = UNEXPECTED
+"""What `verify` exits with where something does not hold."""
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")]
+
+
+@group.command()
+def entries(
+    ledger: Name,
+    start: Annotated[int, typer.Option("--from", metavar="NUMBER", min=0, help="of the log")] = 0,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """List what was written of a ledger, in order."""
+    with books_at(at, key_file) as books:
+        from epsilond.terminal import ledgers as tables  # noqa: PLC0415  few commands use it
+
+        found = books.ledger(ledger).entries(start)
+        print_body({"entries": found}) if as_body else show(tables.entries(found))
+
+
+@group.command()
+def export(
+    ledger: Annotated[
+        str | None, typer.Argument(metavar="[LEDGER]", help="on a service; a file's log is given whole")
+    ] = None,
+    out: Out = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+) -> None:
+    """Write what `verify` needs into one file: entries, and the signed head of the log; no keys, and no data."""
+    with books_at(at, key_file) as books:
+        _give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
+
+
+@group.command()
+def keys(out: Out = None, at: At = HERE, key_file: KeyFile = None) -> None:
+    """Write the public keys that signatures are verified with. Give them to whoever verifies, by a way they trust."""
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.log.canonical import canonical  # noqa: PLC0415  few commands use it
+
+        _give(canonical(books.keys()), out)
+
+
+@group.command()
+def verify(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE|RECEIPT|FILE", help="what is verified")],
+    keys: Annotated[
+        Path, typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder beside a ledger")
+    ],
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="OLD", help="an earlier checkpoint, receipt or bundle that you kept; once for each"),
+    ] = None,
+    as_body: AsJson = False,
+) -> None:
+    """Verify, without any service: signatures, the log's roots, and every charge anew.
+
+    Exits with 0 where something was verified and nothing failed, 1 where something does not hold or nothing could be
+    verified, 2 where that is no evidence.
+    """
+    with exit_codes(), extra("ledger", "a ledger"):
+        from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
+        from epsilond.terminal import ledgers as tables  # noqa: PLC0415
+
+        found = audited(bundle, keys, checkpoint or ())
+        told = {
+            "holds": found.holds,
+            "findings": [{"outcome": str(each.outcome), "sentence": each.sentence} for each in found.findings],
+            "not_shown": list(found.not_shown),
+        }
+        print_body(told) if as_body else show(tables.verification(told))
+        if not found.holds:
+            typer.echo("not verified", err=True)
+            raise typer.Exit(NOT_VERIFIED)
+        if not as_body:
+            typer.echo("\nVerified.")
+
+
+def _give(text: bytes, out: Path | None) -> None:
+    if out is None:
+        sys.stdout.write(text.decode() + "\n")
+        return
+    try:
+        out.write_bytes(text)
+    except OSError as error:
+        raise InvalidInput.at("/out", f"cannot be written: {error.strerror}") from None

@@ -1,0 +1,158 @@
+"""`epsilond ledger reserve|commit|cancel|seal|close|void`: what changes a ledger."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.commands.ledger import (
+    HERE,
+    At,
+    Count,
+    Eta,
+    Key,
+    KeyFile,
+    Name,
+    Slot,
+    SlotDelta,
+    Spec,
+    books_at,
+    group,
+    mechanism,
+    print_ledger,
+)
+from epsilond.commands.output import AsJson, print_body
+from epsilond.terminal.parts import show
+
+Reservation = Annotated[str, typer.Argument(metavar="RESERVATION", help="its id, which `reserve` printed")]
+
+
+@group.command()
+def reserve(
+    ledger: Name,
+    name: Annotated[str | None, typer.Argument(metavar="[ITEM]", help="of the plan")] = None,
+    spec: Spec = None,
+    slot: Slot = None,
+    count: Count = None,
+    eta: Eta = None,
+    delta: SlotDelta = None,
+    expires_in: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="after which it ends by itself; absent: a day")
+    ] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="LEDGER", help="another whose block is read too; once for each")
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Hold runs of the plan's item, or of a mechanism in a slot. Nothing may be released before they are committed."""
+    with books_at(at, key_file) as books:
+        chosen = [books.ledger(each) for each in (ledger, *(also or ()))]
+        made = books.reserve(
+            chosen,
+            name,
+            spec=mechanism(spec),
+            slot=cast("Any", slot),
+            count=count,
+            eta=eta,
+            delta=delta,
+            expires_in=expires_in,
+            key=key,
+        )
+        _print_reservation(made.show(), as_body=as_body)
+
+
+@group.command()
+def commit(
+    reservation: Reservation,
+    count: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that are left")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write the receipt there, or the bundle of several")
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Commit runs: they are spent, for ever, and may now be run once and released.
+
+    The receipt is noted as used before it is printed: a second process that gets it with the same key is refused.
+    """
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.log.bundles import Bundle  # noqa: PLC0415  few commands use it
+        from epsilond.terminal import ledgers as tables  # noqa: PLC0415
+
+        if out is not None and not out.parent.is_dir():
+            raise InvalidInput.at("/out", "is in a folder that is not there: nothing was committed")
+        run = books.run(reservation)
+        receipt = run.commit(count, key=key)
+        if out is not None:
+            _write(out, receipt.to_bytes() if len(run.receipts) == 1 else Bundle(receipts=run.receipts).to_bytes())
+        for each in run.receipts:
+            print_body(each.record) if as_body else show(tables.receipt(each.record))
+
+
+@group.command()
+def cancel(reservation: Reservation, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Give back what was not committed: as credit once a part was. What was committed never returns."""
+    with books_at(at, key_file) as books:
+        _print_reservation(books.run(reservation).cancel(), as_body=as_body)
+
+
+@group.command()
+def seal(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Declare that who is in the data is fixed from now on. Only then may anything read them."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.seal(key=key)
+        print_ledger(found, as_body=as_body)
+
+
+@group.command()
+def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Close a ledger for ever. What is held may still be committed; its block gets no other ledger."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.close(key=key)
+        print_ledger(found, as_body=as_body)
+
+
+@group.command()
+def void(
+    ledger: Name,
+    reservation: Reservation,
+    count: Annotated[int, typer.Option(metavar="COUNT", min=1, help="committed runs that are taken back")],
+    declare: Annotated[str, typer.Option(metavar="no-output-observed", help="what you declare, word for word")],
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Take committed runs back, as you declare that nobody saw any output of them. The ledger says so for ever."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.void(reservation, count, declared=cast("Any", declare), key=key)
+        print_ledger(found, as_body=as_body)
+
+
+def _print_reservation(told: Mapping[str, Any], *, as_body: bool) -> None:
+    from epsilond.terminal import ledgers as tables  # noqa: PLC0415  few commands use it
+
+    print_body(told) if as_body else show(tables.reservation(told))
+
+
+def _write(path: Path, text: bytes) -> None:
+    try:
+        with path.open("wb") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:
+        raise InvalidInput.at("/out", f"cannot be written, though the runs are committed: {error.strerror}") from None

@@ -1,0 +1,103 @@
+"""Ledgers, reservations, and what was verified of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from epsilond.ledgers.client.answers import left, runs, target
+from epsilond.terminal.parts import bullets, pairs, table, upward
+
+_OF_A_LEDGER = ("id", "dataset", "block", "state", "sealed", "conditional", "unit", "relation", "observer", "opened")
+
+
+def ledgers(listed: Iterable[Mapping[str, Any]]) -> RenderableType:
+    """One row for each ledger."""
+    return table(
+        "Ledgers",
+        (
+            {
+                "name": each["name"],
+                "id": each["id"],
+                "dataset": each["dataset"],
+                "block": each.get("block", ""),
+                "state": each["state"] if each.get("sealed", True) else f"{each['state']}, not sealed",
+                "target": target(each["target"]),
+            }
+            for each in listed
+        ),
+    )
+
+
+def ledger(told: Mapping[str, Any]) -> RenderableType:
+    """What it promises, what is left of its plan and its slots, the plan's curve, and what the promise rests on."""
+    rows = {name: told[name] for name in _OF_A_LEDGER if name in told} | {"target": target(told["target"])}
+    slots = (
+        {"slot": slot["kind"], "part": part, "left": left(slot, part)}
+        for slot in told["slots"]
+        for part in slot["capacity"]
+    )
+    curve = (
+        {"log10 δ": f"{point['log10_delta']:.6g}", "ε at most": upward(point["epsilon"])}
+        for point in told.get("curve", ())
+    )
+    return Group(
+        pairs(f"Ledger {told['name']}", rows),
+        table("Plan", ({"item": item["name"], "runs": runs(item)} for item in told["plan"])),
+        table("Slots", slots),
+        table("The plan alone", curve),
+        *bullets("Promised", [told["guarantee"]["in_words"]] if "in_words" in told.get("guarantee", {}) else []),
+        *bullets("If", [each["statement"] for each in told.get("declared_conditions", ())]),
+    )
+
+
+def what_if(told: Mapping[str, Any]) -> RenderableType:
+    """Whether it fits, and what it would cost or what would fit."""
+    rows = {name: value for name, value in told.items() if name != "fits"}
+    return pairs("It fits" if told["fits"] else "It does not fit", rows)
+
+
+def reservation(told: Mapping[str, Any]) -> RenderableType:
+    """What is held, and until when."""
+    rows = {name: value for name, value in told.items() if name not in ("holdings", "receipts")}
+    return pairs("Reservation", rows)
+
+
+def entries(listed: Iterable[Mapping[str, Any]]) -> RenderableType:
+    """One row for each entry of a ledger."""
+    return table(
+        "Entries",
+        (
+            {
+                "entry": str(each["seq"]),
+                "at": str(each.get("at", "")),
+                "kind": each["kind"],
+                "reservation": each.get("reservation", ""),
+                "count": str(each.get("count", "")),
+                "of": each.get("item") or each.get("slot") or "",
+            }
+            for each in listed
+        ),
+    )
+
+
+def receipt(told: Mapping[str, Any]) -> RenderableType:
+    """What a receipt is of."""
+    entry = told["entry"]
+    rows = {name: entry[name] for name in ("at", "ledger", "reservation", "count", "charge") if name in entry}
+    return pairs(f"Receipt of entry {entry['seq']}: good for one run", rows)
+
+
+def verification(told: Mapping[str, Any]) -> RenderableType:
+    """What holds, what does not, what was left open, and what no log shows."""
+    found: dict[str, list[str]] = {"verified": [], "failed": [], "not verified": []}
+    for each in told["findings"]:
+        found[each["outcome"]].append(each["sentence"])
+    return Group(
+        *bullets("Does not hold", found["failed"]),
+        *bullets("Verified", found["verified"]),
+        *bullets("Not verified", found["not verified"]),
+        *bullets("Not shown by any log", told["not_shown"]),
+    )
