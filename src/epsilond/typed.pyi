@@ -714,6 +714,10 @@ TheoremId: TypeAlias = Literal[
     "das.lemma-3",
     "agarwal-2018.1",
     "agarwal-2018.1-epsilon",
+    "epsilond.ledger-residue",
+    "epsilond.natural-pld-filter",
+    "epsilond.any-order-renyi-filter",
+    "epsilond.spend-at-adaptive-stop",
     "epsilond.excess-risk-of-the-start",
     "epsilond.gradient-norm-of-the-start",
 ]
