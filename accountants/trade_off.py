@@ -205,7 +205,8 @@ class _Search:
 
     @property
     def _sorted(self) -> list[Known]:
-        return [self.points[place] for place in sorted(self.points)]
+        # By γ: exponentials of different t may be the same.
+        return sorted({point.place: point for point in self.points.values()}.values())
 
     @property
     def upper(self) -> float:

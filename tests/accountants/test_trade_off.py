@@ -13,7 +13,7 @@ from mpmath import mp
 from pydantic import TypeAdapter
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve, Interval, Pair
 from epsilond.accountants.meaning import FALSE_POSITIVE_RATES, meaning
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -174,6 +174,24 @@ def test_infinite_losses_are_always_seen(size: float) -> None:
     found = {one.false_positive_rate: one.true_positive_rate for one in sense.true_positives}[size]
     assert found.lower <= size
     assert found.upper == pytest.approx(1e-3 + size * math.e, rel=1e-6)
+
+
+def test_two_places_of_one_gamma_are_one_point() -> None:
+    """A search reads at log γ, whose exponential may be that of a place read before."""
+    pair = curve_of(sampled(0.1, 1.0, 1)).upper
+    trade = TradeOff.of(pair.forward, pair.backward, (1e-3,))
+    place = next(
+        t
+        for t in np.arange(0.1, 2.0, 0.013).tolist()
+        if (u := math.log(math.exp(t))) != t and math.exp(u) == math.exp(t)
+    )
+    for at in (place, math.log(math.exp(place))):
+        lower, upper = (math.exp(float(end[0])) for end in pair.forward.log_delta(np.asarray([at])))
+        trade.known[at] = Interval(lower * (1.0 - 1e-15), upper * (1.0 + 1e-15))
+    known = trade.true_positives(1e-3, floor=1e-3)
+    fresh = TradeOff.of(pair.forward, pair.backward, (1e-3,)).true_positives(1e-3, floor=1e-3)
+    assert max(known.lower, fresh.lower) <= min(known.upper, fresh.upper)
+    assert known.upper - known.lower <= 1e-4 * known.upper
 
 
 def test_both_orders_of_one_step_are_one_trade_off_turned_round() -> None:
