@@ -30,6 +30,7 @@ from epsilond.app.jobs.manager import Jobs
 from epsilond.app.jobs.places import Places
 from epsilond.app.jobs.questions import QuestionRunner
 from epsilond.app.jobs.simulations import SimulationRunner
+from epsilond.app.ledgers.service import Ledgers
 from epsilond.app.metrics import Metrics
 from epsilond.app.openapi import document
 from epsilond.app.questions.compute import Compute
@@ -46,6 +47,15 @@ DESCRIPTION = (
     "Privacy accounting and calibration for federated learning, with certified answers: every privacy figure is a"
     " two-sided enclosure, and a calibrated parameter is certified on its upper end."
 )
+
+OF_LEDGERS = (
+    "epsilond.app.ledgers.computing",
+    "epsilond.accountants.ledger.moves",
+    "epsilond.accountants.ledger.what_if",
+    "epsilond.accountants.ledger.opening",
+    "epsilond.ledgers.book.answers",
+)
+"""What workers need of ledgers, beside their mathematics, which these import."""
 
 
 def create_app(
@@ -75,6 +85,7 @@ def create_app(
     reading = Readings(calibrators, theorems, theorem_home)
     simulators = SimulationRunner(chosen, metrics, pool, kinds)
     jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, reading)
+    ledgers = Ledgers(chosen, metrics, pool, jobs)
     health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
     lag = LoopLag(metrics)
 
@@ -87,6 +98,7 @@ def create_app(
             await until_stopped.enter_async_context(compute.running())
             await until_stopped.enter_async_context(simulators.running())
             await until_stopped.enter_async_context(jobs.running())
+            await until_stopped.enter_async_context(ledgers.running())
             await docs.prepare(app)  # workers start meanwhile
             await to_thread.run_sync(reading.prepare)
             await until_stopped.enter_async_context(lag.running())
@@ -105,7 +117,7 @@ def create_app(
     app.state.settings, app.state.metrics, app.state.pool, app.state.compute = chosen, metrics, pool, compute
     app.state.jobs, app.state.simulations, app.state.reading = jobs, simulators, reading
     app.state.budgets, app.state.keyring, app.state.health, app.state.seen = budgets, keyring, health, Seen()
-    app.state.lag = lag
+    app.state.lag, app.state.ledgers = lag, ledgers
     app.state.streams = streams = Places(chosen.event_streams, "event streams")
     app.state.job_waits = job_waits = Places(chosen.job_waits, "requests that wait for jobs")
     metrics.event_streams.set_function(lambda: streams.taken)
@@ -127,4 +139,5 @@ def _modules(calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tupl
     """What every worker has imported before there is work: the mathematics, simulations, and how bodies are read."""
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
     readings = {Readings.__module__} | ({"epsilond.app.questions.prepared"} if calibrators is CALIBRATORS else set())
-    return tuple(sorted({*mathematics, *(kind.run_block.__module__ for kind in kinds)} | readings))
+    simulated = {kind.run_block.__module__ for kind in kinds}
+    return tuple(sorted({*mathematics, *simulated, *OF_LEDGERS} | readings))

@@ -78,6 +78,9 @@ class Metrics:
         self.all_warm = Gauge("epsilond_workers_warm", "1 if no worker is to be replaced, else 0", registry=registry)
         self.jobs = Counter("epsilond_jobs", "Jobs that ended here, by how", ("kind", "state"), registry=registry)
         self.jobs_running = Gauge("epsilond_jobs_running", "Jobs that run here", registry=registry)
+        self.ledger_moves = Counter(
+            "epsilond_ledger_moves", "Moves of ledgers that were made here, by their kind", ("move",), registry=registry
+        )
         self.store_up = Gauge("epsilond_store_up", "1 if the last call of the store was answered", registry=registry)
         self.store_jobs = Gauge("epsilond_store_jobs", "Jobs in the store", ("state",), registry=registry)
         self.store_bytes = Gauge("epsilond_store_bytes", "What the jobs in the store hold", registry=registry)

@@ -165,6 +165,17 @@ class Settings(BaseSettings):
     """How many jobs that have ended are kept; the oldest go first."""
     store_megabytes: Positive = 4096
     """How much the jobs that have ended may hold; the oldest go first."""
+    # What signs the log of ledgers
+    ledger_keys: str = ""
+    """Folder of the keys that sign the log of ledgers; empty: beside the file of EPSILOND_STORE_PATH. Replicas that
+    share a store share it; without it a shared store has no ledgers."""
+    ledger_key_file: str = ""
+    """A file with the private key that signs (Ed25519, PEM), if it comes as a secret; the folder then holds none."""
+    ledger_origin: str = ""
+    """The name of the log, as everybody who verifies it knows it; empty: one that is made up once, with the keys."""
+    ledger_checkpoint: str = ""
+    """A file, on other storage than the store's, with the newest signed checkpoint: after a restore that lacks
+    entries, ledgers refuse moves until they are reconciled."""
     # Beyond one machine
     dask: str = ""
     """A Dask cluster that runs steps of jobs, by the address of its scheduler, as tcp://10.0.0.1:8786; empty: none."""

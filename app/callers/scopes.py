@@ -18,15 +18,21 @@ BY_PATH: tuple[tuple[str, frozenset[ScopeName]], ...] = (
     ("/v1/jobs", ASKING),
     ("/v1/ledgers", frozenset({"ledger"})),
     ("/v1/reservations", frozenset({"ledger"})),
+    ("/v1/log/reconciliations", frozenset({"admin"})),
     ("/v1/log", frozenset({"ledger"})),
+    ("/v1/keys", SCOPES - {"metrics"}),
     ("/v1/api-keys", frozenset({"admin"})),
     (METRICS, frozenset({"metrics", "admin"})),
 )
 """Any of these opens the path and what is below it."""
+VOIDS = "/voids"
+"""The end of the one path below the ledgers that only operators may use, for whosever ledger it is."""
 ELSEWHERE: frozenset[ScopeName] = frozenset({"calibrate"})
 """Questions and documents."""
 
 
 def needed(path: str) -> frozenset[ScopeName]:
     """The scopes of which one is enough for this path; which job of /v1/jobs it may be, the job itself says."""
+    if path.startswith("/v1/ledgers/") and path.endswith(VOIDS):
+        return frozenset({"admin"})
     return next((any_of for start, any_of in BY_PATH if path == start or path.startswith(f"{start}/")), ELSEWHERE)

@@ -81,6 +81,46 @@ KINDS: Mapping[str, Kind] = {
             "The job has no result",
             "It has not ended yet, or it ended without one: its `state` says which (`status` of a simulation).",
         ),
+        Kind(
+            "ledger-exhausted",
+            409,
+            "The ledger has not enough left",
+            "What is left of the plan's item or of the slot does not suffice. `condition` has the cost on the left and"
+            " what is free on the right; `nearest` the largest count, and the smallest noise multiplier, that would"
+            " fit. It may fit after another reservation is cancelled or expires.",
+        ),
+        Kind(
+            "not-in-plan",
+            409,
+            "The ledger's plan has no such mechanism",
+            "Runs are drawn on an item of the plan with this very mechanism, or on a named item whose mechanism is"
+            " proved to lose as much or more. Name a slot to have it charged there.",
+        ),
+        Kind(
+            "not-sealed",
+            409,
+            "The ledger is not sealed",
+            "Nothing may read the block before its membership is fixed: POST /v1/ledgers/{id}/seal declares that.",
+        ),
+        Kind(
+            "ledger-closed",
+            409,
+            "The ledger was closed",
+            "Nothing more is reserved; what is held may still be committed. A closed ledger is not replaced.",
+        ),
+        Kind(
+            "reservation-expired",
+            409,
+            "The reservation has ended",
+            "It was cancelled or has expired: nothing may be released on it. Reserve again, under a new key.",
+        ),
+        Kind(
+            "block-already-has-ledger",
+            409,
+            "The block has a ledger",
+            "A dataset's block has one ledger for good, a closed one too: a second would double the loss unseen."
+            " `nearest` has its id.",
+        ),
         Kind("too-large", 413, "The body is too large", "Bodies hold a description of a run: at most 1 MB."),
         Kind(
             "unsupported-media-type",
@@ -100,7 +140,8 @@ KINDS: Mapping[str, Kind] = {
             "idempotency-key-reused",
             422,
             "The idempotency key belongs to another request",
-            "A key names one request: posting that again answers the same job. Another needs a new key.",
+            "A key names one request: posting that again answers the same. Another needs a new key. Ledgers keep keys"
+            " for ever.",
         ),
         Kind(
             "too-many-requests",
@@ -133,6 +174,14 @@ KINDS: Mapping[str, Kind] = {
             503,
             "The computation took too long",
             "It was stopped at the service's deadline. An operator can raise EPSILOND_DEADLINE_SECONDS.",
+        ),
+        Kind(
+            "ledger-not-reconciled",
+            503,
+            "The log of ledgers lacks entries",
+            "The store was restored or lost transactions: its log does not continue the checkpoint that is kept"
+            " elsewhere, and what was debited may be free again. Nothing is moved until an operator, who has entered"
+            " what is missing, accepts it by POST /v1/log/reconciliations.",
         ),
         Kind(
             "interrupted",

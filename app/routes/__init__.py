@@ -13,9 +13,12 @@ from epsilond.app.routes import (
     explorer,
     health,
     jobs,
+    ledgers,
+    log,
     plans,
     problems,
     reports,
+    reservations,
     risk_bounds,
     theorems,
 )
@@ -36,6 +39,9 @@ def add(
     plans.add(app, in_order(calibrators))
     reports.add(app)
     jobs.add(app)
+    ledgers.add(app)
+    reservations.add(app)
+    log.add(app)
     health.add(app)
     api_keys.add(app)
     theorems.add(app, theorem_list)

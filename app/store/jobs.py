@@ -10,6 +10,7 @@ from epsilond.app.store.adding import Adding
 from epsilond.app.store.opening import opened, url_of
 from epsilond.app.store.retention import Retention
 from epsilond.storage.faults import shown
+from epsilond.storage.transactions import Database
 
 
 class Store(Adding, Retention):
@@ -39,6 +40,11 @@ class Store(Adding, Retention):
             f"forgets them when it stops. Give it a file of its own with {PREFIX}STORE_PATH."
         )
         return cls.open(memory), sentence
+
+    @property
+    def database(self) -> Database:
+        """Where the jobs are, for what is kept beside them."""
+        return self._database
 
     def close(self) -> None:
         """Let go of the database and its lock; what is called afterwards is a StoreFault."""

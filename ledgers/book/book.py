@@ -26,7 +26,7 @@ from epsilond.accountants.ledger.state import LedgerState
 from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.desk import Desk, States, entry, text
-from epsilond.ledgers.book.errors import NotFound, NotReconciled
+from epsilond.ledgers.book.errors import Contended, NotFound, NotReconciled
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after, state_from
 from epsilond.ledgers.log.proofs import Consistency
@@ -45,6 +45,7 @@ Evaluate = Callable[[Callable[[], Any]], Any]
 """Where a computation is run: here, or in another process. It takes a picklable call and gives what it gives."""
 MOST_TRIES = 100
 MOST_DUE = 100
+MOST_RECEIPTS = 20
 
 
 class Book:
@@ -57,6 +58,7 @@ class Book:
         NotFound: there is no such ledger or reservation of this tenant.
         KeyReused: the key came with another request.
         StoreFault: the database cannot be used; nothing was written, or the answer to the same key tells what was.
+        Contended: others moved the ledger each time; nothing was written.
         NotReconciled: the log may lack entries, after a restore: see `restore`.
     """
 
@@ -130,9 +132,13 @@ class Book:
 
     def state(self, tenant: str, identifier: str) -> LedgerState:
         """A ledger as moves see it, with all its reservations."""
+        return self.whole(tenant, identifier)[1]
+
+    def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
+        """A ledger's rows and its state, of one moment."""
         with looking(self._database) as connection:
             row = self._desk.row(connection, tenant, identifier)
-            return state_from(row, reservations.of_ledger(connection, identifier))
+            return row, state_from(row, reservations.of_ledger(connection, identifier))
 
     def ledgers(self, tenant: str, *, limit: int = 100, after: str | None = None) -> list[LedgerRow]:
         """A tenant's ledgers in the order in which they were opened."""
@@ -152,6 +158,11 @@ class Book:
         _require_relation(state, asked)
         found: WhatIf = self._evaluate(partial(what_if, state, **asked.job))
         return found
+
+    def owner(self, identifier: str) -> str:
+        """The tenant of a ledger, for whoever may act for any."""
+        with looking(self._database) as connection:
+            return self._desk.owner(connection, identifier)
 
     # Moves.
 
@@ -176,7 +187,8 @@ class Book:
                 try:
                     after[name] = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
                 except LedgerExhausted as refused:
-                    raise self._evaluate(partial(_nearest, refused, state, job.job)) from None
+                    of_slot = {part: value for part, value in job.job.items() if part != "item"}
+                    raise self._evaluate(partial(with_nearest, refused, state, **of_slot)) from None
             now = self._clock()
             made = ReservationRow(
                 id=identifier,
@@ -206,6 +218,16 @@ class Book:
         """A reservation, with the receipts of its commits."""
         with looking(self._database) as connection:
             return self._desk.reserved(connection, tenant, identifier)
+
+    def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
+        """Receipts of the newest commits of a reservation, under the head as it is now, the oldest of them first."""
+        with looking(self._database) as connection:
+            held = self._desk.reserved(connection, tenant, identifier)
+            if not any(one.committed for one in held.holdings):
+                return []
+            rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
+            size = entries.size(connection)
+            return [self._desk.receipt(connection, row, size) for row in rows]
 
     def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str) -> dict[str, Any]:
         """Commit runs of a reservation in all its ledgers; answers the receipts, after which they may be released.
@@ -242,10 +264,13 @@ class Book:
 
     def cancel(self, tenant: str, identifier: str) -> ReservationRow:
         """Give back what was not committed. One that has ended is answered as it is."""
+        self._require_reconciled()
         return self._retried(partial(self._release, tenant, identifier, "cancelled"))
 
     def expire(self) -> int:
-        """End the reservations whose time has passed; answers how many there were."""
+        """End the reservations whose time has passed; answers how many there were. None while not reconciled."""
+        if not self._reconciled():
+            return 0
         with looking(self._database) as connection:
             due = reservations.due(connection, self._clock(), limit=MOST_DUE)
         for each in due:
@@ -260,13 +285,14 @@ class Book:
         """Nothing more is reserved."""
         return self._simple(tenant, identifier, key, "closed", moves.close, {})
 
-    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str) -> LedgerRow:
-        """Take committed runs back, as it is declared that nobody saw any output of them.
+    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
+        """Take committed runs back, as it is declared that nobody saw any output of them; `by` stands in the entry.
 
         Raises:
             InvalidInput: fewer were committed, or the reservation is of another ledger.
         """
         more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+        more |= {"by": by} if by else {}
         move = partial(moves.void, identifier=asked.reservation, count=asked.count)
         return self._simple(tenant, identifier, key, "voided", move, more)
 
@@ -301,6 +327,13 @@ class Book:
             if not 0 <= earlier <= now <= size:
                 raise NotFound(str(earlier))
             return Consistency.of(Tree(StoredNodes(connection), now), earlier)
+
+    def root(self, size: int) -> bytes | None:
+        """The root of the log's first entries; None if it does not have so many."""
+        with looking(self._database) as connection:
+            if not 0 <= size <= entries.size(connection):
+                return None
+            return Tree(StoredNodes(connection), size).root()
 
     @property
     def keyring(self) -> Keyring:
@@ -387,12 +420,7 @@ class Book:
                 return attempt()
             except Again:
                 time.sleep(min(0.001 * 2.0 ** min(tried, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
-        raise NotReconciled("others moved the ledger each time; nothing was written")
-
-
-def _nearest(refused: LedgerExhausted, state: LedgerState, job: Mapping[str, Any]) -> LedgerExhausted:
-    asked = {name: job[name] for name in ("spec", "slot", "count", "eta", "delta")}
-    return with_nearest(refused, state, **asked)
+        raise Contended("others moved the ledger each time; nothing was written")
 
 
 def _require_relation(state: LedgerState, asked: JobAsked) -> None:

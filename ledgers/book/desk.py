@@ -115,6 +115,26 @@ class Desk:
             raise NotFound(identifier)
         return held
 
+    def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
+        """The entries of a reservation's commits, in their order."""
+        found = (
+            row
+            for one in held.holdings
+            for row in entries.page(connection, limit=MOST_VOIDS, ledger=one.ledger, kind="committed")
+        )
+        return sorted((row for row in found if entry(row)["reservation"] == held.id), key=lambda row: row.seq)
+
+    def owner(self, connection: Connection, identifier: str) -> str:
+        """The tenant of a ledger.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        try:
+            return ledgers.load(connection, identifier)[identifier].tenant
+        except Unknown:
+            raise NotFound(identifier) from None
+
     def row(self, connection: Connection, tenant: str, identifier: str) -> LedgerRow:
         try:
             row = ledgers.load(connection, identifier)[identifier]

@@ -21,3 +21,7 @@ class KeyMissing(BookError):
 
 class NotReconciled(BookError):
     """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled."""
+
+
+class Contended(BookError):
+    """Others moved the ledger each time that this was tried; nothing was written."""

@@ -46,6 +46,9 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
         "evaluate_theorem", "healthz", "readyz", "metrics", "list_problems", "get_problem",
         "start_simulation", "list_simulations", "get_simulation", "remove_simulation", "follow_simulation", "draw_simulation",
         "list_jobs", "get_job", "get_job_result", "remove_job", "follow_job", "list_api_keys", "revoke_api_key",
+        "open_ledger", "list_ledgers", "get_ledger", "list_ledger_entries", "get_ledger_report", "ask_ledger_what_if",
+        "seal_ledger", "close_ledger", "void_ledger_runs", "reserve", "reserve_many", "get_reservation",
+        "cancel_reservation", "commit_reservation", "get_log_checkpoint", "get_log_proof", "list_log_keys", "reconcile_log",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
     assert {"ToyProblem", "ToyCalibration", "EvaluationRequest", "Problem", "Relation", "Caution", "Status"} <= names

@@ -1,0 +1,1 @@
+"""Ledgers in the service: the book in the jobs' database, its keys, and its calls in threads and workers."""

@@ -1,0 +1,69 @@
+"""What the routes of ledgers share: bodies, keys, ids, and the answers' form."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, TypeVar
+
+from anyio import to_thread
+from fastapi import Header
+from fastapi import Path as InPath
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import Caller, caller_of
+from epsilond.app.ledgers.service import Ledgers
+from epsilond.app.questions.validation import Validator
+from epsilond.app.workers.work import render
+from epsilond.calibrators.strict_json import parse
+
+T = TypeVar("T")
+LEDGERS = "/v1/ledgers"
+RESERVATIONS = "/v1/reservations"
+JSON = "application/json"
+SMALL = 4_096
+"""Bytes; a longer body is read in a thread."""
+LOCATION = {"Location": {"description": "where it is", "schema": {"type": "string"}}}
+TOLD = "names this request for ever: sending it again is answered the same, and changes nothing"
+_BOUNDS: dict[str, Any] = {
+    "alias": "Idempotency-Key",
+    "min_length": 1,
+    "max_length": 255,
+    "pattern": r"^[\x21-\x7e]+$",
+}
+Key = Annotated[str, Header(description=TOLD, **_BOUNDS)]
+MayBeKey = Annotated[str | None, Header(description=f"{TOLD}; made up if absent", **_BOUNDS)]
+LedgerId = Annotated[str, InPath(description="the ledger's id", max_length=100, examples=["ledger_0123456789abcdef"])]
+ReservationId = Annotated[
+    str, InPath(description="the reservation's id", max_length=100, examples=["reservation_0123456789abcdef"])
+]
+
+
+def ledgers_of(request: Request) -> tuple[Ledgers, Caller]:
+    """The service's ledgers, and whoever asks."""
+    ledgers: Ledgers = request.app.state.ledgers
+    return ledgers, caller_of(request)
+
+
+async def read(asked: Validator, body: bytes) -> Any:
+    """What a body asks.
+
+    Raises:
+        Malformed: it is not JSON.
+        InvalidInput: it asks what cannot be asked.
+    """
+    return await to_thread.run_sync(_read, asked, body) if len(body) > SMALL else _read(asked, body)
+
+
+def _read(asked: Validator, body: bytes) -> Any:
+    return asked(parse(body))
+
+
+def created(answer: Any, location: str) -> Response:
+    """201, with where it is."""
+    return Response(render(answer), 201, {"location": location}, JSON)
+
+
+def as_kept(record: Any) -> Response:
+    """201, with a record as it was kept: byte for byte the same each time."""
+    return Response(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(), 201, None, JSON)

@@ -1,0 +1,66 @@
+"""Answers about the log of ledgers, and of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.calibrators.answer import Served
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryList:
+    """Entries of a ledger, oldest first."""
+
+    entries: Annotated[tuple[Mapping[str, Any], ...], Served("records of strings and whole numbers")]
+    next: Annotated[str | None, Served("where more are; absent on the last page")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportAnswer:
+    """A ledger, signed."""
+
+    report: Annotated[Mapping[str, Any], Served("a record: numbers that are no integers are decimal strings")]
+    signature: Annotated[str, Served("a detached JSON Web Signature over its canonical form (RFC 8785)")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointAnswer:
+    """The log's head."""
+
+    origin: Annotated[str, Served("the log's name, which is that of its keys")]
+    size: Annotated[int, Served("how many entries it has")]
+    root: Annotated[str, Served("of its Merkle tree (RFC 9162), in base 64")]
+    checkpoint: Annotated[str, Served("the three as a signed note (C2SP tlog-checkpoint)")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogProof:
+    """That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path)."""
+
+    entry: Annotated[Mapping[str, Any] | None, Served("the entry that is asked for")] = None
+    proof: Annotated[Mapping[str, Any] | None, Served("leaf_index, tree_size and inclusion_path")] = None
+    checkpoint: Annotated[str | None, Served("the log's head as a signed note")] = None
+    signature: Annotated[str | None, Served("over the three others: a detached JSON Web Signature")] = None
+    first: Annotated[int | None, Served("entries of the earlier log")] = None
+    second: Annotated[int | None, Served("entries of the later log")] = None
+    consistency_path: Annotated[tuple[str, ...] | None, Served("hashes in base 64")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyList:
+    """Every key that the signatures of this service are verified with, oldest first."""
+
+    keys: Annotated[tuple[Mapping[str, Any], ...], Served("JSON Web Keys, each with name, note_key, from and until")]
+
+
+@request
+class ReconcileAsked:
+    """What an operator declares who accepts a log that lacks entries."""
+
+    declared: Annotated[
+        Literal["missing-entries-are-accounted-for"],
+        Quantity(description="nothing was committed that the log lacks, or its ledgers will be closed"),
+    ]

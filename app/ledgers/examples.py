@@ -1,0 +1,46 @@
+"""Bodies of requests of ledgers, as the OpenAPI document shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi.openapi.models import Example
+
+TRAINING: Final[dict[str, Any]] = {
+    "kind": "repeated",
+    "times": 1000,
+    "mechanism": {
+        "kind": "subsampled",
+        "sampling": "poisson",
+        "rate": 0.01,
+        "mechanism": {"kind": "gaussian", "noise_multiplier": 1.0},
+    },
+}
+QUERY: Final[dict[str, Any]] = {"kind": "gaussian", "noise_multiplier": 20.0}
+LEDGER: Final[dict[str, Any]] = {
+    "name": "models of 2025",
+    "dataset": "visits",
+    "block": "2025",
+    "unit": "record",
+    "relation": "add-or-remove-one",
+    "observer": "released-models",
+    "target": {"epsilon": 8.0, "delta": 1e-6},
+    "plan": [{"name": "train", "spec": TRAINING}],
+    "slots": [{"kind": "gdp", "capacity": "largest"}],
+    "declared": {"inputs": "functions-of-releases", "sealed": True, "released_before": False},
+}
+OPEN: Final[dict[str, Example]] = {"plan-and-slot": {"value": LEDGER}}
+JOB: Final[dict[str, Example]] = {
+    "of-a-slot": {"value": {"spec": QUERY, "slot": "gdp", "count": 4}},
+    "of-the-plan": {"value": {"item": "train", "count": 500}},
+}
+MANY: Final[dict[str, Example]] = {
+    "two-blocks": {
+        "value": {"ledgers": ["ledger_0123456789abcdef", "ledger_fedcba9876543210"], "spec": QUERY, "slot": "gdp"}
+    }
+}
+COMMIT: Final[dict[str, Example]] = {"a-part": {"value": {"count": 1}}}
+VOID: Final[dict[str, Example]] = {
+    "a-crash": {"value": {"reservation": "reservation_0123456789abcdef", "count": 1, "declared": "no-output-observed"}}
+}
+RECONCILE: Final[dict[str, Example]] = {"accepted": {"value": {"declared": "missing-entries-are-accounted-for"}}}

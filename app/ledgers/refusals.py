@@ -1,0 +1,55 @@
+"""What a book refuses, as problems. What the mathematics refuses is one already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from epsilond.app.http.problems import FieldError, Problem
+from epsilond.ledgers.book.errors import Contended, KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.log.errors import KeysUnusable
+from epsilond.storage.faults import StoreFault
+
+SOON = {"Retry-After": "10"}
+NOTHING = "There is no ledger, reservation or entry of this id."
+HEADER = "Idempotency-Key"
+
+
+@contextmanager
+def as_problems() -> Iterator[None]:
+    """Around calls of a book.
+
+    Raises:
+        Problem: in the place of what the book refuses.
+    """
+    try:
+        yield
+    except NotFound:
+        raise Problem("not-found", NOTHING) from None
+    except KeyReused:
+        raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.") from None
+    except Contended:
+        detail = "Others moved the ledger each time; nothing was written. Send it again with the same Idempotency-Key."
+        raise Problem("unavailable", detail, headers={"Retry-After": "1"}) from None
+    except NotReconciled:
+        raise unreconciled() from None
+    except StoreFault:
+        detail = "The store of ledgers cannot be used at present. Send it again with the same Idempotency-Key."
+        raise Problem("unavailable", detail, headers=SOON) from None
+    except KeysUnusable:
+        raise Problem("unavailable", "The keys that sign the log cannot be used at present.", headers=SOON) from None
+
+
+def unreconciled() -> Problem:
+    """The log is not known to hold all that receipts were given for."""
+    detail = (
+        "The log of ledgers does not continue the checkpoint that is kept elsewhere: the store was restored, or lost"
+        " its newest transactions. Nothing is moved until an operator has reconciled them."
+    )
+    return Problem("ledger-not-reconciled", detail, headers={"Retry-After": "600"})
+
+
+def key_missing() -> Problem:
+    """A request that changes a ledger names itself, so that it can be sent again."""
+    fault = FieldError(parameter=HEADER, message="is required", allowed="1 to 255 visible ASCII characters")
+    return Problem("invalid-input", f"The header {HEADER} is missing; see errors.", fault)

@@ -1,0 +1,211 @@
+"""The ledgers of one service: the book, opened beside the jobs, and the calls that requests make of it.
+
+A call of the book blocks: it runs in a thread, and what it has to compute in a worker process. A client that leaves
+does not interrupt a move, whose answer is kept under its idempotency key.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import structlog
+from anyio import from_thread, to_thread
+
+from epsilond.app.callers.caller import Caller
+from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.manager import Jobs
+from epsilond.app.ledgers.computing import pickled
+from epsilond.app.ledgers.keys import Keys
+from epsilond.app.ledgers.refusals import as_problems
+from epsilond.app.metrics import Metrics
+from epsilond.app.settings import PREFIX, Settings
+from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.work import Answered
+from epsilond.calibrators.answer import Caution
+from epsilond.ledgers.book.answers import Promised, promised
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.restore import Kept
+from epsilond.ledgers.storage.opening import added
+from epsilond.storage.transactions import Database
+
+T = TypeVar("T")
+THREADS = 8
+"""Calls of the book under way at one time."""
+SWEEP_SECONDS = 60.0
+"""Longest between two looks at what has expired; sooner where this service knows that something will."""
+KEPT_PROMISES = 256
+IN_MEMORY = Caution(
+    code="ledgers-in-memory",
+    message="The ledgers of this service are in memory: they are gone, and with them what was spent, when it stops.",
+)
+_CALLER: ContextVar[str] = ContextVar("caller", default="")
+
+
+class Ledgers:
+    """The ledgers of one service, between entering and leaving `running()`."""
+
+    def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, jobs: Jobs) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._pool = pool
+        self._jobs = jobs
+        self._book: Book | None = None
+        self._closed_because = "The service is starting."
+        self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
+        self._log = structlog.get_logger()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Ledgers can be used; the store of jobs is open all the time.
+
+        Raises:
+            StoreUnavailable: the store holds ledgers of a later version.
+            KeysUnusable: the keys that sign cannot be used.
+        """
+        self._threads = anyio.CapacityLimiter(THREADS)
+        self._due = anyio.Event()
+        self._next = time.time() + SWEEP_SECONDS
+        database = self._jobs.shelf.store.database
+        if database.shared and not self._settings.ledger_keys:
+            self._closed_because = f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
+            yield
+            return
+        await to_thread.run_sync(self._open, database)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._expire)
+            yield
+            tasks.cancel_scope.cancel()
+        self._book, self._closed_because = None, "The service is stopping."
+
+    def _open(self, database: Database) -> None:
+        keys = Keys.of(self._settings, durable=database.durable)
+        self.warnings = () if database.durable else (IN_MEMORY,)
+        elsewhere = self._settings.ledger_checkpoint
+        self._kept = Kept(Path(elsewhere), keys) if elsewhere else None
+        book = Book(added(database), keys, evaluate=self._evaluated, reconciled=self._reconciled)
+        if self._kept is not None and (trouble := self._kept.trouble(book.root)) is not None:
+            self._log.error("ledgers refuse moves until they are reconciled", reason=trouble)
+        self._book = book
+
+    @property
+    def book(self) -> Book:
+        """The book.
+
+        Raises:
+            Problem: this service has no ledgers, or is starting or stopping.
+        """
+        if self._book is None:
+            raise Problem("unavailable", self._closed_because, headers={"Retry-After": "10"})
+        return self._book
+
+    # Calls.
+
+    async def call(self, caller: Caller, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """What a function of the book answers, called in a thread; it goes on if the client leaves.
+
+        Raises:
+            Problem: what the book refuses.
+            EpsilondError: what the mathematics refuses.
+        """
+        _CALLER.set(caller.identity)
+        with as_problems(), anyio.CancelScope(shield=True):
+            answer = await to_thread.run_sync(partial(method, *arguments, **named), limiter=self._threads)
+        return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
+
+    async def move(self, caller: Caller, kind: str, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """The same of a move, which is counted, and may have to be computed."""
+        with caller.computation():
+            answer = await self.call(caller, method, *arguments, **named)
+        self._metrics.ledger_moves.labels(kind).inc()
+        return answer
+
+    def promised(self, tenant: str, identifier: str) -> tuple[Any, Any, Promised]:
+        """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""
+        row, state = self.book.whole(tenant, identifier)
+        told = self._promises.get((row.id, row.version))
+        if told is None:
+            told = self._evaluated(partial(promised, state, of_block=bool(row.block)))
+            self._promises[row.id, row.version] = told
+            while len(self._promises) > KEPT_PROMISES:
+                self._promises.popitem(last=False)
+        return row, state, told
+
+    def keep(self, note: str) -> None:
+        """Keep the newest checkpoint elsewhere, if there is such a place. It blocks, and comes before the receipt.
+
+        Raises:
+            Problem: it cannot be kept. What was committed stays so, and its receipt is answered to the same key.
+        """
+        if self._kept is None:
+            return
+        try:
+            self._kept.keep(note)
+        except OSError as error:
+            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+            detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
+            raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+
+    def accept(self) -> str:
+        """The log as it is is right, says an operator; answers its signed head. It blocks."""
+        note = self.book.checkpoint()
+        self._log.warning("the log of ledgers was accepted as it is", checkpoint=note)
+        if self._kept is not None:
+            self._kept.accept(note)
+        return note
+
+    def expires(self, when: float | None) -> None:
+        """Something expires then: it is looked at in time."""
+        if when is not None and when < self._next:
+            self._next = when
+            self._due.set()
+
+    def _reconciled(self) -> bool:
+        return self._kept is None or self._kept.agrees(self.book.root)
+
+    async def _expire(self) -> None:
+        """End what has expired, for ever."""
+        while True:
+            with anyio.move_on_after(max(self._next - time.time(), 0.0)):
+                await self._due.wait()
+                self._due = anyio.Event()
+                continue
+            self._next = time.time() + SWEEP_SECONDS
+            try:
+                with anyio.CancelScope(shield=True), as_problems():
+                    ended = await to_thread.run_sync(self.book.expire, limiter=self._threads)
+                self._metrics.ledger_moves.labels("expired").inc(ended)
+            except Problem as problem:
+                self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
+
+    # Computations.
+
+    def _evaluated(self, call: Callable[[], Any]) -> Any:
+        """What a call gives, computed by a worker. It blocks a thread of the book.
+
+        Raises:
+            EpsilondError: as the call does.
+            Problem: there is no room, it takes too long, or the service is stopping.
+        """
+        answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get())
+        return pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
+
+    async def _in_worker(self, computation: Callable[[], Answered], caller: str) -> Answered:
+        task = self._pool.submit(computation, caller=caller)
+        with anyio.move_on_after(self._settings.deadline_seconds):
+            await task.done.wait()
+        if task.state != "ended":
+            self._pool.stop(task)
+            detail = f"It did not end within {self._settings.deadline_seconds:g} s and was stopped; nothing was moved."
+            raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
+        if task.outcome is None:
+            raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+        return task.outcome.get()

@@ -1,0 +1,93 @@
+"""What a request of ledgers does, in a thread: a call of the book, and its answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from epsilond.app.ledgers.asking import LEDGERS
+from epsilond.app.ledgers.documents import EntryList
+from epsilond.app.ledgers.service import Ledgers
+from epsilond.ledgers.book import answers, reports
+from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked, VoidAsked, WhatIfAsked
+
+
+def opened(ledgers: Ledgers, tenant: str, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
+    """A ledger is opened, and answered."""
+    return looked(ledgers, tenant, ledgers.book.open(tenant, asked, key).id)
+
+
+def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
+    """A ledger with its promise."""
+    return answers.answer(*ledgers.promised(tenant, identifier), ledgers.warnings)
+
+
+def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
+    """A page of ledgers."""
+    found = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
+    shown = found[:limit]
+    more = f"{LEDGERS}?{urlencode({'cursor': shown[-1].id, 'limit': limit})}" if len(found) > limit else None
+    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more)
+
+
+def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int, limit: int) -> EntryList:
+    """A page of a ledger's entries."""
+    found = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1)
+    more = None
+    if len(found) > limit:
+        more = f"{LEDGERS}/{identifier}/entries?{urlencode({'from': found[limit]['seq'], 'limit': limit})}"
+    return EntryList(entries=tuple(found[:limit]), next=more)
+
+
+def report(ledgers: Ledgers, tenant: str, identifier: str) -> dict[str, Any]:
+    """A ledger, signed under the log's head."""
+    ledger, book = looked(ledgers, tenant, identifier), ledgers.book
+    return reports.signed(ledger, book.checkpoint(), time.time(), book.keyring.signing)
+
+
+def what_if(ledgers: Ledgers, tenant: str, identifier: str, asked: WhatIfAsked) -> answers.WhatIfAnswer:
+    """What a job would cost."""
+    return answers.what_if(ledgers.book.what_if(tenant, identifier, asked))
+
+
+def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], Any]) -> answers.LedgerAnswer:
+    """A ledger after a change."""
+    change()
+    return looked(ledgers, tenant, identifier)
+
+
+def voided(ledgers: Ledgers, by: str, identifier: str, asked: VoidAsked, key: str) -> answers.LedgerAnswer:
+    """A ledger, whosever it is, after runs were taken back by an operator."""
+    tenant = ledgers.book.owner(identifier)
+    ledgers.book.void(tenant, identifier, asked, key, by=by)
+    return looked(ledgers, tenant, identifier)
+
+
+def reserved(
+    ledgers: Ledgers, tenant: str, named: tuple[str, ...], asked: ReserveAsked, key: str
+) -> answers.ReservationAnswer:
+    """Runs are held, and the reservation is answered."""
+    made = ledgers.book.reserve(tenant, named, asked, key)
+    return answers.reservation(made, warnings=ledgers.warnings)
+
+
+def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
+    """A reservation with the receipts of its newest commits."""
+    book = ledgers.book
+    row = book.reservation(tenant, identifier)
+    receipts = [receipt.record for receipt in book.receipts(tenant, identifier)]
+    return answers.reservation(row, receipts, ledgers.warnings)
+
+
+def committed(ledgers: Ledgers, tenant: str, identifier: str, asked: CommitAsked, key: str) -> dict[str, Any]:
+    """Receipts of what was committed, once the checkpoint that they are under is kept elsewhere too."""
+    receipts = ledgers.book.commit(tenant, identifier, asked, key)["receipts"]
+    ledgers.keep(receipts[-1]["checkpoint"])
+    return answers.commit(receipts)
+
+
+def cancelled(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
+    """A reservation that has ended."""
+    return answers.reservation(ledgers.book.cancel(tenant, identifier), warnings=ledgers.warnings)

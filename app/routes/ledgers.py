@@ -1,0 +1,172 @@
+"""/v1/ledgers: budgets that hold over time: opened, looked at, asked, sealed, closed, and corrected by operators."""
+
+from __future__ import annotations
+
+import secrets
+from enum import Enum
+from functools import partial
+from typing import Annotated
+
+from fastapi import Body, FastAPI, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.http.answers import json_response
+from epsilond.app.http.body import unread
+from epsilond.app.ledgers import examples, work
+from epsilond.app.ledgers.asking import LEDGERS, LOCATION, Key, LedgerId, MayBeKey, created, ledgers_of, read
+from epsilond.app.ledgers.documents import EntryList, ReportAnswer
+from epsilond.app.questions.validation import Validator
+from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer
+from epsilond.ledgers.requests import OpenLedger, VoidAsked, WhatIfAsked
+
+TAGS: list[str | Enum] = ["ledgers"]
+ONE = f"{LEDGERS}/{{id}}"
+OPEN, WHAT_IF, VOID = Validator(OpenLedger), Validator(WhatIfAsked), Validator(VoidAsked)
+
+
+def add(app: FastAPI) -> None:
+    """Add every route below /v1/ledgers but those of reservations."""
+    get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
+    post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
+    post(
+        LEDGERS,
+        open_ledger,
+        status_code=201,
+        operation_id="open_ledger",
+        summary="Open a ledger, certified to stay within its target",
+        response_model=LedgerAnswer,
+        response_description="The ledger; a block has one for good",
+        responses={201: {"headers": LOCATION}},
+    )
+    get(LEDGERS, list_ledgers, operation_id="list_ledgers", summary="Ledgers", response_model=LedgerList)
+    get(ONE, get_ledger, operation_id="get_ledger", summary="One ledger", response_model=LedgerAnswer)
+    get(
+        f"{ONE}/entries",
+        list_entries,
+        operation_id="list_ledger_entries",
+        summary="A ledger's entries in the log",
+        response_model=EntryList,
+    )
+    get(
+        f"{ONE}/report",
+        get_report,
+        operation_id="get_ledger_report",
+        summary="A ledger, signed",
+        response_model=ReportAnswer,
+    )
+    post(
+        f"{ONE}/what-if",
+        ask_what_if,
+        operation_id="ask_ledger_what_if",
+        summary="What a job would cost, and whether it fits",
+        response_model=WhatIfAnswer,
+    )
+    for name, endpoint, summary in (
+        ("seal", seal, "Declare that the membership of the block is fixed"),
+        ("close", close, "Let nothing more be reserved"),
+    ):
+        post(
+            f"{ONE}/{name}",
+            endpoint,
+            operation_id=f"{name}_ledger",
+            summary=summary,
+            response_model=LedgerAnswer,
+        )
+    post(
+        f"{ONE}/voids",
+        void,
+        status_code=201,
+        operation_id="void_ledger_runs",
+        summary="Take back runs whose output nobody saw, for operators",
+        response_model=LedgerAnswer,
+    )
+
+
+async def open_ledger(
+    request: Request,
+    body: Annotated[unread(OpenLedger), Body(openapi_examples=examples.OPEN)],  # type: ignore[valid-type]
+    key: MayBeKey = None,
+) -> Response:
+    """What is planned, and what may be chosen by what comes out, is certified together, once and for all."""
+    ledgers, caller = ledgers_of(request)
+    asked = await read(OPEN, body)
+    key = key or secrets.token_urlsafe(16)
+    answer = await ledgers.move(caller, "opened", work.opened, ledgers, caller.name, asked, key)
+    return created(answer, f"{LEDGERS}/{answer.id}")
+
+
+async def list_ledgers(
+    request: Request,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
+    cursor: Annotated[str | None, Query(description="as `next` has it", max_length=100)] = None,
+) -> Response:
+    """In the order in which they were opened."""
+    ledgers, caller = ledgers_of(request)
+    return json_response(await ledgers.call(caller, work.listed, ledgers, caller.name, limit, cursor))
+
+
+async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
+    """Its balances, its promise and what that rests on, and the curve of its plan."""
+    ledgers, caller = ledgers_of(request)
+    return json_response(await ledgers.call(caller, work.looked, ledgers, caller.name, id))
+
+
+async def list_entries(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
+) -> Response:
+    """Oldest first; they are never changed. Their numbers are those of the whole log, which others write too."""
+    ledgers, caller = ledgers_of(request)
+    return json_response(await ledgers.call(caller, work.entries, ledgers, caller.name, id, start, limit))
+
+
+async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
+    """The ledger under the log's head of now, with a detached JSON Web Signature over its canonical form."""
+    ledgers, caller = ledgers_of(request)
+    return json_response(await ledgers.call(caller, work.report, ledgers, caller.name, id))
+
+
+async def ask_what_if(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(WhatIfAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
+) -> Response:
+    """It changes nothing and holds nothing: another may reserve in between."""
+    ledgers, caller = ledgers_of(request)
+    asked = await read(WHAT_IF, body)
+    with caller.computation():
+        return json_response(await ledgers.call(caller, work.what_if, ledgers, caller.name, id, asked))
+
+
+async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
+    """Before, nothing may read the block. It has no body."""
+    return await _changed(request, "sealed", id, key)
+
+
+async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
+    """What is held may still be committed; the block gets no other ledger. It has no body."""
+    return await _changed(request, "closed", id, key)
+
+
+async def _changed(request: Request, kind: str, identifier: str, key: str | None) -> Response:
+    ledgers, caller = ledgers_of(request)
+    move = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
+    change = partial(move, caller.name, identifier, key or secrets.token_urlsafe(16))
+    return json_response(await ledgers.move(caller, kind, work.changed, ledgers, caller.name, identifier, change))
+
+
+async def void(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
+    key: Key,
+) -> Response:
+    """Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from then on."""
+    ledgers, caller = ledgers_of(request)
+    caller.require_scope("admin")
+    asked = await read(VOID, body)
+    answer = await ledgers.move(caller, "voided", work.voided, ledgers, caller.name, id, asked, key)
+    return created(answer, f"{LEDGERS}/{id}")

@@ -1,0 +1,355 @@
+"""What is answered of ledgers and reservations: balances as decimal strings, promises in words, never a spend."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.ledger.amounts import Amount, shown
+from epsilond.accountants.ledger.entries import amounts
+from epsilond.accountants.ledger.state import Charge, LedgerState
+from epsilond.accountants.ledger.view import PlanCurve, conditions, in_words, plan_curve
+from epsilond.accountants.ledger.what_if import WhatIf
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.calibrators.answer import Caution, Served, TargetAnswer
+from epsilond.ledgers.storage.records import EXACT, HoldingRow, LedgerRow, ReservationRow
+
+INVARIANT = "epsilond.ledger"
+"""The theorem that every promise of a ledger rests on."""
+AMOUNTS = Served("by the names of the slot's parts, as decimal strings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuaranteeOfLedger:
+    """What everything that the ledger ever allows is together, certified when it was opened."""
+
+    in_words: Annotated[str, Served("the promise in one sentence")]
+    epsilon: Annotated[float, Served("the smallest ε, upper end, at which all of it is within the target's δ")]
+    log10_delta: Annotated[float, Served("log10 δ of all of it at the target's ε, upper end")]
+    theorems: Annotated[tuple[str, ...], Served("what proves it: the ledger's, and those of what was charged")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemAnswer:
+    """An item of the plan, in runs of its mechanism."""
+
+    name: str
+    planned: Annotated[int, Served("runs that the ledger accounts for")]
+    reserved: Annotated[int, Served("runs that somebody holds")]
+    committed: Annotated[int, Served("runs that may have been released")]
+    credit: Annotated[int, Served("runs of jobs that were stopped early; they may be reserved again")]
+    job: Annotated[str | None, Served("the reservation whose charge brought the item, if one did")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotAnswer:
+    """A slot: what may still be charged to it is `remaining`."""
+
+    kind: Literal["gdp", "zcdp", "rdp", "pure"]
+    capacity: Annotated[Mapping[str, str], AMOUNTS]
+    used: Annotated[Mapping[str, str], AMOUNTS]
+    reserved: Annotated[Mapping[str, str], AMOUNTS]
+    remaining: Annotated[Mapping[str, str], AMOUNTS]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredCondition:
+    """What the promise rests on and no computation can check."""
+
+    id: str
+    statement: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePoint:
+    """ε of exactly the plan alone, upper end, at a δ."""
+
+    log10_delta: float
+    epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerSummary:
+    """A ledger with its balances."""
+
+    id: str
+    name: str
+    dataset: str
+    block: Annotated[str | None, Served("absent where the ledger is of the whole data set")] = None
+    unit: Unit
+    relation: Relation
+    observer: Observer
+    opened: Annotated[str, Served("date and time, RFC 3339, UTC")]
+    state: Annotated[Literal["open", "closed"], Served("closed: nothing more is reserved")]
+    sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
+    conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
+    target: Annotated[TargetAnswer, Served("what everything together may lose")]
+    plan: tuple[ItemAnswer, ...]
+    slots: tuple[SlotAnswer, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerAnswer(LedgerSummary):
+    """A ledger with its promise, and what that rests on."""
+
+    guarantee: GuaranteeOfLedger
+    declared_conditions: tuple[DeclaredCondition, ...]
+    curve: Annotated[tuple[CurvePoint, ...], Served("of exactly the plan, if it is all that is run; empty without one")]
+    warnings: tuple[Caution, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerList:
+    """A page of ledgers, in the order in which they were opened."""
+
+    ledgers: tuple[LedgerSummary, ...]
+    next: Annotated[str | None, Served("where more are; absent on the last page")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargeAnswer:
+    """What runs cost: runs of an item of the plan, or amounts of a slot."""
+
+    item: Annotated[str | None, Served("the item that is drawn on")] = None
+    slot: Annotated[str | None, Served("the slot that is charged")] = None
+    count: Annotated[int, Served("runs")]
+    parts: Annotated[Mapping[str, str], Served("amounts of the slot, as decimal strings; empty of an item")]
+    each: Annotated[Mapping[str, str] | None, Served("of one run, where charges of runs add up")] = None
+    remaining: Annotated[str | None, Served("μ² that was left when a residue was charged")] = None
+    theorem: Annotated[str | None, Served("what proves the charge")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldingAnswer:
+    """What a reservation holds in one ledger."""
+
+    ledger: str
+    committed: Annotated[int, Served("runs that may have been released")]
+    charge: ChargeAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiptAnswer:
+    """What may be shown to anybody: the entry, the proof that the log has it, and the log's signed head."""
+
+    entry: Annotated[Mapping[str, Any], Served("the entry of the log")]
+    proof: Annotated[Mapping[str, Any], Served("leaf_index, tree_size and inclusion_path (RFC 9162)")]
+    checkpoint: Annotated[str, Served("the log's head as a signed note (C2SP tlog-checkpoint)")]
+    signature: Annotated[str, Served("over the three others: a detached JSON Web Signature (RFC 7515)")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommitAnswer(ReceiptAnswer):
+    """The receipt of a commit; of one in several ledgers the first, in the order of their ids, beside all of them."""
+
+    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("one for each ledger, if there are several")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReservationAnswer:
+    """Runs that are held until they are committed or cancelled, or expire."""
+
+    id: str
+    state: Annotated[Literal["reserved", "committed", "cancelled", "expired"], Served("of a part too: committed")]
+    count: Annotated[int, Served("runs")]
+    committed: Annotated[int, Served("runs that may have been released")]
+    charge: Annotated[ChargeAnswer, Served("in the first ledger in the order of their ids; `holdings` has all")]
+    created: Annotated[str, Served("date and time, RFC 3339, UTC")]
+    expires: Annotated[str | None, Served("when what was not committed returns; absent: never")] = None
+    ledgers: Annotated[tuple[str, ...], Served("ids")]
+    holdings: Annotated[tuple[HoldingAnswer, ...], Served("in each ledger")]
+    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("of its newest commits, under the head of now")] = None
+    warnings: tuple[Caution, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIfAnswer:
+    """Whether a job fits. Nothing was changed, and nothing is held."""
+
+    fits: bool
+    count: Annotated[int, Served("runs that were asked about")]
+    charge: Annotated[ChargeAnswer | None, Served("what it would cost; absent where it does not fit")] = None
+    reason: Annotated[str | None, Served("why it does not fit")] = None
+    nearest: Annotated[Mapping[str, float | str], Served("what would fit")]
+
+
+@dataclass(frozen=True)
+class Promised:
+    """What takes time to say of a ledger: its conditions and the curve of its plan."""
+
+    conditions: tuple[DeclaredCondition, ...]
+    curve: tuple[PlanCurve, ...]
+
+
+def promised(state: LedgerState, *, of_block: bool) -> Promised:
+    """What takes time to say of a ledger."""
+    found = conditions(state, of_block=of_block)
+    told = tuple(DeclaredCondition(id=each.id, statement=each.statement) for each in found)
+    return Promised(tuple(dict.fromkeys(told)), plan_curve(state))
+
+
+def summary(row: LedgerRow) -> LedgerSummary:
+    """Of its rows."""
+    return LedgerSummary(**_own(row))
+
+
+def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
+    """Of its rows, the state that they tell of, and what was promised."""
+    certified = json.loads(row.record)["certified"]
+    charges = [held.charge for held in state.reservations.values() if held.charge is not None]
+    return LedgerAnswer(
+        **_own(row),
+        guarantee=GuaranteeOfLedger(
+            in_words=in_words(state, row.name),
+            epsilon=float(certified["epsilon"]),
+            log10_delta=_log10_above(float(certified["log_delta"])),
+            theorems=(INVARIANT, *sorted({charge.theorem for charge in charges})),
+        ),
+        declared_conditions=said.conditions,
+        curve=tuple(CurvePoint(log10_delta=_above(point.log10_delta), epsilon=point.epsilon) for point in said.curve),
+        warnings=tuple(warnings),
+    )
+
+
+def reservation(
+    row: ReservationRow, receipts: Sequence[Mapping[str, Any]] | None = None, warnings: Sequence[Caution] = ()
+) -> ReservationAnswer:
+    """Of its rows, with the receipts of its commits where they are asked for."""
+    holdings = tuple(
+        HoldingAnswer(ledger=each.ledger, committed=each.committed, charge=_held(each)) for each in row.holdings
+    )
+    return ReservationAnswer(
+        id=row.id,
+        state=row.state,
+        count=row.holdings[0].count,
+        committed=min(each.committed for each in row.holdings),
+        charge=holdings[0].charge,
+        created=when(row.created),
+        expires=None if row.expires is None else when(row.expires),
+        ledgers=tuple(each.ledger for each in row.holdings),
+        holdings=holdings,
+        receipts=None if receipts is None else tuple(ReceiptAnswer(**each) for each in receipts),
+        warnings=tuple(warnings),
+    )
+
+
+def commit(receipts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a commit is answered: as records, whose texts are the same each time."""
+    return dict(receipts[0]) if len(receipts) == 1 else {**receipts[0], "receipts": list(receipts)}
+
+
+def what_if(found: WhatIf) -> WhatIfAnswer:
+    """Of what was found."""
+    charge = _charge(found.item, found.slot, found.count, found.charge) if found.fits else None
+    return WhatIfAnswer(
+        fits=found.fits, count=found.count, charge=charge, reason=found.reason, nearest=dict(found.nearest)
+    )
+
+
+def when(seconds: float) -> str:
+    """A time as it is answered."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _own(row: LedgerRow) -> dict[str, Any]:
+    record = json.loads(row.record)
+    log_delta = float(record["target"]["log_delta"])
+    return {
+        "id": row.id,
+        "name": row.name,
+        "dataset": row.dataset,
+        "block": row.block or None,
+        "unit": record["unit"],
+        "relation": record["relation"],
+        "observer": record["observer"],
+        "opened": when(row.created),
+        "state": row.status,
+        "sealed": row.sealed,
+        "conditional": row.conditional,
+        "target": TargetAnswer(
+            epsilon=float(record["target"]["epsilon"]),
+            delta=_delta(log_delta),
+            log10_delta=_log10(log_delta),
+        ),
+        "plan": tuple(
+            ItemAnswer(
+                name=item.name,
+                planned=item.planned,
+                reserved=item.reserved,
+                committed=item.committed,
+                credit=item.credit,
+                job=item.job,
+            )
+            for item in row.items
+        ),
+        "slots": tuple(_slot(row, kind) for kind in dict.fromkeys(part.kind for part in row.parts)),
+    }
+
+
+def _slot(row: LedgerRow, kind: str) -> SlotAnswer:
+    parts = [part for part in row.parts if part.kind == kind]
+    return SlotAnswer(
+        kind=kind,  # type: ignore[arg-type]
+        capacity={part.part: shown(part.capacity) for part in parts},
+        used={part.part: shown(part.used) for part in parts},
+        reserved={part.part: shown(part.reserved) for part in parts},
+        remaining={part.part: _difference(part.capacity, part.held) for part in parts},
+    )
+
+
+def _difference(capacity: Amount, held: Amount) -> str:
+    """What is neither used nor held; of a Rényi order that is overdrawn, which other orders bear, nothing."""
+    return shown(max(EXACT.subtract(capacity, held), Amount(0)))
+
+
+def _held(row: HoldingRow) -> ChargeAnswer:
+    charge = {} if row.charge is None else json.loads(row.charge)
+    return ChargeAnswer(
+        item=row.item,
+        slot=row.slot,
+        count=row.count,
+        parts=charge.get("parts", {}),
+        each=charge.get("each"),
+        remaining=charge.get("remaining"),
+        theorem=charge.get("theorem"),
+    )
+
+
+def _charge(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
+    if charge is None:
+        return ChargeAnswer(item=item, slot=slot, count=count, parts={})
+    return ChargeAnswer(
+        item=item,
+        slot=slot,
+        count=count,
+        parts=amounts(charge.parts),
+        each=amounts(charge.each) if charge.each else None,
+        remaining=None if charge.remaining is None else shown(charge.remaining),
+        theorem=charge.theorem,
+    )
+
+
+def _log10(log_delta: float) -> float:
+    """As it was written, if it was a short number: the target's is read, not certified."""
+    found = log_delta / math.log(10.0)
+    return round(found, 9) if math.isclose(found, round(found, 9), rel_tol=1e-15) else found
+
+
+def _delta(log_delta: float) -> float | None:
+    """As it was written, if it was a short number; None where it is below every double."""
+    found = math.exp(log_delta)
+    short = float(f"{found:.9g}")
+    return (short if short > 0.0 and math.isclose(math.log(short), log_delta, rel_tol=1e-15) else found) or None
+
+
+def _log10_above(log_delta: float) -> float:
+    return _above(log_delta / math.log(10.0))
+
+
+def _above(rounded: float) -> float:
+    """Above what a division by log 10 rounds, so that what holds at the one holds at the other."""
+    return rounded if math.isinf(rounded) else rounded + 8e-16 * abs(rounded)
