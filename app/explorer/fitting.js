@@ -3,7 +3,9 @@
 import { runsFor } from "./amounts.js";
 
 const MOST = 1e15;
-const STEPS = 5;
+const FAR = [1e6, 1e10, MOST];
+/** What is asked for in turn, where no rule says how many fit: a refusal comes soon, and names the largest count. */
+
 /** How many times it is asked for ten times as many, where no rule says how many fit. */
 
 /**
@@ -18,18 +20,18 @@ export async function mostThatFit(ledger, job, count, answer, asked, told) {
     return { count: all.nearest.largest_count ?? item.planned - item.reserved - item.committed, exact: true };
   }
   const known = answer.fits ? count : answer.nearest.largest_count ?? 0;
-  const one = answer.fits ? answer : known || count > 1 ? await asked(1) : answer;
-  if (!one.fits) return { count: 0, exact: true };
+  const fits = answer.fits ? answer : known || count > 1 ? await asked(known || 1) : answer;
+  if (!fits.fits) return { count: 0, exact: true };
   const slot = ledger.slots.find(({ kind }) => kind === job.slot);
   // A Rényi slot with several orders may overdraw some of them: its parts do not say how many fit.
-  if (one.charge.each && slot.kind !== "rdp") return { count: runsFor(one.charge.each, slot.remaining), exact: true };
+  if (fits.charge.each && slot.kind !== "rdp") return { count: runsFor(fits.charge.each, slot.remaining), exact: true };
   let least = Math.max(1, known);
-  if (!answer.fits && known) return { count: least, exact: false };
-  for (let step = 0; step < STEPS && 10 * least <= MOST; step += 1) {
+  if (!answer.fits) return { count: least, exact: false };
+  for (const many of FAR.filter((each) => each > least)) {
     told({ count: least, exact: false, searching: true });
-    const more = await asked(10 * least);
+    const more = await asked(many);
     if (!more.fits) return { count: Math.max(least, more.nearest.largest_count ?? 0), exact: false };
-    least *= 10;
+    least = many;
   }
   return { count: least, exact: false };
 }

@@ -10,6 +10,8 @@ import { number, title } from "./words.js";
 
 const PAUSE = 180;
 /** Milliseconds a hand may rest before the service is asked. */
+const SLOW = 500;
+/** Milliseconds after which it is said that there is no answer yet. */
 
 const NOISE = { name: "noise_multiplier", minimum: 0, open: true, required: true };
 const RATE = { name: "rate", minimum: 0, maximum: 1, open: true, required: true };
@@ -18,13 +20,14 @@ const COUNT = { name: "count", integer: true, minimum: 1, maximum: 1e15, require
 
 /** Mechanisms that may be asked about, with what moves them. */
 const SHAPES = {
-  gaussian: { name: "Gaussian noise", fields: [NOISE], spec: ({ noise_multiplier }) => ({ kind: "gaussian", noise_multiplier }) },
+  gaussian: { name: "Gaussian noise", fields: [NOISE], start: { noise_multiplier: 20, count: 1 }, spec: ({ noise_multiplier }) => ({ kind: "gaussian", noise_multiplier }) },
   subsampled: {
     name: "Gaussian noise on a random batch",
     fields: [NOISE, RATE],
+    start: { noise_multiplier: 1, rate: 0.01, count: 1000 },
     spec: ({ noise_multiplier, rate }) => ({ kind: "subsampled", sampling: "poisson", rate, mechanism: { kind: "gaussian", noise_multiplier } }),
   },
-  laplace: { name: "Laplace noise", fields: [SCALE], spec: ({ scale_multiplier }) => ({ kind: "laplace", scale_multiplier }) },
+  laplace: { name: "Laplace noise", fields: [SCALE], start: { scale_multiplier: 20, count: 1 }, spec: ({ scale_multiplier }) => ({ kind: "laplace", scale_multiplier }) },
 };
 const HINTS = {
   noise_multiplier: "σ over the most that one unit can contribute",
@@ -39,7 +42,7 @@ export class WhatIf {
     this.options = options;
     this.stop = new AbortController();
     options.signal.addEventListener("abort", () => (clearTimeout(this.waiting), this.stop.abort()));
-    this.values = { noise_multiplier: 20, scale_multiplier: 20, rate: 0.01, count: 1 };
+    this.all = { item: { count: 1 }, ...Object.fromEntries(Object.entries(SHAPES).map(([shape, { start }]) => [shape, { ...start }])) };
     const sources = [...ledger.slots.map(({ kind }) => [`slot:${kind}`, KINDS[kind]]), ...ledger.plan.map(({ name }) => [`item:${name}`, `Plan: ${name}`])];
     this.source = this.select("source", sources);
     this.shape = this.select("shape", Object.entries(SHAPES).map(([value, { name }]) => [value, name]));
@@ -71,6 +74,11 @@ export class WhatIf {
     return this.field(field.name, title(field.name), HINTS[field.name], parts);
   }
 
+  /** The numbers of what is chosen; each shape keeps its own. */
+  get values() {
+    return this.all[this.source.value.startsWith("slot:") ? this.shape.value : "item"];
+  }
+
   /** Draw the fields of what is chosen, and ask. */
   start() {
     const ofSlot = this.source.value.startsWith("slot:");
@@ -100,8 +108,10 @@ export class WhatIf {
     const count = this.values.count;
     const told = (each) => stop === this.stop && each.state === "busy" && this.show("asking", el("p", {}, news(each)));
     const asked = (runs) => post(`v1/ledgers/${this.ledger.id}/what-if`, { ...job, count: runs }, { signal: stop.signal, told });
+    const slow = setTimeout(() => stop === this.stop && this.show("asking", el("h3", {}, "Being computed"), el("p", {}, "A job whose charges do not simply add up takes longer.")), SLOW);
     try {
       const answer = await asked(count);
+      clearTimeout(slow);
       if (stop !== this.stop) return;
       const room = el("p", { class: "room", id: "what-if-room" }, "How many of this shape fit is being computed.");
       this.show(answer.fits ? "fits" : "refused", ...verdict(answer, count), room);
@@ -111,6 +121,8 @@ export class WhatIf {
       if (error.name === "AbortError" || stop !== this.stop) return;
       if (!(error instanceof Problem)) throw error;
       this.show("failed", el("h3", {}, "No answer"), el("p", {}, [error.message, ...(error.body.errors ?? []).map(({ message, allowed }) => ` It ${message}${allowed ? ` (allowed: ${allowed})` : ""}.`)].join("")));
+    } finally {
+      clearTimeout(slow);
     }
   }
 
