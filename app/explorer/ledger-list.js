@@ -29,7 +29,7 @@ const EXAMPLE = {
 /** The two ways of opening a ledger, ready to be copied. */
 function howToOpen() {
   const key = accessKey() ? ` \\\n  -H "authorization: Bearer $EPSILOND_API_KEY"` : "";
-  const post = `curl -sS '${urlOf(PATH)}' \\\n  -H 'content-type: application/json'${key} \\\n  -d '${JSON.stringify(EXAMPLE)}'`;
+  const post = `curl -sS '${urlOf(PATH)}' \\\n  -H 'content-type: application/json'${key} \\\n  -d '${JSON.stringify(EXAMPLE, null, 2)}'`;
   const command = `epsilond ledger open 'models of 2025' --at '${urlOf("./")}' \\\n  --dataset visits --block 2025 --unit record --relation add-or-remove-one \\\n  --observer released-models --epsilon 8 --delta 1e-6 --slot gdp --sealed`;
   const text = (label, code) => [el("h3", {}, label), el("pre", { tabindex: "0", role: "region", "aria-label": label }, el("code", {}, code))];
   return el(

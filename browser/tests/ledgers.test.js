@@ -67,7 +67,7 @@ test("without a ledger the page says how one is opened, and its POST example ope
     const words = await page.textContent(".empty");
     assert.match(words, /no ledger yet/);
     assert.match(words, /epsilond ledger open/);
-    const example = /-d '(\{.*\})'/.exec(words)[1];
+    const example = /-d '(\{.*\})'/s.exec(words)[1];
     assert.deepEqual(await serious(page), []);
     await shoot(page, "ledgers-empty");
     const made = await call("ledgers", JSON.parse(example));
