@@ -79,7 +79,10 @@ class Metrics:
         self.jobs = Counter("epsilond_jobs", "Jobs that ended here, by how", ("kind", "state"), registry=registry)
         self.jobs_running = Gauge("epsilond_jobs_running", "Jobs that run here", registry=registry)
         self.ledger_moves = Counter(
-            "epsilond_ledger_moves", "Moves of ledgers that were made here, by their kind", ("move",), registry=registry
+            "epsilond_ledger_moves",
+            "Moves of ledgers answered here, by kind; retries count again",
+            ("move",),
+            registry=registry,
         )
         self.store_up = Gauge("epsilond_store_up", "1 if the last call of the store was answered", registry=registry)
         self.store_jobs = Gauge("epsilond_store_jobs", "Jobs in the store", ("state",), registry=registry)

@@ -127,8 +127,9 @@ class OpenLedger:
     def check(self) -> None:
         """Names are there and not too long."""
         for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
-            if value is not None and not 0 < len(value) <= LONGEST_NAME:
-                raise InvalidInput.at(f"/{field}", "is empty or too long", allowed=f"1 to {LONGEST_NAME} characters")
+            _require_name(value, f"/{field}")
+        for place, item in enumerate(self.plan):
+            _require_name(item.name, f"/plan/{place}/name")
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -144,6 +145,13 @@ class OpenLedger:
             "plan": tuple(Planned(name=item.name, spec=item.spec) for item in self.plan),
             "slots": tuple(AskedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
         }
+
+
+def _require_name(name: str | None, pointer: str) -> None:
+    if name is not None and not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
+        raise InvalidInput.at(
+            pointer, "is empty or too long, or cannot be printed", allowed=f"1 to {LONGEST_NAME} printable characters"
+        )
 
 
 def _capacity(asked: str | Capacity | Mapping[str, Any]) -> str | dict[str, Any]:
@@ -204,6 +212,8 @@ class ReserveManyAsked(ReserveAsked):
 
     def check(self) -> None:
         """Different ledgers, not too many."""
+        for place, identifier in enumerate(self.ledgers):
+            _require_name(identifier, f"/ledgers/{place}")
         if not 1 <= len(self.ledgers) <= MOST_LEDGERS or len(set(self.ledgers)) != len(self.ledgers):
             raise InvalidInput.at("/ledgers", "are not different ledgers", allowed=f"1 to {MOST_LEDGERS}")
 
@@ -222,3 +232,7 @@ class VoidAsked:
     reservation: Annotated[str, Quantity(description="the reservation")]
     count: Count
     declared: Annotated[Literal["no-output-observed"], Quantity(description="what makes this valid")]
+
+    def check(self) -> None:
+        """The reservation can be one's id."""
+        _require_name(self.reservation, "/reservation")

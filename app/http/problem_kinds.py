@@ -200,6 +200,19 @@ KINDS: Mapping[str, Kind] = {
     )
 }
 
+OF_LEDGERS = frozenset(
+    {
+        "ledger-exhausted",
+        "not-in-plan",
+        "not-sealed",
+        "ledger-closed",
+        "reservation-expired",
+        "block-already-has-ledger",
+        "ledger-not-reconciled",
+    }
+)
+"""Kinds that only requests of ledgers are answered with."""
+
 BY_STATUS: Mapping[int, str] = {
     400: "bad-request",
     401: "unauthorized",

@@ -17,7 +17,7 @@ from epsilond.accountants.guarantee import Tightness
 from epsilond.accountants.theorem import Reading
 from epsilond.app.callers.scopes import METRICS
 from epsilond.app.catalogue import pascal
-from epsilond.app.http.problem_kinds import KINDS
+from epsilond.app.http.problem_kinds import KINDS, OF_LEDGERS
 from epsilond.app.http.problems import MEDIA_TYPE, ProblemDocument
 from epsilond.app.store.record import State as JobState
 
@@ -107,15 +107,17 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
     posted = (*POSTED, *((404,) if got[404] else ()))
     statuses = posted if method == "post" else tuple(status for status, may_be in got.items() if may_be)
     more = (*operation.pop("x-problems", ()), *(KEYED if _keyed(path) else ()))
-    return {str(status): _problem(status) for status in sorted({*statuses, *more})}
+    left_out = frozenset() if "ledgers" in operation.get("tags", ()) else OF_LEDGERS
+    return {str(status): _problem(status, left_out) for status in sorted({*statuses, *more})}
 
 
 def _keyed(path: str) -> bool:
     return path.startswith("/v1/") or path == METRICS
 
 
-def _problem(status: int) -> Schema:
-    titles = "; ".join(f"{kind.title} (`{kind.slug}`)" for kind in KINDS.values() if kind.status == status)
+def _problem(status: int, left_out: frozenset[str]) -> Schema:
+    kinds = (kind for kind in KINDS.values() if kind.status == status and kind.slug not in left_out)
+    titles = "; ".join(f"{kind.title} (`{kind.slug}`)" for kind in kinds)
     return {"description": titles, "content": {MEDIA_TYPE: {"schema": {"$ref": f"{REF}Problem"}}}}
 
 

@@ -33,9 +33,10 @@ _BOUNDS: dict[str, Any] = {
 }
 Key = Annotated[str, Header(description=TOLD, **_BOUNDS)]
 MayBeKey = Annotated[str | None, Header(description=f"{TOLD}; made up if absent", **_BOUNDS)]
-LedgerId = Annotated[str, InPath(description="the ledger's id", max_length=100, examples=["ledger_0123456789abcdef"])]
+ID = r"^[A-Za-z0-9_-]{1,100}$"
+LedgerId = Annotated[str, InPath(description="the ledger's id", pattern=ID, examples=["ledger_0123456789abcdef"])]
 ReservationId = Annotated[
-    str, InPath(description="the reservation's id", max_length=100, examples=["reservation_0123456789abcdef"])
+    str, InPath(description="the reservation's id", pattern=ID, examples=["reservation_0123456789abcdef"])
 ]
 
 

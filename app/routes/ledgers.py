@@ -14,7 +14,7 @@ from starlette.responses import Response
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.ledgers import examples, work
-from epsilond.app.ledgers.asking import LEDGERS, LOCATION, Key, LedgerId, MayBeKey, created, ledgers_of, read
+from epsilond.app.ledgers.asking import ID, LEDGERS, LOCATION, Key, LedgerId, MayBeKey, created, ledgers_of, read
 from epsilond.app.ledgers.documents import EntryList, ReportAnswer
 from epsilond.app.questions.validation import Validator
 from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer
@@ -99,7 +99,7 @@ async def open_ledger(
 async def list_ledgers(
     request: Request,
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
-    cursor: Annotated[str | None, Query(description="as `next` has it", max_length=100)] = None,
+    cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
 ) -> Response:
     """In the order in which they were opened."""
     ledgers, caller = ledgers_of(request)

@@ -15,7 +15,7 @@ from epsilond.accountants.ledger.state import Charge, LedgerState
 from epsilond.accountants.ledger.view import PlanCurve, conditions, in_words, plan_curve
 from epsilond.accountants.ledger.what_if import WhatIf
 from epsilond.accountants.quantities import Observer, Relation, Unit
-from epsilond.calibrators.answer import Caution, Served, TargetAnswer
+from epsilond.calibrators.answer import Caution, DeclaredCondition, Served, TargetAnswer
 from epsilond.ledgers.storage.records import EXACT, HoldingRow, LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
@@ -54,14 +54,6 @@ class SlotAnswer:
     used: Annotated[Mapping[str, str], AMOUNTS]
     reserved: Annotated[Mapping[str, str], AMOUNTS]
     remaining: Annotated[Mapping[str, str], AMOUNTS]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeclaredCondition:
-    """What the promise rests on and no computation can check."""
-
-    id: str
-    statement: str
 
 
 @dataclass(frozen=True, kw_only=True)

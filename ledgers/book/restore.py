@@ -44,17 +44,15 @@ class Kept:
         return self._agreed
 
     def trouble(self, root: Root) -> str | None:
-        """Why the log does not continue the file's checkpoint, in one sentence; None where it does or there is none.
-
-        Raises:
-            OSError: the file is there and cannot be read.
-        """
+        """Why the log does not continue the file's checkpoint, in one sentence; None where it does or there is none."""
         try:
             note = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
         except UnicodeDecodeError:
             return "The checkpoint that is kept elsewhere is no text."
+        except OSError as error:
+            return f"The checkpoint that is kept elsewhere cannot be read: {error.strerror}."
         try:
             kept = self._read(note)
         except NotVerified as error:
@@ -77,7 +75,7 @@ class Kept:
             try:
                 if self._read(self._path.read_text(encoding="utf-8")).size >= told.size:
                     return
-            except (FileNotFoundError, NotVerified):
+            except (FileNotFoundError, UnicodeDecodeError, NotVerified):
                 pass
             self._replace(note)
 
