@@ -16,9 +16,9 @@ from epsilond.app.callers.scopes import METRICS, needed
 from epsilond.app.http.problems import Problem, response_of
 from epsilond.app.http.record import record_in
 
-OPEN = frozenset({"/", "/healthz", "/readyz", "/openapi.json", "/docs", "/problems", "/favicon.ico"})
+OPEN = frozenset({"/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/problems", "/favicon.ico"})
 OPEN_BELOW = ("/docs/", "/problems/", "/explorer/")
-"""What says nothing of anybody: probes, documents, and the page that people type their key into."""
+"""What says nothing of anybody: probes, documents, and the pages that people type their key into."""
 CHALLENGE = 'Bearer realm="epsilond"'
 
 

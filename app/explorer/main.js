@@ -1,6 +1,7 @@
 // The page: an algorithm and its numbers on one side, the service's answer on the other.
 
-import { Problem, accessKey, calibrationPath, get, post, useKey } from "./api.js";
+import { keyForm, skipLinks } from "./access.js";
+import { Problem, calibrationPath, get, post } from "./api.js";
 import { brief, showAnswer, spoken } from "./answer.js";
 import { Compare } from "./compare.js";
 import { Copies } from "./copies.js";
@@ -175,23 +176,8 @@ async function theoremTitles(options) {
 }
 
 async function start() {
-  byId("key").value = accessKey();
-  byId("key-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    byId("access").open = false;
-    useKey(byId("key").value);
-    begin();
-  });
-  for (const link of document.querySelectorAll("a[href='#answer']")) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault(); // the address holds the state, not a place on the page
-      byId("answer").focus();
-      byId("answer").scrollIntoView();
-    });
-  }
-  addEventListener("keydown", (event) => {
-    if (event.key === "Escape") byId("access").open = false;
-  });
+  keyForm(() => begin());
+  skipLinks("answer");
   addEventListener("pagehide", () => explorer?.leave());
   addEventListener("pageshow", (event) => event.persisted && explorer?.again());
   await begin();

@@ -53,7 +53,7 @@ export async function openPage(browser, origin, hash = "", { blank = false, ...o
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => {
     // A browser reports every 4xx it is answered, and what a test cuts off; what the page does with them is tested by what it shows.
-    if (message.type() === "error" && !/^Failed to load resource.*( (409|422|429) |ERR_FAILED)/.test(message.text())) wrong.push(message.text());
+    if (message.type() === "error" && !/^Failed to load resource.*( (401|404|409|422|429) |ERR_FAILED)/.test(message.text())) wrong.push(message.text());
   });
   page.on("request", (request) => hosts.add(new URL(request.url()).origin));
   if (!blank) await page.goto(`${origin}/${hash}`);

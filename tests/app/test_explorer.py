@@ -1,4 +1,4 @@
-"""The page at /: what is served, how, and that nothing in it asks another host."""
+"""The pages at / and /ledgers: what is served, how, and that nothing in them asks another host."""
 
 import gzip
 import hashlib
@@ -24,6 +24,7 @@ TYPES = {
     ".svg": "image/svg+xml",
     "": "application/octet-stream",
 }
+PAGES = {"index.html": "/", "ledgers.html": "/ledgers"}
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file() and path.suffix in TYPES)
 OURS = [name for name in FILES if not name.startswith("vendor/")]
 SCRIPTS = [name for name in OURS if name.endswith(".js")]
@@ -31,7 +32,7 @@ WHOLE = {"accept-encoding": "identity"}
 
 
 def address(name):
-    return "/" if name == "index.html" else f"/explorer/{name}"
+    return PAGES.get(name, f"/explorer/{name}")
 
 
 def source(name):
@@ -51,7 +52,7 @@ def test_a_file_is_served_as_it_is_with_its_type_and_a_strict_policy(client: htt
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("name", ["index.html", "vendor/uPlot/uPlot.iife.min.js"])
+@pytest.mark.parametrize("name", [*PAGES, "vendor/uPlot/uPlot.iife.min.js"])
 def test_head_answers_like_get_without_a_body(client: httpx.Client, name):
     got, head = client.get(address(name), headers=WHOLE), client.head(address(name), headers=WHOLE)
     assert (head.status_code, head.content) == (200, b"")
@@ -117,9 +118,10 @@ class Page(HTMLParser):
         self.inline += data.strip() if self.open else ""
 
 
-def test_the_page_holds_no_script_and_no_style_of_its_own_and_all_it_asks_for_is_there():
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_holds_no_script_and_no_style_of_its_own_and_all_it_asks_for_is_there(name):
     page = Page()
-    page.feed(source("index.html"))
+    page.feed(source(name))
     assert page.inline == ""
     for _, attributes in page.elements:
         assert not [name for name in attributes if name == "style" or name.startswith("on")]

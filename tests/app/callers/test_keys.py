@@ -59,7 +59,9 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         yield served
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/swagger-ui.css", "/problems"])
+@pytest.mark.parametrize(
+    "path", ["/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/swagger-ui.css", "/problems"]
+)
 def test_what_says_nothing_of_anybody_is_open(locked: httpx.Client, path: str) -> None:
     assert locked.get(path).status_code == 200
 

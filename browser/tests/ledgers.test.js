@@ -1,0 +1,335 @@
+// The page of ledgers on the real service, whose ledgers are in memory: every state of it, what-if, entries, keyboard, axe.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPage, serious, shoot, startBrowser, startService } from "./service.js";
+
+const TRAINING = { kind: "repeated", times: 1000, mechanism: { kind: "subsampled", sampling: "poisson", rate: 0.01, mechanism: { kind: "gaussian", noise_multiplier: 1 } } };
+const PROBLEM = "application/problem+json";
+
+let service;
+let browser;
+let ledger;
+let number = 0;
+
+const opening = (name, more = {}) => ({
+  name,
+  dataset: name,
+  block: "2025",
+  unit: "record",
+  relation: "add-or-remove-one",
+  observer: "released-models",
+  target: { epsilon: 8, delta: 1e-6 },
+  plan: [{ name: "train", spec: TRAINING }],
+  slots: [{ kind: "gdp", capacity: "largest" }],
+  declared: { inputs: "functions-of-releases", sealed: true, released_before: false },
+  ...more,
+});
+
+async function call(path, body, method = "POST") {
+  const headers = { "content-type": "application/json", "idempotency-key": `test-${(number += 1)}` };
+  const response = await fetch(`${service.origin}/v1/${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  const answer = await response.json();
+  assert.ok(response.ok, `${path}: ${answer.title}. ${answer.detail}`);
+  return answer;
+}
+
+/** Run on a page of its own, which nothing may go wrong in and which asks no other host; `route` sets it up. */
+async function on(hash, options, body, route = async () => {}) {
+  const opened = await openPage(browser, service.origin, "", { ...options, blank: true });
+  try {
+    await route(opened.page);
+    await opened.page.goto(`${service.origin}/ledgers${hash}`);
+    await body(opened.page);
+    assert.deepEqual(opened.wrong, []);
+    assert.deepEqual([...opened.hosts], [service.origin]);
+  } finally {
+    await opened.close();
+  }
+}
+
+const stands = (page, state) => page.waitForSelector(`#content[data-state="${state}"]`);
+const room = (page, pattern) => page.waitForFunction((source) => new RegExp(source).test(document.getElementById("what-if-room")?.textContent ?? ""), pattern.source);
+
+before(async () => {
+  service = await startService();
+  browser = await startBrowser();
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+test("without a ledger the page says how one is opened, and its POST example opens one", async () => {
+  await on("", {}, async (page) => {
+    await stands(page, "shown");
+    const words = await page.textContent(".empty");
+    assert.match(words, /no ledger yet/);
+    assert.match(words, /epsilond ledger open/);
+    const example = /-d '(\{.*\})'/s.exec(words)[1];
+    assert.deepEqual(await serious(page), []);
+    await shoot(page, "ledgers-empty");
+    const made = await call("ledgers", JSON.parse(example));
+    assert.equal(made.state, "open");
+    await page.reload();
+    await page.waitForSelector(`.ledger[data-id="${made.id}"]`);
+  });
+});
+
+test("a ledger is found from the explorer, and shows what the service says of it", async () => {
+  ledger = await call("ledgers", opening("models"));
+  const held = await call(`ledgers/${ledger.id}/reservations`, { item: "train", count: 300 });
+  await call(`reservations/${held.id}/commits`, { count: 100 });
+  const query = { slot: "gdp", spec: { kind: "gaussian", noise_multiplier: 3 } };
+  const asked = await call(`ledgers/${ledger.id}/reservations`, { ...query, count: 4 });
+  await call(`reservations/${asked.id}/commits`, { count: 3 });
+  ledger = await call(`ledgers/${ledger.id}`, undefined, "GET");
+  const opened = await openPage(browser, service.origin);
+  await opened.page.click("nav a[href=ledgers]");
+  await opened.page.click(`.ledger[data-id="${ledger.id}"] a`);
+  await opened.page.waitForSelector("#plan-curve canvas");
+  await opened.close();
+  await on(`#/${ledger.id}`, {}, async (page) => {
+    await page.waitForSelector("#plan-curve canvas");
+    assert.equal(await page.textContent(".sentence"), ledger.guarantee.in_words);
+    const [slot] = ledger.slots;
+    const shown = await page.locator(".slot .part").first().locator("dd").allTextContents();
+    assert.deepEqual(shown, [slot.used, slot.reserved, slot.remaining, slot.capacity].map(({ mu_squared }) => mu_squared));
+    assert.match(await page.getAttribute(".slot .balance >> nth=0", "aria-label"), /used \d+ %, reserved \d+ %, free \d+ %/);
+    const cells = await page.locator(".plan tbody tr").first().locator("td").allTextContents();
+    assert.deepEqual(cells.slice(0, 5), ["1,000", "200", "100", "0", "700"]);
+    assert.equal(await page.locator("#conditions li").count(), ledger.declared_conditions.length);
+    assert.equal(await page.locator("#plan-curve tbody tr").count(), ledger.curve.length);
+    for (const path of [`v1/ledgers/${ledger.id}/report`, "v1/log/checkpoint", "v1/keys"]) {
+      const href = await page.getAttribute(`#proofs a[href$="${path}"]`, "href");
+      assert.ok((await fetch(href)).ok, href);
+    }
+    await shoot(page, "ledger");
+  });
+});
+
+test("what-if tells what fits, and the service agrees to the last run", async () => {
+  await on(`#/${ledger.id}`, {}, async (page) => {
+    await room(page, /more fit/);
+    assert.match(await page.textContent("#what-if-answer h3"), /It fits: 1 run/);
+    const most = Number(/([\d,]+) more fit/.exec(await page.textContent("#what-if-room"))[1].replaceAll(",", ""));
+    const spec = { kind: "gaussian", noise_multiplier: 20 };
+    assert.equal((await call(`ledgers/${ledger.id}/what-if`, { slot: "gdp", spec, count: most })).fits, true);
+    assert.equal((await call(`ledgers/${ledger.id}/what-if`, { slot: "gdp", spec, count: most + 1 })).fits, false);
+    await page.fill("#w-count", String(most + 1));
+    await page.waitForSelector("#what-if-answer[data-state=refused]");
+    assert.match(await page.textContent("#what-if-answer"), /would fit with a noise multiplier of/);
+    await page.selectOption("#w-source", "item:train");
+    await room(page, /This shape: 700 more fit/);
+    assert.equal(await page.locator("#w-noise_multiplier").count(), 0);
+  });
+});
+
+test("of runs whose charges do not add up, the page searches, and says at least", async () => {
+  await on(`#/${ledger.id}`, {}, async (page) => {
+    await room(page, /more fit/);
+    await page.selectOption("#w-shape", "subsampled");
+    await room(page, /This shape: at least [\d,]+ more fit\.$/);
+    const most = Number(/([\d,]+) more fit/.exec(await page.textContent("#what-if-room"))[1].replaceAll(",", ""));
+    const mechanism = { kind: "gaussian", noise_multiplier: 1 };
+    const body = { slot: "gdp", spec: { kind: "subsampled", sampling: "poisson", rate: 0.01, mechanism }, count: most };
+    assert.equal((await call(`ledgers/${ledger.id}/what-if`, body)).fits, true);
+    assert.ok(most > 100);
+  });
+});
+
+test("amounts are compared exactly, where doubles would miss by one", async () => {
+  await on("", {}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const { runsFor, share, units } = await import("/explorer/amounts.js");
+      const refused = ["", "-1", "1e-5", "0.0000000000000000001"].filter((text) => {
+        try {
+          units(text);
+        } catch {
+          return true;
+        }
+        return false;
+      });
+      return [String(units("12.000000000000000003")), runsFor({ a: "0.1" }, { a: "0.3" }), runsFor({ a: "0.1", b: "2" }, { a: "0.3", b: "3.999999999999999999" }), runsFor({ a: "0" }, { a: "0" }), share("1", "4"), share("5", "4"), share("1", "0"), refused.length];
+    });
+    assert.deepEqual(found, ["12000000000000000003", 3, 1, Infinity, 0.25, 1, 0, 4]);
+  });
+});
+
+test("a slider is asked about once it rests, and what was asked before is given up", async () => {
+  let asked = 0;
+  let first;
+  const route = (page) =>
+    page.route("**/what-if", async (each) => {
+      asked += 1;
+      if (asked > 1) return each.continue();
+      first = each; // never answered: the page has to give it up
+    });
+  await on(
+    `#/${ledger.id}`,
+    {},
+    async (page) => {
+      await page.waitForFunction(() => document.getElementById("w-count"));
+      while (!first) await page.waitForTimeout(20);
+      const given = page.waitForEvent("requestfailed", (request) => request.url().endsWith("what-if"));
+      await page.locator("#w-noise_multiplier-slider").focus();
+      for (let step = 0; step < 30; step += 1) await page.keyboard.press("ArrowRight");
+      await given;
+      await room(page, /more fit/);
+      assert.ok(asked < 10, `asked ${asked} times`);
+      assert.ok(Number(await page.inputValue("#w-noise_multiplier")) > 20);
+    },
+    route,
+  );
+});
+
+test("entries are shown newest first, a page at a time, whatever others write between them", async () => {
+  const mine = await call("ledgers", opening("paged", { plan: [], slots: [{ kind: "gdp", capacity: "largest" }] }));
+  const other = await call("ledgers", opening("other", { plan: [] }));
+  const query = { slot: "gdp", spec: { kind: "gaussian", noise_multiplier: 100 } };
+  for (let each = 0; each < 50; each += 1) await call(`ledgers/${each % 2 ? other.id : mine.id}/reservations`, query);
+  for (let each = 0; each < 75; each += 1) await call(`ledgers/${other.id}/reservations`, query);
+  for (let each = 0; each < 25; each += 1) await call(`ledgers/${mine.id}/reservations`, query);
+  const all = (await call(`ledgers/${mine.id}/entries?limit=1000`, undefined, "GET")).entries.map(({ seq }) => seq).reverse();
+  await on(`#/${mine.id}`, {}, async (page) => {
+    await page.waitForSelector(".entries tbody tr");
+    while (await page.isVisible("#more-entries")) {
+      const shown = await page.locator(".entries tbody th").count();
+      assert.ok(shown < all.length);
+      await page.click("#more-entries");
+      await page.waitForFunction((count) => document.querySelectorAll(".entries tbody tr").length > count, shown);
+    }
+    assert.deepEqual((await page.locator(".entries tbody th").allTextContents()).map(Number), all);
+    assert.match(await page.textContent("#entries"), /All 51 are shown/);
+    assert.match(await page.locator(".entries tbody tr").last().textContent(), /opened/);
+  });
+});
+
+test("what is closed, not sealed, or without a slot is said in words", async () => {
+  const declared = { inputs: "functions-of-releases", sealed: false, released_before: false };
+  const closed = await call("ledgers", opening("closed", { slots: [], declared }));
+  await on(`#/${closed.id}`, {}, async (page) => {
+    await stands(page, "shown");
+    assert.match(await page.textContent(".warnings"), /not sealed/);
+    assert.match(await page.textContent("#balances"), /no slots/);
+    await page.waitForSelector("#what-if-answer[data-state=refused]");
+    await call(`ledgers/${closed.id}/close`);
+    await page.click("#look-again");
+    await page.waitForFunction(() => /is closed/.test(document.querySelector(".warnings").textContent));
+    assert.equal(await page.locator("#what-if").count(), 0);
+  });
+});
+
+test("every kind of slot is shown with all of its parts", async () => {
+  const slots = [
+    { kind: "rdp", capacity: { orders: [8, 16], weights: [0.5, 0.5], budget: "0.01" } },
+    { kind: "pure", capacity: { epsilon: "0.5", delta: "0" } },
+    { kind: "zcdp", capacity: { rho: "0.01", delta: "0.00000001" } },
+  ];
+  const made = await call("ledgers", opening("kinds", { plan: [], slots, unit: "client" }));
+  await on(`#/${made.id}`, {}, async (page) => {
+    await stands(page, "shown");
+    for (const slot of made.slots) {
+      const shown = await page.locator(`.slot[data-kind=${slot.kind}] dd`).allTextContents();
+      assert.deepEqual(shown, Object.keys(slot.capacity).flatMap((part) => [slot.used, slot.reserved, slot.remaining, slot.capacity].map((each) => each[part])));
+      await page.selectOption("#w-source", `slot:${slot.kind}`);
+      await page.selectOption("#w-shape", slot.kind === "pure" ? "laplace" : "gaussian");
+      await page.waitForSelector("#what-if-answer[data-state=asking]", { state: "detached" });
+      await room(page, /(more fits?|none fits)\.$/);
+    }
+  });
+});
+
+test("an unknown ledger, a key that is asked for, and a service that is down are told in words", async () => {
+  await on("#/ledger_nothing", {}, async (page) => {
+    await page.waitForSelector("#problem .problem");
+    assert.match(await page.textContent("#problem"), /no ledger/i);
+  });
+  let key = null;
+  await on("", {}, async (page) => {
+    await page.waitForSelector("#problem .problem");
+    assert.match(await page.textContent("#problem"), /Access key/);
+    assert.equal(await page.locator("#access").getAttribute("open"), "");
+    await page.fill("#key", "a-key");
+    await page.click("#key-form button");
+    await stands(page, "shown");
+    assert.equal(key, "Bearer a-key");
+    assert.equal(await page.textContent("#problem"), "");
+    const saved = page.waitForEvent("download");
+    await page.click(`.ledger[data-id="${ledger.id}"] a`);
+    await page.click("#proofs a >> nth=0");
+    assert.equal((await saved).suggestedFilename(), `${ledger.id}.json`);
+  }, (page) => page.route("**/v1/ledgers", async (each) => {
+    key = (await each.request().allHeaders()).authorization ?? null;
+    if (key) return each.continue();
+    return each.fulfill({ status: 401, contentType: PROBLEM, json: { type: "/problems/unauthorized", title: "Credentials are needed", status: 401, detail: "Send a key." } });
+  }));
+  let down = true;
+  await on("", {}, async (page) => {
+    await stands(page, "failed");
+    assert.match(await page.textContent("#problem"), /does not answer/);
+    down = false;
+    await page.click("#problem .again");
+    await stands(page, "shown");
+  }, (page) => page.route("**/v1/ledgers", (each) => (down ? each.abort() : each.continue())));
+});
+
+test("a busy service is waited for, and the wait can be cancelled", async () => {
+  const busy = { status: 429, contentType: PROBLEM, headers: { "retry-after": "60" }, json: { type: "/problems/too-many-requests", title: "Too many computations are waiting", status: 429, detail: "Too many." } };
+  let through = false;
+  await on("", {}, async (page) => {
+    await page.waitForSelector(".progress[data-state=busy]");
+    await page.click("#cancel");
+    await stands(page, "cancelled");
+    through = true;
+    await page.click("#ask-again");
+    await stands(page, "shown");
+    assert.equal(await page.locator(".progress").count(), 0);
+  }, (page) => page.route("**/v1/ledgers", (each) => (through ? each.continue() : each.fulfill(busy))));
+});
+
+test("the keyboard alone is enough", async () => {
+  await on(`#/${ledger.id}`, {}, async (page) => {
+    await room(page, /more fit/);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "content");
+    assert.match(await page.evaluate(() => location.hash), /^#\/ledger_/);
+    const reached = new Set();
+    for (let step = 0; step < 50; step += 1) {
+      await page.keyboard.press("Tab");
+      const [tag, id, outline] = await page.evaluate(() => [document.activeElement.tagName, document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]);
+      if (tag !== "BODY") assert.notEqual(outline, "none", `${tag} ${id}`);
+      reached.add(id);
+    }
+    for (const id of ["look-again", "w-source", "w-shape", "w-noise_multiplier", "w-noise_multiplier-slider", "w-count"]) assert.ok(reached.has(id), id);
+  });
+});
+
+for (const [name, options] of [
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["phone", { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }],
+  ["phone-dark", { viewport: { width: 360, height: 740 }, colorScheme: "dark" }],
+]) {
+  test(`axe finds nothing serious, and nothing is cut off: ${name}`, async () => {
+    await on("", options, async (page) => {
+      await page.waitForSelector(".ledger");
+      assert.deepEqual(await serious(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await shoot(page, `ledgers-${name}`);
+    });
+    await on(`#/${ledger.id}`, options, async (page) => {
+      await room(page, /more fit/);
+      await page.waitForSelector(".entries tbody tr");
+      await page.evaluate(() => document.querySelectorAll("details").forEach((each) => (each.open = each.id !== "access")));
+      assert.deepEqual(await serious(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await page.evaluate(() => document.querySelectorAll("details").forEach((each) => (each.open = false)));
+      await shoot(page, `ledger-${name}`);
+    });
+  });
+}
