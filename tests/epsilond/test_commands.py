@@ -39,7 +39,7 @@ COMMANDS = {
     r"/v1/simulations(/.*)?": ["simulate"],
     r"/v1/jobs(/.*)?": ["jobs"],
     r"/v1/api-keys(/.*)?": ["keys"],
-    r"/v1/(ledgers|reservations|log|keys)(/.*)?": ["serve"],
+    r"/v1/(ledgers|reservations|log|keys)(/.*)?": ["ledger"],
     r"/(healthz|readyz|metrics|openapi\.json|docs.*|problems.*)?": ["serve"],
 }
 """What asks the same as an endpoint: simulations are run by `simulate`, what a service says of itself by `serve`."""

@@ -1,0 +1,61 @@
+"""The library's words at the service itself."""
+
+import pytest
+
+import epsilond
+from epsilond.app.main import create_app
+from epsilond.ledgers.client.auditing import audited
+from epsilond.ledgers.client.errors import ReceiptUsed, Refused
+from epsilond.ledgers.log.canonical import canonical
+from tests.app.conftest import PATIENT, serving
+from tests.ledgers.client.places import ASKED, QUERY
+
+
+@pytest.fixture
+def books(tmp_path):
+    keys = {"store_path": str(tmp_path / "store.db"), "ledger_keys": str(tmp_path / "keys.d")}
+    settings = PATIENT.model_copy(update=keys)
+    with (
+        serving(settings, create_app(settings=settings)) as client,
+        epsilond.ledger(str(client.base_url), runs=tmp_path / "runs") as found,
+    ):
+        yield found
+
+
+def test_from_open_to_verify(books, tmp_path):
+    ledger = books.open(**ASKED | {"sealed": False})
+    ledger.seal()
+    assert books.ledger("hospital").id == ledger.id
+    assert ledger.what_if("train", count=3).fits
+    with ledger.reserve("train", count=10) as run:
+        receipt = run.commit(4)
+    with pytest.raises(ReceiptUsed):
+        books.begin(receipt)
+    with ledger.reserve("query", spec=QUERY, slot="gdp") as run:
+        assert run.charge.parts["mu_squared"].startswith("0.01")
+        run.commit()
+    (item,) = ledger.show().plan
+    assert (item["reserved"], item["committed"], item["credit"]) == (0, 4, 6)
+    with pytest.raises(epsilond.LedgerExhausted) as refused:
+        ledger.reserve("loud", spec=epsilond.Gaussian(noise_multiplier=0.5), slot="gdp")
+    assert refused.value.nearest["smallest_noise_multiplier"] > 2.0
+    with pytest.raises(Refused):
+        books.run("reservation_nobody")
+    assert "6 of them credit" in str(ledger)
+    ledger.close()
+    kinds = "opened sealed reserved committed cancelled reserved committed closed"
+    assert [each.kind for each in ledger.entries()] == kinds.split()
+    (tmp_path / "bundle").write_bytes(books.bundle(ledger).to_bytes())
+    (tmp_path / "keys").write_bytes(canonical(books.keys()))
+    found = audited(tmp_path / "bundle", tmp_path / "keys")
+    assert found.holds, found.sentences()
+    assert any("were computed again" in each.sentence for each in found.findings)
+
+
+def test_more_ledgers_than_a_page_has(books):
+    block = {"plan": {}, "slots": {"gdp": {"mu_squared": "0.011"}}}
+    made = [books.open(**ASKED | block | {"name": f"n{place}", "block": f"b{place}"}).id for place in range(21)]
+    assert [each.id for each in books.ledgers()] == made
+    with books.reserve([books.ledger("n0"), books.ledger("n1")], spec=QUERY, slot="gdp") as run:
+        run.commit()
+    assert len(run.receipts) == 2
