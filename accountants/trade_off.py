@@ -72,8 +72,13 @@ class NearTest(NamedTuple):
 class FindsTests(Protocol):
     """A profile that finds tests of given sizes itself."""
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """For each size, None where there is none."""
+    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
+        """For each size, None where there is none; or nothing at all."""
+
+
+@runtime_checkable
+class Searched(Protocol):
+    """A profile that is quicker where many ε will be asked."""
 
     def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
         """As `log_delta`, elementwise, where many ε will be asked: it may be wider."""
@@ -148,7 +153,7 @@ class TradeOff:
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
             asked = [place for place in new if (place >= 0.0) == (side > 0.0)]
             if asked:
-                read = profile.log_delta_of_search if isinstance(profile, FindsTests) else profile.log_delta
+                read = profile.log_delta_of_search if isinstance(profile, Searched) else profile.log_delta
                 lower, upper = read(side * np.asarray(asked))
                 for place, *ends in zip(asked, lower.tolist(), upper.tolist(), strict=True):
                     self.known[place] = _divergence(place, Interval(*ends), turned=side < 0.0)

@@ -18,6 +18,7 @@ import numpy as np
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts, compiled
+from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -55,7 +56,7 @@ def _outward(near: ContourProfile, epsilon: float) -> Interval:
     return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
 
-def _near_test(found: contour.Threshold) -> NearTest:
+def _near_test(found: Threshold) -> NearTest:
     """A threshold with log δ around it."""
     steepness = 1.0 + found.profile.nodes.place.tilt
     return NearTest(found.epsilon, functools.partial(_outward, found.profile), found.width, steepness)
@@ -139,7 +140,7 @@ class ExactProfile:
         None where the contour engine refuses.
         """
         try:
-            found = contour.thresholds(self.parts, [math.log(size) for size in sizes])
+            found = thresholds(self.parts, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
             return [None] * len(sizes)
         return [None if each is None else _near_test(each) for each in found]

@@ -114,8 +114,8 @@ def _fits(asked: Asked, slot: Slot) -> bool:
 def _largest(holds: Callable[[float], bool], most: int) -> int:
     low, high = 0, most
     for _ in range(_LOOKS):
-        if high - low <= max(1, low // 200):
+        if high - low <= low // 200:
             break
         middle = (low + high + 1) // 2 if low else max(1, high // 4)
-        low, high = (middle, high) if holds(middle) else (low, middle - 1 if middle > low + 1 else middle)
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
     return low

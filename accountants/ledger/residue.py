@@ -72,8 +72,8 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
         return None
     trial = _Trial(parts, remaining, eta)
     found = trial.search()
-    if found is None:
-        return None
+    if found is None:  # the search leaves room that the whole slot may do without
+        return Residue(remaining, remaining, eta) if trial.certified(remaining)[0] else None
     for raised in range(_MOST_RAISES):
         cost = min(up(found), remaining)
         right, worst = trial.certified(cost)

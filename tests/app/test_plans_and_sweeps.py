@@ -97,7 +97,7 @@ def test_what_is_wrong_beside_the_values_is_the_requests(planning: httpx.Client,
 def test_a_value_whose_worker_dies_is_its_own_problem(planning: httpx.Client) -> None:
     body = {"seconds": 0.01, "sweep": {"field": "way", "values": ["die", "sleep"]}}
     first, second = post(planning, "/v1/calibrations/busy", body)["answers"]
-    assert first["problem"]["status"] == 500
+    assert first["problem"]["status"] == 503
     assert "answer" in second
 
 

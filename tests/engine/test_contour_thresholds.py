@@ -7,6 +7,7 @@ import math
 import pytest
 
 from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.thresholds import thresholds
 from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 
 SIZES = (1e-2, 1e-3, 1e-5)
@@ -22,7 +23,7 @@ COMPOSITIONS = {
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_a_test_has_about_the_size_that_was_asked(name: str) -> None:
     """By the certified tails of the same composition."""
-    found = contour.thresholds(COMPOSITIONS[name], [math.log(size) for size in SIZES])
+    found = thresholds(COMPOSITIONS[name], [math.log(size) for size in SIZES])
     for size, near in zip(SIZES, found, strict=True):
         assert near is not None
         lower, upper = near.profile.tails(near.epsilon).log_q

@@ -187,7 +187,7 @@ class LeastProfile:
             least = Interval(min(least.lower, lower), min(least.upper, upper))
         return least
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size the test of the profile that bounds its rate best, of those whose estimates are alike.
 
         γ α + E_γ is least where one of the profiles makes it so. One profile says nothing of the least from below.
@@ -203,10 +203,7 @@ class LeastProfile:
         found = [tests for profile in alike if (tests := profile.near_tests(sizes))]
         if len(found) < len(alike):
             return []
-        return [
-            _from_above(min(tests, key=functools.partial(_rate_at, size)))
-            for size, tests in zip(sizes, zip(*found, strict=True), strict=True)
-        ]
+        return [_least_test(size, tests) for size, tests in zip(sizes, zip(*found, strict=True), strict=True)]
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Tails of one of the profiles."""
@@ -219,6 +216,12 @@ def _out_of_the_running(profile: Composed, epsilon: float, log_delta: float) -> 
     To leave a bound out is safe. What is answered then is the least of the others, with both of its ends.
     """
     return profile.quick_upper_end(epsilon) > log_delta + _LEAST_MARGIN + _MARGIN * abs(log_delta)
+
+
+def _least_test(size: float, tests: Sequence[NearTest | None]) -> NearTest | None:
+    """The test with the least γ α + E_γ; None where one of the profiles has none."""
+    there = [test for test in tests if test is not None]
+    return _from_above(min(there, key=functools.partial(_rate_at, size))) if len(there) == len(tests) else None
 
 
 def _rate_at(size: float, test: NearTest) -> float:
