@@ -60,7 +60,7 @@ def exact(value: float | str | Decimal, pointer: str) -> Amount:
         raise InvalidInput.at(pointer, "is not an amount", allowed="at least 0 and below 10^18")
     if told != _rounded(told, ROUND_FLOOR):
         raise InvalidInput.at(pointer, "has too many decimal places", allowed="at most 18")
-    return _rounded(told, ROUND_FLOOR)
+    return abs(_rounded(told, ROUND_FLOOR))  # of −0, too
 
 
 def shown(amount: Amount) -> str:

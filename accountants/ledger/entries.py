@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Setting
-from epsilond.accountants.ledger.amounts import Amount, shown
+from epsilond.accountants.ledger.amounts import Amount, exact, shown
 from epsilond.accountants.ledger.invariant import Opening
 from epsilond.accountants.ledger.state import (
     Charge,
@@ -92,11 +93,17 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
 
 
 def charge_of(record: Mapping[str, Any]) -> Charge:
-    """A charge as it was written."""
+    """A charge as it was written.
+
+    Raises:
+        InvalidInput: an amount is none, or the charge is of a whole job and of single runs at once.
+    """
+    if ("remaining" in record) == ("each" in record):
+        raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
     return Charge(
         parts=_read(record["parts"]),
         each=_read(record.get("each", {})),
-        remaining=Amount(record["remaining"]) if "remaining" in record else None,
+        remaining=exact(record["remaining"], "/charge/remaining") if "remaining" in record else None,
         theorem=record["theorem"],
     )
 
@@ -124,4 +131,4 @@ def state_of(record: Mapping[str, Any], specs: Mapping[str, Any]) -> LedgerState
 
 
 def _read(parts: Mapping[str, str]) -> dict[str, Amount]:
-    return {part: Amount(amount) for part, amount in parts.items()}
+    return {part: exact(amount, f"/{part}") for part, amount in parts.items()}

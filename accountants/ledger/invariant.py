@@ -165,7 +165,10 @@ def _log_allowed(state: LedgerState) -> float:
     if not added(state):
         return state.target.log_delta
     rest = less(state.target.delta, added(state))
-    return math.log(float_below(rest)) - 1e-15 if rest > 0 else -math.inf
+    if rest <= 0:
+        return -math.inf
+    value = math.log(float_below(rest))
+    return value - 1e-15 * (1.0 + abs(value))
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:

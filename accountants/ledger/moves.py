@@ -20,13 +20,14 @@ from epsilond.accountants.errors import (
     NotSealed,
     ReservationEnded,
 )
-from epsilond.accountants.ledger.amounts import Amount, less
+from epsilond.accountants.ledger.amounts import LARGEST, Amount, less
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.exchange import dominated
 from epsilond.accountants.ledger.mixture import may_go_on
 from epsilond.accountants.ledger.residue import holds
 from epsilond.accountants.ledger.state import (
+    JOB,
     Amounts,
     LedgerState,
     PlanItem,
@@ -62,10 +63,11 @@ def reserve(
         LedgerClosed, NotSealed: nothing is reserved at present.
         NotInPlan: the plan has no such item, or the item's mechanism is not proved to lose as much.
         LedgerExhausted: not as much is free; `condition` has both sides.
-        ConditionViolated: no charge is proved for this mechanism in this slot.
+        ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
         InvalidInput: the request contradicts itself.
     """
-    _require_open(state)
+    require_open(state)
+    _require_amounts(eta, delta)
     if identifier in state.reservations:
         raise InvalidInput.at("/id", "names a reservation that exists")
     if item is not None and slot is not None:
@@ -75,6 +77,8 @@ def reserve(
     chosen = _chosen(state, spec, item)
     step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
     wanted = _count(count, runs, spec is None or step is spec)
+    if step != chosen.spec:  # dominance is of laws; a theorem must cover the mechanism in this ledger's setting, too
+        Asked(setting=state.setting, spec=step, count=1).guarantee(step)
     if wanted > chosen.free:
         raise LedgerExhausted(
             f"the plan's item {chosen.name} has fewer runs left",
@@ -245,7 +249,7 @@ def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
             _require_free(freed, price.parts)
             slot = replace(freed, reserved=plus(freed.reserved, price.parts))
     slot = _moved(slot, price.parts)
-    name = f"job {held.id}"
+    name = f"{JOB}{held.id}"
     job = PlanItem(name=name, spec=held.spec, planned=held.count, reserved=held.count, job=held.id)
     return state.with_slot(slot).with_item(job).with_reservation(replace(held, charge=price, item=name))
 
@@ -256,10 +260,11 @@ def _moved(slot: Slot, amounts: Amounts) -> Slot:
 
 
 def _require_free(slot: Slot, parts: Amounts) -> None:
-    if slot.kind == "rdp" and len(slot.orders) > 1:
+    if slot.kind == "rdp":
         if not may_go_on(slot, parts):
             raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")
-        return
+        if len(slot.orders) > 1:
+            return
     for part, amount in parts.items():
         if amount > slot.free(part):
             raise LedgerExhausted(
@@ -314,7 +319,18 @@ def _slot(state: LedgerState, kind: SlotKind) -> Slot:
     return slot
 
 
-def _require_open(state: LedgerState) -> None:
+def _require_amounts(eta: Amount | None, delta: Amount | None) -> None:
+    for name, amount in (("eta", eta), ("delta", delta)):
+        if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
+            raise InvalidInput.at(f"/{name}", "is not an amount", allowed="at least 0")
+
+
+def require_open(state: LedgerState) -> None:
+    """Refuse where nothing is reserved at present.
+
+    Raises:
+        LedgerClosed, NotSealed: why.
+    """
     if state.status == "closed":
         raise LedgerClosed("The ledger was closed: nothing more is reserved.")
     if not state.sealed:

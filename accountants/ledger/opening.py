@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.ledger.amounts import ZERO, Amount, down, exact
 from epsilond.accountants.ledger.invariant import Opening, largest, opening
-from epsilond.accountants.ledger.state import Declared, LedgerState, PlanItem, Slot, SlotKind, Target
+from epsilond.accountants.ledger.state import JOB, Declared, LedgerState, PlanItem, Slot, SlotKind, Target
 from epsilond.accountants.ledger.stepped import steps_of
+from epsilond.accountants.quantity import LARGEST_COUNT
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Setting
@@ -75,7 +76,7 @@ def opened(
         setting=setting,
         target=target,
         declared=declared,
-        plan=tuple(_item(one) for one in plan),
+        plan=tuple(_item(one, place) for place, one in enumerate(plan)),
         slots=tuple(_slot(slot, place, target) for place, slot in enumerate(slots)),
         sealed=declared.sealed,
     )
@@ -84,8 +85,12 @@ def opened(
     return state, opening(state)
 
 
-def _item(planned: Planned) -> PlanItem:
+def _item(planned: Planned, place: int) -> PlanItem:
+    if planned.name.startswith(JOB):
+        raise InvalidInput.at(f"/plan/{place}/name", f'begins with "{JOB}", as items of charged jobs do')
     step, count = steps_of(planned.spec)
+    if count > LARGEST_COUNT:
+        raise InvalidInput.at(f"/plan/{place}/spec", "has too many runs", allowed=f"at most {LARGEST_COUNT}")
     return PlanItem(name=planned.name, spec=step, planned=count)
 
 
@@ -124,10 +129,14 @@ def _renyi(given: Mapping[str, Any], pointer: str) -> Slot:
     weights = tuple(float(weight) for weight in given.get("weights", ())) or (1.0 / len(orders),) * len(orders)
     if len(weights) != len(orders) or not all(weight > 0 for weight in weights):
         raise InvalidInput.at(f"{pointer}/weights", "has not one positive weight for each order")
-    if math.fsum(weights) > 1.0 + _WEIGHTS_SUM:
-        raise InvalidInput.at(f"{pointer}/weights", "sum to more than 1", allowed="at most 1")
+    if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
+        raise InvalidInput.at(f"{pointer}/weights", "do not sum to 1", allowed="1 in all")
     budget = _amount(given.get("budget", LARGEST), f"{pointer}/budget")
-    return Slot(kind="rdp", capacity={f"order:{order:g}": budget for order in orders}, weights=weights)
+    return Slot(
+        kind="rdp",
+        capacity={f"order:{int(order) if order.is_integer() else repr(order)}": budget for order in orders},
+        weights=weights,
+    )
 
 
 def _amount(value: Any, pointer: str) -> Amount:

@@ -17,8 +17,10 @@ from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.entries import charge_of, state_of
 from epsilond.accountants.ledger.invariant import opening
+from epsilond.accountants.ledger.opening import PARTS
 from epsilond.accountants.ledger.residue import holds
-from epsilond.accountants.ledger.state import Charge, LedgerState, Reservation, Slot, plus, times
+from epsilond.accountants.ledger.state import JOB, Charge, LedgerState, Reservation, Slot, plus, times
+from epsilond.accountants.quantity import LARGEST_COUNT
 
 SpecReader = Callable[[str], Any]
 
@@ -39,7 +41,15 @@ def replayed(entries: Iterable[Mapping[str, Any]], read: SpecReader) -> LedgerSt
     for place, entry in enumerate(entries):
         try:
             state = applied(state, entry, read)
-        except (EpsilondError, ValueError, KeyError, TypeError, AssertionError) as error:
+        except (
+            EpsilondError,
+            ArithmeticError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            AssertionError,
+        ) as error:
             raise DoesNotReplay(f"entry {place}, {entry.get('kind')}: {error}") from error
     if state is None:
         raise DoesNotReplay("there are no entries")
@@ -58,6 +68,7 @@ def applied(state: LedgerState | None, entry: Mapping[str, Any], read: SpecReade
         _require(state is None, "a ledger is opened once")
         specs = {item["name"]: read(item["spec"]) for item in entry["plan"]}
         first = state_of(entry, specs)
+        _require_opened(first)
         opening(first)
         return first
     if state is None:
@@ -79,6 +90,9 @@ def applied(state: LedgerState | None, entry: Mapping[str, Any], read: SpecReade
 
 def _reserved(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
+    moves.require_open(state)
+    _require(_is_count(count), "the count is none")
+    _require(identifier not in state.reservations, "the reservation was made before")
     if "slot" not in entry:
         return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)
     slot = state.slot(entry["slot"])
@@ -104,8 +118,10 @@ def _committed(state: LedgerState, entry: Mapping[str, Any]) -> LedgerState:
 
 
 def _require_enough(state: LedgerState, spec: Any, count: int, slot: Slot, price: Charge) -> None:
+    _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
     asked = Asked(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
     if price.remaining is not None:
+        _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
         cost, eta = price.parts["mu_squared"], price.parts["eta"]
         enough = holds(asked.parts, remaining=price.remaining, cost=cost, eta=eta)
         _require(enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
@@ -115,6 +131,22 @@ def _require_enough(state: LedgerState, spec: Any, count: int, slot: Slot, price
     for part, amount in computed.each.items():
         _require(price.each[part] >= amount, f"{part} = {price.each[part]:f} is less than a run costs, {amount:f}")
     _require(price.parts == times(price.each, count), "the sums are wrong")
+
+
+def _require_opened(state: LedgerState) -> None:
+    """What `opening.opened` refuses before it computes anything."""
+    _require(not state.declared.released_before, "something was released before")
+    _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
+    for slot in state.slots:
+        if slot.kind == "rdp":
+            weighed = len(slot.weights) == len(slot.orders) and all(weight > 0.0 for weight in slot.weights)
+            _require(weighed and all(order > 1.0 for order in slot.orders), "a Rényi slot is none")
+        else:
+            _require(set(slot.capacity) == set(PARTS[slot.kind]), "a slot has other parts than its kind")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_COUNT
 
 
 def _require(holds_so: bool, otherwise: str) -> None:

@@ -13,6 +13,8 @@ from epsilond.accountants.ledger.amounts import ZERO, Amount, down, less, multip
 
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
 Status = Literal["open", "closed"]
+JOB = "job "
+"""What the names of items begin with that residue charges bring."""
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
 Amounts = Mapping[str, Amount]
 

@@ -32,7 +32,9 @@ SEALED = Condition("ledger-sealed", "the membership of the block was fixed befor
 BLOCK = Condition(
     "ledger-block", "a unit's block is a function of its identity alone, and no other mechanism computes from the block"
 )
-UNSEEN = Condition("ledger-unseen", "nobody has seen any output of runs that were voided")
+UNSEEN = Condition(
+    "ledger-unseen", "nobody has seen any output of runs that were voided, and nobody runs anything on their receipts"
+)
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:

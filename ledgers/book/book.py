@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted
+from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.ledger import entries as told
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.opening import opened
@@ -223,7 +223,7 @@ class Book:
         """Receipts of the newest commits of a reservation, under the head as it is now, the oldest of them first."""
         with looking(self._database) as connection:
             held = self._desk.reserved(connection, tenant, identifier)
-            if not any(one.committed for one in held.holdings):
+            if not any(one.committed for one in held.holdings) or self._desk.was_voided(connection, held):
                 return []
             rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
             size = entries.size(connection)
@@ -240,9 +240,16 @@ class Book:
         def attempt() -> dict[str, Any]:
             with looking(self._database) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint)
-                if again is not None:
-                    return again
                 held, states = self._desk.held(connection, tenant, identifier)
+                if again is not None:
+                    if self._desk.was_voided(connection, held):
+                        raise ReservationEnded(
+                            "Runs of the reservation were voided: its receipts are good for nothing."
+                        )
+                    return again
+            if held.state == "reserved" and held.expires is not None and held.expires <= self._clock():
+                self._release(tenant, identifier, "expired")
+                raise ReservationEnded("The reservation has expired.")
             wanted = asked.count
             after = {
                 name: self._evaluate(partial(moves.commit, state, identifier, wanted))

@@ -109,6 +109,10 @@ class Desk:
         held = self.reserved(connection, tenant, identifier)
         return held, self.states(connection, tenant, [one.ledger for one in held.holdings], held)
 
+    def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
+        """Whether runs of a reservation were taken back: nobody may run anything on its receipts then."""
+        return any(_voided(connection, one.ledger, held.id) for one in held.holdings)
+
     def reserved(self, connection: Connection, tenant: str, identifier: str) -> ReservationRow:
         held = reservations.get(connection, identifier)
         if held is None or held.tenant != tenant:
@@ -150,9 +154,12 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
     held = state.reservations.get(reservation)
     if held is None or not held.committed:
         return state
+    return state.with_reservation(replace(held, voided=_voided(connection, ledger, reservation)))
+
+
+def _voided(connection: Connection, ledger: str, reservation: str) -> int:
     records = (entry(row) for row in entries.page(connection, limit=MOST_VOIDS, ledger=ledger, kind="voided"))
-    voided = sum(record["count"] for record in records if record["reservation"] == reservation)
-    return state.with_reservation(replace(held, voided=voided))
+    return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
 def text(record: Mapping[str, Any]) -> str:

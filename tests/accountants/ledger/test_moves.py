@@ -12,6 +12,7 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.accountants.errors import (
+    ConditionViolated,
     Infeasible,
     InvalidInput,
     LedgerClosed,
@@ -20,6 +21,7 @@ from epsilond.accountants.errors import (
     NotSealed,
     ReservationEnded,
 )
+from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.opening import AskedSlot, Planned, opened
 from epsilond.accountants.ledger.state import Declared, LedgerState
@@ -216,3 +218,32 @@ def test_requests_that_contradict_themselves_are_refused(asked: dict[str, Any], 
     state = ledger(gaussian_slot(), plan=(job(steps=10),))
     with pytest.raises(error):
         moves.reserve(state, "x", **asked)
+
+
+@pytest.mark.parametrize("weights", [[0.5], [1e-300], [2.0], [0.5, 0.25]])
+def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> None:
+    orders = [8, 16][: len(weights)]
+    with pytest.raises(InvalidInput):
+        ledger(AskedSlot(kind="rdp", capacity={"orders": orders, "weights": weights, "budget": "largest"}))
+
+
+def test_what_no_theorem_covers_is_not_exchanged() -> None:
+    """A server that sees who takes part is not hindered by a draw of clients: no theorem covers that draw against it."""
+    clients = Setting(relation="add-or-remove-one", unit="client", observer="server")
+    state = ledger(plan=(specs.Repeated(times=5, mechanism=specs.Gaussian(noise_multiplier=5.0)),), setting=clients)
+    drawn = specs.Subsampled(sampling="poisson", rate=0.1, mechanism=specs.Gaussian(noise_multiplier=5.0))
+    with pytest.raises(ConditionViolated):
+        moves.reserve(state, "x", item="a", spec=drawn)
+    assert moves.reserve(state, "x", item="a", spec=specs.Gaussian(noise_multiplier=6.0)).plan[0].reserved == 1
+
+
+@pytest.mark.parametrize("amounts", [{"delta": Decimal(-1)}, {"eta": Decimal("NaN")}, {"delta": Decimal("Infinity")}])
+def test_amounts_that_are_none_are_refused(amounts: dict[str, Decimal]) -> None:
+    state = ledger(AskedSlot(kind="zcdp", capacity={"rho": "0.1", "delta": "1e-7"}))
+    with pytest.raises(InvalidInput):
+        moves.reserve(state, "x", slot="zcdp", spec=SMALL, **amounts)
+
+
+def test_names_of_charged_jobs_are_kept_for_them() -> None:
+    with pytest.raises(InvalidInput):
+        opened(setting=SETTING, target=TARGET, declared=SEALED, plan=[Planned(name="job r1", spec=SMALL)])

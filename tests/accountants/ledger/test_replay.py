@@ -108,3 +108,45 @@ def test_what_was_changed_is_found(told: tuple[LedgerState, Entries]) -> None:
     ):
         with pytest.raises(DoesNotReplay):
             replayed(changed, spec_of)
+
+
+def forged(found: Entries, place: int, **changed: Any) -> Entries:
+    """A history in which a charge says more than it said."""
+    copied = copy.deepcopy(found)
+    copied[place]["charge"] |= changed
+    return copied
+
+
+def test_forged_charges_and_gates_are_found(told: tuple[LedgerState, Entries]) -> None:
+    _, found = told
+    kinds = [(entry["kind"], entry.get("reservation")) for entry in found]
+    late, charged = kinds.index(("reserved", "late")), kinds.index(("committed", "late"))
+    sums = kinds.index(("reserved", "sum"))
+    closed_first = [found[0], {"kind": "closed"}, *found[1:]]
+    twice = [*found[: sums + 1], found[sums], *found[sums + 1 :]]
+    negative = copy.deepcopy(found)
+    negative[0]["slots"][1]["capacity"]["delta"] = "-1"
+    earlier = copy.deepcopy(found)
+    earlier[0]["declared"]["released_before"] = True
+    unsealed = copy.deepcopy(found)
+    unsealed[0]["declared"]["sealed"] = False
+    named = copy.deepcopy(found)
+    named[0]["plan"][0]["name"] = named[1]["item"] = "job late"
+    for changed in (
+        forged(found, late, each={"mu_squared": "0", "eta": "0"}),
+        forged(found, charged, each={"mu_squared": "0", "eta": "0"}),
+        forged(found, sums, each={"mu_squared": "NaN", "eta": "0"}),
+        forged(found, sums, each={"mu_squared": "-1", "eta": "0"}),
+        forged(found, sums, remaining="0.5"),
+        forged(found, sums, parts={"mu_squared": "0.125"}),
+        change(found, sums, 0, "count"),
+        change(found, sums, -2, "count"),
+        closed_first,
+        twice,
+        negative,
+        earlier,
+        unsealed,
+        named,
+    ):
+        with pytest.raises(DoesNotReplay):
+            replayed(changed, spec_of)

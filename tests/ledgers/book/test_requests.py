@@ -200,3 +200,29 @@ def test_a_log_that_is_not_reconciled_takes_no_moves(database: Database) -> None
     with pytest.raises(NotReconciled):
         restored.reserve(TENANT, [ledger.id], query(), key())
     assert restored.ledger(TENANT, ledger.id) == ledger
+
+
+def test_a_voided_commit_is_not_answered_again(kept: Book) -> None:
+    ledger = kept.open(TENANT, opening(), key())
+    made = kept.reserve(TENANT, [ledger.id], query(), key())
+    again = key()
+    kept.commit(TENANT, made.id, ALL, again)
+    assert kept.receipts(TENANT, made.id)
+    kept.void(TENANT, ledger.id, VoidAsked(reservation=made.id, count=1, declared="no-output-observed"), key())
+    assert used(kept, ledger.id) == 0
+    with pytest.raises(ReservationEnded):
+        kept.commit(TENANT, made.id, ALL, again)
+    assert kept.receipts(TENANT, made.id) == []
+
+
+def test_a_commit_after_its_time_is_refused_though_nobody_has_looked(
+    kept: Book, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = kept.open(TENANT, opening(), key())
+    made = kept.reserve(TENANT, [ledger.id], query(expires_in=5.0), key())
+    clock.now += 6.0
+    monkeypatch.setattr(kept, "expire", lambda: 0)  # as if a hundred others were due first
+    with pytest.raises(ReservationEnded):
+        kept.commit(TENANT, made.id, ALL, key())
+    assert kept.reservation(TENANT, made.id).state == "expired"
+    assert held(kept, ledger.id) == 0
