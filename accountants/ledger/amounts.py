@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact, InvalidOperation, localcontext
+from fractions import Fraction
 from typing import Final
 
 from epsilond.accountants.errors import InvalidInput
@@ -26,12 +27,15 @@ Amount = Decimal
 """At least zero, below 10^18, with at most 18 decimal places."""
 
 
-def up(value: float | str | Decimal) -> Amount:
+def up(value: float | str | Decimal | Fraction) -> Amount:
     """The smallest amount that is no less than this.
 
     Raises:
         InvalidInput: it is negative, not finite, or too large for an amount.
     """
+    if isinstance(value, Fraction):
+        scaled = value * 10**PLACES
+        value = Decimal(-(-scaled.numerator // scaled.denominator)).scaleb(-PLACES, EXACT)
     return _rounded(value, ROUND_CEILING)
 
 

@@ -1,9 +1,9 @@
 """Whether one mechanism may be run in the place of another that the plan holds: only where dominance is proved.
 
 A credit for g may be spent on h if the profile of h is at most that of g at every ε, in both orders (docs/ledger.md,
-"Exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation it suffices that the rate is no
-larger and the noise no smaller: a smaller rate is a mixture with the run that reads nothing, and more noise is
-post-processing. Anything else is exchanged for itself alone.
+"Plans, credits and exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation it suffices that the
+rate is no larger and the noise no smaller: a smaller rate is a mixture with the run that reads nothing, and more noise
+is post-processing. Anything else is exchanged for itself alone.
 """
 
 from __future__ import annotations

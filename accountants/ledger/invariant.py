@@ -2,7 +2,8 @@
 
 The compartments of a ledger are one product of profiles: the planned mechanisms, G_√cap of a Gaussian slot, and so on.
 Its δ at ε*, with every η and δ that slots may add, must be at most δ*, in both orders (docs/ledger.md, "Compartments").
-Nothing later is ever checked against the target again: that would not be valid (docs/ledger.md, "What is not valid").
+Nothing later is ever checked against the target again: that would not be valid (docs/ledger.md, "Rules that are
+false").
 """
 
 from __future__ import annotations
@@ -162,12 +163,13 @@ def added(state: LedgerState) -> Amount:
 
 
 def _log_allowed(state: LedgerState) -> float:
-    if not added(state):
-        return state.target.log_delta
     rest = less(state.target.delta, added(state))
-    if rest <= 0:
+    if not added(state):
+        value = state.target.log_delta
+    elif rest > 0:
+        value = math.log(float_below(rest))
+    else:
         return -math.inf
-    value = math.log(float_below(rest))
     return value - 1e-15 * (1.0 + abs(value))
 
 

@@ -2,8 +2,7 @@
 
 A slot with orders a, weights w_a and budgets B_a is the profile below Σ w_a C(a) e^{(a−1)(B_a − S_a)} γ^−(a−1), with
 S_a what was spent at a. A move is legal while that sum stays above 1 − γ for all γ in (0, 1), which a single order does
-as long as S_a ≤ B_a. With several, an order may be overdrawn while the others bear the sum (docs/ledger.md, "Rényi
-slots").
+as long as S_a ≤ B_a. With several, an order may be overdrawn while the others bear the sum (docs/ledger.md, "Slots").
 """
 
 from __future__ import annotations

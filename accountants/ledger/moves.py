@@ -4,7 +4,7 @@ A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot,
 move that the ledger's theorem speaks of is the commit, after which an output may be released; nothing that was
 committed ever returns. What a residue charge has paid for is a mechanism, never an amount: at the first commit the
 whole job is charged at the slot's value of that moment, and the runs that are left become an item of the plan
-(docs/ledger.md, "Protocol").
+(docs/ledger.md, "Residue charges").
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def reserve(
 
     A job that can be stepped is reserved as so many steps: `count` of them, or all that the spec says; of an item
     alone, all that are left. With an item and a spec, the spec must be proved to lose no more, run by run, than the
-    item's (docs/ledger.md, "Exchange").
+    item's (docs/ledger.md, "Plans, credits and exchange").
 
     Raises:
         LedgerClosed, NotSealed: nothing is reserved at present.

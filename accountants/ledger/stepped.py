@@ -1,7 +1,8 @@
 """Jobs that consist of runs of one mechanism: they may be stopped between two, and what was not run stays.
 
-Early stopping is free for a product of equal step profiles (docs/ledger.md, "Stopping early"). Whether a kind is such a
-product is an attribute of the kind; a mechanism whose steps share noise or a random order is one indivisible run.
+Early stopping is free for a product of equal step profiles (docs/ledger.md, "Plans, credits and exchange"). Whether a
+kind is such a product is an attribute of the kind; a mechanism whose steps share noise or a random order is one
+indivisible run.
 """
 
 from __future__ import annotations

@@ -51,8 +51,13 @@ class FiniteAndGaussianProfile:
 
     @property
     def tail_accuracy(self) -> float:
-        """Sums of positive terms, their masses' errors, and what raising the losses does to the second law's."""
-        return self.log_error + 2.0 * self.misplacement + (4 * self.losses.size + _TAIL_UNITS) * UNIT_ROUNDOFF
+        """Sums of positive terms, their masses' errors, and what raising the losses does to the second law's.
+
+        A difference ε − l is rounded by units of both, and a normal tail is steep in it by up to the reciprocal of μ.
+        """
+        steep = _TAIL_UNITS * (1.0 + float(np.max(np.abs(self.losses)))) / self.mu
+        rounding = (4 * self.losses.size + _TAIL_UNITS + steep) * UNIT_ROUNDOFF
+        return self.log_error + 2.0 * self.misplacement + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log δ, read where the misplacement makes it smaller and larger."""
@@ -62,8 +67,9 @@ class FiniteAndGaussianProfile:
         lower = self._summed(at + slack, lambda x: _anywhere(gaussian, x).lower)
         upper = self._summed(at - slack, lambda x: _anywhere(gaussian, x).upper)
         rounding = self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)
-        ends = np.logaddexp(upper, self.log_infinite_mass) + rounding * (1.0 + np.abs(upper))
-        return Enclosure(lower - rounding * (1.0 + np.abs(lower)), np.minimum(ends, 0.0))
+        whole = np.logaddexp(upper, self.log_infinite_mass)
+        lower, whole = (end + side * rounding * _size(end) for end, side in ((lower, -1.0), (whole, 1.0)))
+        return Enclosure(lower, np.minimum(whole, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Of the law whose losses are all raised by the misplacement, which dominates."""
@@ -86,6 +92,11 @@ class FiniteAndGaussianProfile:
         return np.asarray(np.concatenate(found).reshape(np.shape(at)))
 
 
+def _size(log_value: FloatArray) -> FloatArray:
+    """1 + |value|, and 1 of −∞, so that what is exactly nothing stays so."""
+    return np.asarray(1.0 + np.abs(np.where(np.isneginf(log_value), 0.0, log_value)))
+
+
 def _anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     """The profile of a symmetric pair at any real ε."""
     found = gaussian.log_delta(np.abs(at))
@@ -93,5 +104,5 @@ def _anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     with np.errstate(divide="ignore"):
         beside = np.log(-np.expm1(below))
     ends = [np.where(at < 0.0, np.logaddexp(beside, below + end), end) for end in (found.lower, found.upper)]
-    slack = 8 * UNIT_ROUNDOFF * (1.0 + np.abs(ends[1]))
+    slack = 8 * UNIT_ROUNDOFF * _size(ends[1])
     return Enclosure(ends[0] - slack, np.minimum(ends[1] + slack, 0.0))

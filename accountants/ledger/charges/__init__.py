@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.ledger.charges import concentrated, gaussian, pure, renyi
 
@@ -27,8 +27,3 @@ def charge(asked: Asked, slot: Slot) -> Charge:
         LedgerExhausted: not even all of the slot pays for it.
     """
     return CHARGES[slot.kind](asked, slot)
-
-
-def parts_of(slot: Any) -> tuple[str, ...]:
-    """The names of a slot's parts."""
-    return tuple(slot.capacity)

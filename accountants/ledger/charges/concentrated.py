@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import ConditionViolated
-from epsilond.accountants.ledger.amounts import ZERO, Amount, float_below, up
+from epsilond.accountants.ledger.amounts import ZERO, float_below, up
 from epsilond.accountants.ledger.charges.gaussian import mu_squared
 from epsilond.accountants.ledger.state import Charge, times
 
@@ -27,15 +27,10 @@ def charge(asked: Asked, _: Slot) -> Charge:
     squared = mu_squared(asked)
     delta = ZERO if asked.delta is None else asked.delta
     if squared is not None:
-        each = {"rho": up(squared / 2), "delta": ZERO}
+        each = {"rho": up(Fraction(squared) / 2), "delta": ZERO}
     else:
         epsilon = asked.one.epsilon(math.log(float_below(delta)) if delta > 0 else -math.inf).upper
         if math.isinf(epsilon):
             raise ConditionViolated(f"ρ is known of Gaussian and pure mechanisms; this one has no ε at δ = {delta:f}")
-        each = {"rho": _half_square(epsilon), "delta": delta}
+        each = {"rho": up(Fraction(epsilon) ** 2 / 2), "delta": delta}
     return Charge(parts=times(each, asked.count), each=each, theorem=THEOREM)
-
-
-def _half_square(epsilon: float) -> Amount:
-    exact = Fraction(epsilon) ** 2 / 2
-    return up(Amount(-(-exact.numerator * 10**18 // exact.denominator)).scaleb(-18))

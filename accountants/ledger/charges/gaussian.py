@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import ConditionViolated, LedgerExhausted
-from epsilond.accountants.ledger.amounts import PLACES, ZERO, Amount, up
+from epsilond.accountants.ledger.amounts import ZERO, Amount, up
 from epsilond.accountants.ledger.residue import LEAST_ETA, least_cost
 from epsilond.accountants.ledger.state import Charge, times
 
@@ -45,8 +45,7 @@ def mu_squared(asked: Asked) -> Amount | None:
     mu = asked.one.gaussian_dp_mu
     if mu is None:
         return None
-    exact = (Fraction(mu) * _ROUNDING) ** 2
-    return up(Amount(-(-exact.numerator * 10**PLACES // exact.denominator)).scaleb(-PLACES))
+    return up((Fraction(mu) * _ROUNDING) ** 2)
 
 
 def eta_of(asked: Asked, slot: Slot) -> Amount:
