@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.finite_law import FiniteLaw
+    from epsilond.accountants.trade_off import NearTest
 
 MOST_KINDS = 2**14
 """Kinds of runs of a whole composition: a few milliseconds and a megabyte."""
 _FACTORIAL_UNITS = 4
+_NEAR_ONE = -5.0
+"""log δ below which 1 − δ says nothing of it that its own sum does not say better."""
 _TINY = 1e-300
 """More than numbers below the least normal double are rounded by."""
 
@@ -89,10 +92,15 @@ class EnumeratedProfile:
         slack = self.misplacement + 4 * UNIT_ROUNDOFF * epsilon
         lower = self.totals.ends(epsilon + slack).lower - self.log_error
         upper = self.totals.ends(epsilon - slack).upper + self.log_error
-        lower = max(lower, log1m_exp_at(self._rest_at(epsilon + slack).upper))
-        upper = min(upper, log1m_exp_at(self._rest_at(epsilon - slack).lower))
+        if upper > _NEAR_ONE:
+            lower = max(lower, log1m_exp_at(self._rest_at(epsilon + slack).upper))
+            upper = min(upper, log1m_exp_at(self._rest_at(epsilon - slack).lower))
         upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """As of the totals, with ends of this law."""
+        return [self.totals.test_of(size, self.ends, self.tail_accuracy) for size in sizes]
 
     def _rest_at(self, epsilon: float) -> Interval:
         """`_log_rest` at one ε."""
@@ -103,7 +111,7 @@ class EnumeratedProfile:
 
     @cached_property
     def _sorted(self) -> list[float]:
-        return [float(place) for place in self.places]
+        return list(self.places.tolist())
 
     def _log_rest(self, epsilon: FloatArray) -> Enclosure:
         """log(1 − δ) = log E[min(1, e^{ε−S}); S < ∞], which has the digits where δ is near 1."""
@@ -131,6 +139,10 @@ class EnumeratedPair(Pair):
         first, *others = (order.ends(epsilon) for order in self.orders() if isinstance(order, EnumeratedProfile))
         lower, upper = (max([end, *(other[side] for other in others)]) for side, end in enumerate(first))
         return Interval(lower, upper)
+
+    def upper_end(self, epsilon: float) -> float:
+        """Of both ends, which one evaluation gives."""
+        return self.ends(epsilon).upper
 
     def epsilon(self, log_delta: float) -> Interval:
         """The larger of both orders: solved between two totals, then certified a little to either side."""
@@ -216,15 +228,16 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     misplacement += len(laws) * UNIT_ROUNDOFF * extent
     order = np.argsort(total, kind="stable")
     places = total[order]
-    log_below = np.append(-np.inf, np.logaddexp.accumulate(log_mass[order]))
     log_masses = log_mass[order]
-    order = order[places > -max(1e-9, 8.0 * misplacement)]
+    log_below = np.full(places.size + 1, -np.inf)
+    np.logaddexp.accumulate(log_masses, out=log_below[1:])
+    first = int(np.searchsorted(places, -max(1e-9, 8.0 * misplacement), side="right"))
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = joined_atoms([law.log_infinite for law, _ in laws], counts, direction=1)
     # Of log (1 − ∏ (1 − a)^T), which is within log T of log a.
     runs = 1.0 + math.log(float(counts.sum()))
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)
-    totals = AtomicProfile(tuple(total[order].tolist()), tuple(log_mass[order].tolist()), log_infinite, accuracy)
+    totals = AtomicProfile(tuple(places[first:].tolist()), tuple(log_masses[first:].tolist()), log_infinite, accuracy)
     return EnumeratedProfile(totals, error, misplacement, places, log_below, log_masses)
 
 

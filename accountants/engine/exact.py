@@ -1,7 +1,7 @@
 """Products of pairs whose laws are known exactly: the contour engine, with the lattice behind it.
 
 Where the contour engine refuses, bounds for one large step are tried; where these are wide, the lattice composes the
-same pairs from their tails.
+same pairs from their tails. A few different steps are convolved directly where the contour engine has no quick answer.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
 from epsilond.accountants.engine.contour.transforms.transform import Refused
+from epsilond.accountants.engine.direct.profile import DirectProfile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
@@ -36,6 +37,8 @@ Laws = tuple[tuple["Law", int], ...]
 _NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
 _KEPT = 32
+_NARROW = 1e-3
+"""A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 """A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
 
@@ -72,6 +75,7 @@ class ExactProfile:
 
     laws: Laws
     lattice: Callable[[], Profile]
+    _quick: dict[float, bool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def parts(self) -> Parts:
@@ -82,6 +86,11 @@ class ExactProfile:
     def behind(self) -> Profile:
         """The lattice's own profile."""
         return self.lattice()
+
+    @cached_property
+    def direct(self) -> DirectProfile | None:
+        """The direct convolution, where there are few steps: of several kinds, or where many ε are asked."""
+        return DirectProfile.of(self.laws)
 
     @property
     def log_infinite_mass(self) -> float:
@@ -120,6 +129,10 @@ class ExactProfile:
     def epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
+        if self.direct is not None and self.direct.different and not self._eased(self.direct.near(log_delta)):
+            directly = self.direct.epsilon(log_delta, slack)
+            if directly is not None and directly.upper - directly.lower <= _NARROW * directly.upper:
+                return directly, True
         try:
             return contour.epsilon(self.parts, log_delta, slack=slack), True
         except _NO_CERTIFICATE:
@@ -139,6 +152,8 @@ class ExactProfile:
 
         None where the contour engine refuses.
         """
+        if self.direct is not None:  # which is as quick for each ε that is asked
+            return [None] * len(sizes)
         try:
             found = thresholds(self.parts, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
@@ -151,6 +166,11 @@ class ExactProfile:
 
     def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
         """Enclosure of log δ at one ε, of many that will be asked."""
+        direct = self.direct if self.direct is not None and (among_many or self.direct.different) else None
+        if direct is not None and not self._eased(direct.representative_of(epsilon)):
+            lower, upper = direct.log_delta(epsilon)
+            if upper == lower or upper - lower <= _NARROW:
+                return Interval(_lowered(lower), min(_raised(upper), 0.0))
         try:
             lower, upper = contour.log_delta(self.parts, epsilon, among_many=among_many)
         except _NO_CERTIFICATE:
@@ -160,6 +180,18 @@ class ExactProfile:
                 known = min(float(ends.upper[0]), self.unsampled.ends(epsilon).upper)
                 return Interval(max(float(ends.lower[0]), _lowered(lower)), min(known, _raised(upper)))
         return Interval(_lowered(lower), min(_raised(upper), 0.0))
+
+    def _eased(self, epsilon: float) -> bool:
+        """Whether the contour engine has a good and quick answer at the end of a range of the direct convolution."""
+        if math.isnan(epsilon):
+            return True
+        if epsilon not in self._quick:
+            try:
+                contour.log_delta(self.parts, epsilon, widest=contour.GOOD_WIDTH, quickly=True)
+                self._quick[epsilon] = True
+            except _NO_CERTIFICATE:
+                self._quick[epsilon] = False
+        return self._quick[epsilon]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +218,10 @@ class ExactPair(Pair):
         ends = [self._larger(point) for point in points.ravel().tolist()]
         lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
         return Enclosure(lower, upper)
+
+    def upper_end(self, epsilon: float) -> float:
+        """Of both ends, which one evaluation gives."""
+        return self._larger(epsilon).upper
 
     def epsilon(self, log_delta: float) -> Interval:
         """The larger of both orders, with the lattice's ends where one of the two is known too roughly without."""

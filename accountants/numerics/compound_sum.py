@@ -29,6 +29,8 @@ from scipy.special import log_ndtr
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
 
 _PIECE_NODES = 40
@@ -157,6 +159,25 @@ class CompoundSum:
         error = 2.0 * self.count * wrong + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
         return _Tilted(tilt, log_transform, error, self.count * mean, self.count * max(spread, 0.0))
 
+    def _log_transforms(self, tilts: Sequence[float]) -> list[float]:
+        """Upper ends of K(λ) at several tilts, with the errors of `at`."""
+        places, weights, place_errors, weight_errors = self.law.nodes
+        found: list[float] = []
+        rows = max(_CACHED // max(places.size, 1), 1)
+        for start in range(0, len(tilts), rows):
+            tilt = np.asarray(tilts[start : start + rows])[:, None]
+            change = np.expm1(tilt * places)
+            size = np.abs(change)
+            excess = change @ weights
+            rounding = UNIT_ROUNDOFF * (math.sqrt(places.size) + 16.0) * (size @ weights)
+            wrong = (size @ weight_errors + rounding) / (1.0 + excess)
+            if place_errors.any():
+                wrong = wrong + tilt[:, 0] * ((weights + weights * change) @ place_errors) / (1.0 + excess)
+            log_transform = self.count * np.log1p(excess)
+            error = 2.0 * self.count * wrong + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(log_transform))
+            found.extend((log_transform + error).tolist())
+        return found
+
     @cached_property
     def _largest_tilt(self) -> float:
         return _MOST_EXPONENT / max(self.law.most, 1e-290)
@@ -239,20 +260,17 @@ class CompoundSum:
             [t for f in _FACTORS for t in (here.tilt * f, here.tilt + 8.0 * (f - 1.0) / here.deviation)],
             [t for f in _FACTORS for t in (here.tilt / f, here.tilt - 8.0 * (f - 1.0) / here.deviation)],
         )
+        kept = [[t for t in side if 0.0 < t <= self._largest_tilt and t != here.tilt] for side in sides]
+        bounds = iter(self._log_transforms([t for side in kept for t in side]))
         levels: list[list[tuple[float, float]]] = []
-        for side in sides:
-            found = [self.at(tilt) for tilt in side if 0.0 < tilt <= self._largest_tilt and tilt != here.tilt]
-            levels.append(
-                [
-                    (abs(o.tilt - here.tilt), o.log_transform + o.error - here.log_transform - 1.0 - math.log(o.tilt))
-                    for o in found
-                ]
-            )
-            needs = [(max(level - self._log_guess, -20.0) + negligible) / gap for gap, level in levels[-1]]
+        for side in kept:
+            found = [(abs(t - here.tilt), next(bounds) - here.log_transform - 1.0 - math.log(t)) for t in side]
+            levels.append(found)
+            needs = [(max(level - self._log_guess, -20.0) + negligible) / gap for gap, level in found]
             period = max(period, min(needs, default=40.0 * here.deviation))
         for each in levels:
-            bounds = [level - math.log(math.expm1(min(gap * period, 700.0))) for gap, level in each]
-            log_alias = float(np.logaddexp(log_alias, min(bounds, default=math.inf)))
+            aliases = [level - math.log(math.expm1(min(gap * period, 700.0))) for gap, level in each]
+            log_alias = float(np.logaddexp(log_alias, min(aliases, default=math.inf)))
         return period, log_alias, max(sides[0])
 
     @cached_property
@@ -268,6 +286,8 @@ class CompoundSum:
     def _log_modulus(self, t: float, smooth: float) -> float:
         """Upper bound of n log |φ|, with the Gaussian's factor; falls in t."""
         share, a = self._shares
+        if share.size == 0:
+            return 0.5 * smooth * smooth * (self._saddle.tilt**2 - t * t)
         low, high, _ = self.law.pieces
         y = 0.5 * t * (high - low)
         beyond = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))

@@ -49,8 +49,8 @@ def crossing(end: Callable[[float], float], log_delta: float, guess: Guess) -> C
     if bracket is not None:
         from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
 
-        # A value of exactly the target may be a plateau, whose left end is wanted: no root to stop at.
-        root = brentq(lambda epsilon: excess(epsilon) or -1.0, *bracket, xtol=_ABSOLUTE, rtol=_RELATIVE)
+        # brentq leaves the function it is given in a reference cycle: it must hold nothing.
+        root = brentq(_signed, *bracket, args=(excess,), xtol=_ABSOLUTE, rtol=_RELATIVE)
         # It may have come from one side alone.
         for side in (-1.0, 1.0):
             excess(root + side * (_RELATIVE * root + _ABSOLUTE))
@@ -58,6 +58,11 @@ def crossing(end: Callable[[float], float], log_delta: float, guess: Guess) -> C
         max((epsilon for epsilon, value in found.items() if value > 0.0), default=0.0),
         min((epsilon for epsilon, value in found.items() if value <= 0.0), default=math.inf),
     )
+
+
+def _signed(epsilon: float, excess: Callable[[float], float]) -> float:
+    """The excess, but that of exactly the target as below it: it may be a plateau, whose left end is wanted."""
+    return excess(epsilon) or -1.0
 
 
 def _bracket(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:

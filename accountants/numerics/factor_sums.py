@@ -16,6 +16,7 @@ from epsilond.accountants.numerics.special import (
     FARTHEST,
     UNIT_ROUNDOFF,
     log_theta,
+    log_theta_and_complement,
     log_theta_complement,
     mills,
 )
@@ -51,11 +52,14 @@ def theta_with_error(epsilon: float, shift: FloatArray) -> tuple[FloatArray, Flo
 
     Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied.
     """
-    rest = log_rest(epsilon, shift)
+    plain = _all_large(epsilon, shift)
+    value, rest = (None, log_rest(epsilon, shift)) if plain else log_theta_and_complement(epsilon, shift)
     high = rest < -0.7
-    value = np.log1p(-np.exp(np.where(high, rest, -1.0)))
-    if not high.all():
-        value = np.where(high, value, log_theta(epsilon, np.where(high, 1.0, shift)))
+    near_one = np.log1p(-np.exp(np.where(high, rest, -1.0)))
+    if high.all():
+        value = near_one
+    else:
+        value = np.where(high, near_one, log_theta(epsilon, np.where(high, 1.0, shift)) if value is None else value)
     size = np.where(np.isfinite(value), np.abs(value), 0.0)
     depth = np.where(np.isfinite(rest), np.abs(rest), 0.0)
     error = np.where(high, 2.0 * size * (1.0 + depth + epsilon), 1.0 + size + epsilon) * ROUNDING
@@ -68,11 +72,16 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     For a = ε/r − r/2 < −1 it is −a²/2 − log √2π + log(R(−a) + R(a + r)): the rounding of a, at most 2u(ε/r + r/2),
     moves a²/2 by at most 4u(|value| + ε + 1).
     """
-    if not shift.size or shift.max() > FARTHEST or 2.0 * epsilon >= shift.min() * (shift.min() - 2.0):
+    if not _all_large(epsilon, shift):
         return log_theta_complement(epsilon, shift)
     with np.errstate(divide="ignore", over="ignore"):
         a = epsilon / shift - 0.5 * shift
         return np.asarray(-0.5 * a * a - _LOG_SQRT_2PI + np.log(mills(-a) + mills(a + shift)))
+
+
+def _all_large(epsilon: float, shift: FloatArray) -> bool:
+    """Whether ε/r − r/2 < −1 for every shift, and none is so large that its square overflows."""
+    return bool(shift.size) and bool(shift.max() <= FARTHEST and 2.0 * epsilon < shift.min() * (shift.min() - 2.0))
 
 
 def geometric_sum(rest: float, count: float) -> float:

@@ -41,6 +41,8 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
 _SPLITTER = 2.0**27 + 1
 _SERIES_TERMS = 14
+_NEGLIGIBLE_TERM = 60.0 * math.log(2.0)
+_DAMPED, _LEAST_STEPS = 20.0, 16
 _FEW = 16
 _FAR_RATIO = 1e7
 """Of ε to the shift: beyond it the series is its first term."""
@@ -168,27 +170,38 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
 
 
 def _odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """The same for one c, M_0 given; for few numbers this is quicker."""
-    orders = 2 * _SERIES_TERMS
-    moments = [first]
+    """The same for one c, M_0 given; for few numbers this is quicker.
+
+    As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² of the one before: those from q^J < 2^−60 on are
+    below a unit of the first. Run backwards, an error of h_N is multiplied by h_n/(c + h_{n+1}) at each n: about
+    e^{−2c(√N − √n)} in all where √n is beyond c, and less than n/c² each where it is not.
+    """
+    step = 0.5 * shift / max(1.0, c)
+    terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS) if step > 0.0 else 1
+    orders = 2 * terms
     if c <= 1.0:
-        moments.append(1.0 - c * first)
-        for n in range(1, orders - 1):
-            moments.append(n * moments[-2] - c * moments[-1])
+        previous, current = first, 1.0 - c * first
+        odd = [current]
+        for n in range(1, orders - 2, 2):
+            previous = n * previous - c * current
+            current = (n + 1) * current - c * previous
+            odd.append(current)
     else:
-        last = orders + (220 if c < 3 else (80 if c < 20 else 24))
+        most = 2 * _SERIES_TERMS + (220 if c < 3 else (80 if c < 20 else 24))
+        last = min(most, max(math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2), orders + _LEAST_STEPS))
         ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
-        ratios = [0.0] * orders
-        for n in range(last - 1, 0, -1):
+        for n in range(last - 1, orders - 1, -1):
             ratio = n / (c + ratio)
-            if n < orders:
-                ratios[n] = ratio
-        for n in range(1, orders):
-            moments.append(moments[-1] * ratios[n])
-    half, total, factor = 0.5 * shift, 0.0, 1.0
-    for j in range(_SERIES_TERMS):
-        total += factor * moments[2 * j + 1]
-        factor *= half * half / ((2 * j + 2) * (2 * j + 3))
+        ratios = [0.0] * orders
+        for n in range(orders - 1, 0, -1):
+            ratios[n] = ratio = n / (c + ratio)
+        odd = [first * ratios[1]]
+        for n in range(3, orders, 2):
+            odd.append(odd[-1] * ratios[n - 1] * ratios[n])
+    square, total, factor = 0.25 * shift * shift, 0.0, 1.0
+    for j, moment in enumerate(odd):
+        total += factor * moment
+        factor *= square / ((2 * j + 2) * (2 * j + 3))
     return total
 
 
@@ -204,6 +217,11 @@ def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
 def log_theta_complement(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """log(1 − θ_ε(r)), with the same accuracy as `log_theta`. 0 at r = 0, −inf at r = inf."""
     return _theta(epsilon, shift)[1]
+
+
+def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """`log_theta` and `log_theta_complement`, in the time of one."""
+    return _theta(epsilon, shift)
 
 
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -28,8 +28,11 @@ from epsilond.accountants.numerics.special import (
     log_one_minus_exp,
     log_sum,
 )
+from epsilond.accountants.trade_off import LOSS, NearTest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -63,19 +66,23 @@ class AtomicProfile:
     @cached_property
     def _tails(self) -> tuple[FloatArray, FloatArray]:
         """log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j, at i = 0, …, n."""
-        log_p = np.asarray(self.log_masses, dtype=np.float64)
-        first = np.append(log_p, self.log_infinite_mass)
-        second = np.append(log_p - self._places, -np.inf)
-        return np.logaddexp.accumulate(first[::-1])[::-1], np.logaddexp.accumulate(second[::-1])[::-1]
+        log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
+        log_q = np.full(log_p.size, -np.inf)
+        np.subtract(log_p[:-1], self._places, out=log_q[:-1])
+        return np.logaddexp.accumulate(log_p[::-1])[::-1], np.logaddexp.accumulate(log_q[::-1])[::-1]
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
         """log δ at every loss, then beyond the last."""
         _, log_q = self._tails
         steps = self._places[1:] + log_one_minus_exp(self._places[:-1] - self._places[1:]) + log_q[1:-1]
-        terms = np.concatenate(([self.log_infinite_mass, self.log_infinite_mass], steps[::-1]))
-        terms[1] = -np.inf
-        return np.asarray(np.append(np.logaddexp.accumulate(terms)[1:][::-1], self.log_infinite_mass))
+        if not log_q[:-1].size:
+            return np.full(1, self.log_infinite_mass)
+        terms = np.full(log_q.size, self.log_infinite_mass)
+        terms[1:-1] = steps[::-1]
+        found = np.full(log_q.size, self.log_infinite_mass)
+        found[:-1] = np.logaddexp.accumulate(terms[:-1])[::-1]
+        return found
 
     def _next(self, epsilon: FloatArray) -> IntArray:
         """Index of the first loss above ε; n if there is none."""
@@ -117,6 +124,24 @@ class AtomicProfile:
         """`log_tails` of the second law at one ε, without arrays."""
         return min(self._lists[1][bisect.bisect_right(self.losses, epsilon)], 0.0)
 
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """For each size the atom at which the best test of that size ends; None where its loss is not above 0."""
+        return [self.test_of(size, self.ends, self.tail_accuracy) for size in sizes]
+
+    def test_of(self, size: float, ends: Callable[[float], Interval], width: float) -> NearTest | None:
+        """The test of larger losses than some atom's that Q passes with at most `size`, with more if with the atom.
+
+        γ α + E_γ is straight between atoms, so that it is least at this one. `ends` and their `width` are those of the
+        law that is asked about, if this is one that is near it.
+        """
+        place = bisect.bisect_left(self._lists[1], -math.log(size), key=operator.neg) - 1
+        if place < 0:
+            return None
+        here = self.losses[place]
+        gaps = [abs(here - self.losses[at]) for at in (place - 1, place + 1) if 0 <= at < len(self.losses)]
+        step = max(_OF_THE_GAP * min([*gaps, here]), _LEAST_STEP)
+        return NearTest(here, ends, width, LOSS / (step * step), bent=True) if here >= 2.0 * step else None
+
     def estimated_epsilon(self, log_delta: float) -> float:
         """About where log δ is as asked, −∞ below every loss, math.inf where the infinite loss is more likely.
 
@@ -135,6 +160,10 @@ class AtomicProfile:
         return self.losses[place] + math.log1p(-share) if share < 1.0 else -math.inf
 
 
+_OF_THE_GAP, _LEAST_STEP = 1e-4, 1e-7
+"""A test is read at half a step and at one and a half to either side: near to its atom, as what is known of δ there is
+in proportion to δ, and short of the next one but where atoms are too close together to be told apart.
+"""
 PAD = 1e-14
 """First step to either side of an ε that is solved for, of 1 + ε."""
 
@@ -147,6 +176,10 @@ class AtomicPair(Pair):
         first, *others = (order.ends(epsilon) for order in self.orders() if isinstance(order, AtomicProfile))
         lower, upper = (max([end, *(other[side] for other in others)]) for side, end in enumerate(first))
         return Interval(lower, upper)
+
+    def upper_end(self, epsilon: float) -> float:
+        """Of both ends, which one evaluation gives."""
+        return self.ends(epsilon).upper
 
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both orders; math.inf where there is none."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
 
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
 ACCURACY = 64 * UNIT_ROUNDOFF
 """Bound on the error of each log mass, per unit of 1 + |log mass|."""
 MOST_ATOMS = 512
@@ -41,12 +43,17 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
     seen = np.isfinite(log_p)
-    log_p, log_q = log_p[seen], log_q[seen]
+    if not seen.all():
+        log_p, log_q = log_p[seen], log_q[seen]
     certain = np.isneginf(log_q)
-    log_infinite = float(np.logaddexp.reduce(log_p[certain], initial=-np.inf))
-    log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite)) if np.isfinite(log_infinite) else 0.0
-    p, q = _merged(log_p[~certain], log_q[~certain])
-    slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q))
+    log_infinite = -np.inf
+    if certain.any():
+        log_infinite = float(np.logaddexp.reduce(log_p[certain], initial=-np.inf))
+        log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
+        log_p, log_q = log_p[~certain], log_q[~certain]
+    p, q, cells = _merged(log_p, log_q)
+    # Sums of so many positive terms, one after the other.
+    slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
     losses = p - q - 2.0 * slack
     kept = losses > 0.0
     masses = np.minimum(p[kept] - slack[kept], 0.0)
@@ -55,19 +62,30 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
     return AtomicProfile(tuple(losses.tolist()), tuple(masses.tolist()), log_infinite, 4 * accuracy)
 
 
-def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cells joined, in the order of their losses, until there are few; the positive losses keep most of the places."""
-    order = np.argsort(log_p - log_q, kind="stable")
-    p, q = log_p[order], log_q[order]
-    losses = p - q
+def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Cells of positive losses, joined where these are alike, until there are few; and how many each is joined of.
+
+    How cells are joined decides how much is told, not whether it is so.
+    """
+    losses = log_p - log_q
     positive = losses > 0.0
-    if p.size <= MOST_ATOMS or not positive.any():
-        return p, q
-    least, most = float(losses[positive].min()), float(losses[positive].max())
-    edges = np.linspace(min(least, 1e-3 * most), most, MOST_ATOMS)
-    place = np.searchsorted(edges, losses, side="left")
-    starts = np.flatnonzero(np.diff(place, prepend=-1))
-    return np.logaddexp.reduceat(p, starts), np.logaddexp.reduceat(q, starts)
+    p, q, losses = log_p[positive], log_q[positive], losses[positive]
+    if p.size <= MOST_ATOMS:
+        return p, q, np.zeros(p.size)
+    most = float(losses.max())
+    least = min(float(losses.min()), 1e-3 * most)
+    place = np.ceil((losses - least) * ((MOST_ATOMS - 1) / (most - least))).astype(np.int64)
+    cells = np.bincount(place)
+    occupied = cells > 0
+    return _log_sums(p, place)[occupied], _log_sums(q, place)[occupied], cells[occupied].astype(np.float64)
+
+
+def _log_sums(logs: FloatArray, place: IntArray) -> FloatArray:
+    """log Σ e^{logs} over what is in each place."""
+    top = np.full(int(place.max()) + 1, -np.inf)
+    np.maximum.at(top, place, logs)
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(np.bincount(place, np.exp(logs - top[place]))))
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,15 @@ def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
     return _log_bound(rho, np.asarray(epsilon, dtype=np.float64), minimiser(rho, epsilon))
 
 
+def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
+    """About the same at one ε, for a search that decides nothing else."""
+    log_b = _minimiser_at(rho, epsilon)
+    b = math.exp(min(log_b, _LARGEST_EXPONENT))
+    if log_b < 0.0:
+        return b * ((b + 1.0) * rho - epsilon) + b * log_b - (b + 1.0) * math.log1p(b)
+    return b * ((b + 1.0) * rho - epsilon) - log_b - (b + 1.0) * math.log1p(math.exp(-log_b))
+
+
 def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray:
     """b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), without cancellation for small or large b."""
     b = np.exp(log_b)
@@ -124,15 +133,21 @@ class ConcentratedProfile:
 
     @cached_property
     def _chord(self) -> Chord:
-        low, high = 0.0, 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
-        for _ in range(80):
+        # Both tails are functions of b alone, and so is ε. An end that is not quite there is an end of a chord, too.
+        most = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
+        low, high = _minimiser_at(self.rho, 0.0), _minimiser_at(self.rho, most)
+        while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
             middle = 0.5 * (low + high)
-            b = math.exp(_minimiser_at(self.rho, middle))
+            if middle in (low, high):
+                break
+            b = math.exp(middle)
             above = math.exp(-self.rho * b * b) + math.exp(-self.rho * (b + 1.0) ** 2) > 1.0
             low, high = (middle, high) if above else (low, middle)
-        end = np.asarray(high)
-        log_delta = min(float(concentrated_log_delta(self.rho, end)) + 64 * UNIT_ROUNDOFF, 0.0)
-        return Chord(high, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(high, 0.0)))
+        b = math.exp(high)
+        odds = high - math.log1p(b) if high < 0.0 else -math.log1p(math.exp(-high))
+        epsilon = min(max((2.0 * b + 1.0) * self.rho + odds, 0.0), most)
+        log_delta = min(float(concentrated_log_delta(self.rho, np.asarray(epsilon))) + 64 * UNIT_ROUNDOFF, 0.0)
+        return Chord(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
     def _inside(self, epsilon: FloatArray) -> FloatArray:
         """log of the chord's height."""

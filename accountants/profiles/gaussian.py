@@ -182,6 +182,10 @@ class GaussianPair(Pair):
         profile = GaussianProfile(self.gaussian_dp_mu or 0.0)
         return Interval(profile.end(epsilon, -1), profile.end(epsilon, 1))
 
+    def upper_end(self, epsilon: float) -> float:
+        """Of both ends, which one evaluation gives."""
+        return self.ends(epsilon).upper
+
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; math.inf where there is none."""
         profile = GaussianProfile(self.gaussian_dp_mu or 0.0)
@@ -318,7 +322,8 @@ class MixtureProfile:
         for _ in range(_NEWTON_STEPS):
             (log_p, slope_p), (log_q, slope_q) = (each.log_density_ratio_and_slope(end) for each in (self.p, self.q))
             slope = slope_p - slope_q
-            with np.errstate(divide="ignore", invalid="ignore"):
+            # An infinite step stops at the end of its cell.
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 step = np.where(slope != 0.0, (log_p - log_q - epsilon) / slope, 0.0)
             moved = np.clip(end - step, low, high)
             settled = bool((np.abs(moved - end) <= _SETTLED).all())

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _MOST_ATOMS = 16
+MANY = 64
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,16 @@ class GeometricProfile:
         escape, accuracy = self.log_infinite_mass, 16 * UNIT_ROUNDOFF * (1.0 + lost)
         accuracy = max(accuracy, self.tail_accuracy)
         return FiniteLaw(losses, tuple(first), tuple(reversed(first)), escape, escape, accuracy=accuracy)
+
+    @property
+    def span(self) -> float:
+        """The largest length of which every finite loss α (k − 2c) is a multiple."""
+        return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate
+
+    @property
+    def many_losses(self) -> bool:
+        """Whether there are more finite losses than an outline tells apart one by one."""
+        return self.shift + 1 - 2 * self._least > MANY
 
     def _lowest(self, epsilon: FloatArray) -> FloatArray:
         """c*: the largest c with α (k − 2c) > ε; below `_least` if there is none."""

@@ -8,6 +8,7 @@ for a δ of 2^−1e6 is decided in the sixteenth digit of log δ. Digits are the
 from __future__ import annotations
 
 import decimal
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +18,12 @@ from typing import NamedTuple
 
 DIGITS = 50
 """Digits that are left after every cancellation."""
-_SMALL = Decimal(-60)
-"""Escape probabilities with a logarithm below this are added up, not multiplied out."""
+CANCELLED = 27
+"""Digits that one less a product of many survivals may lose."""
+_SMALL = Decimal("1e-26")
+"""Escape probabilities below this are added up, not multiplied out."""
+_NEGLIGIBLE = Decimal("1e-20")
+"""Of a logarithm of one less this, the fourth term of the series is 1e-60 of the first."""
 
 
 class LogEnds(NamedTuple):
@@ -29,11 +34,11 @@ class LogEnds(NamedTuple):
 
 
 @contextmanager
-def digits_for(decay_rate: float, levels: int) -> Iterator[None]:
-    """A decimal context with room for what α and m cancel, and for exponents of any size."""
+def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[None]:
+    """A decimal context with room for what α and m cancel, and `further` digits, and for exponents of any size."""
     lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
     context = decimal.Context(
-        prec=math.ceil(DIGITS + 4 * lost + len(str(levels))),
+        prec=math.ceil(DIGITS + further + 4 * lost + len(str(levels))),
         Emax=decimal.MAX_EMAX,
         Emin=decimal.MIN_EMIN,
         traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
@@ -64,27 +69,50 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
         return (-Decimal(decay_rate) * abs(value)).exp() / normaliser(decay_rate, levels)
 
 
+def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
+    """P(Y in its top `count` levels) for 0 ≤ count ≤ m + 1 and `ratio` = e^(−α(m+1))/D: Lemma 1, without logarithms."""
+    if not decay:
+        return Decimal(count) / (2 * levels + 1)
+    reached = (-decay * count).exp()
+    return ratio * (1 - reached) / reached
+
+
+class _Shifted(NamedTuple):
+    """What escapes when one coordinate is shifted, and what does not, each to all its digits; how many coordinates."""
+
+    escaping: Decimal
+    staying: Decimal
+    times: int
+
+
+def _shifted(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
+    """Each shift by itself; what does not escape is the mass of the levels below."""
+    decay = Decimal(decay_rate)
+    edge = (-decay * (levels + 1)).exp()
+    ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
+    found = []
+    for shift, count in parts:
+        if shift <= levels:
+            escaping = _top(decay, levels, ratio, shift)
+            found.append(_Shifted(escaping, 1 - escaping, count))
+        else:
+            staying = _top(decay, levels, ratio, max(2 * levels + 1 - shift, 0))
+            found.append(_Shifted(1 - staying, staying, count))
+    return found
+
+
 def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
     """log P(Y in its top `count` levels), −∞ for none, 0 for all."""
     if count <= 0:
         return Decimal("-Infinity")
-    if count >= 2 * levels + 1:
-        return Decimal(0)
-    if count > levels:
-        return _log_rest(log_top(decay_rate, levels, 2 * levels + 1 - count))
     with digits_for(decay_rate, levels):
-        if decay_rate == 0.0:
-            return (Decimal(count) / (2 * levels + 1)).ln()
-        decay = Decimal(decay_rate)
-        head = -decay * (levels - count + 1)
-        return head + (1 - (-decay * count).exp()).ln() - _scaled_total(decay, levels).ln()
+        ((escaping, staying, _),) = _shifted(decay_rate, levels, ((count, 1),))
+        return escaping.ln() if count <= levels else _log_rest(staying)
 
 
-def _log_rest(log_value: Decimal) -> Decimal:
-    """log(1 − e^x) for x < 0; −e^x stands for it where that is off by less than e^(2x)."""
-    if log_value.is_infinite():
-        return Decimal(0)
-    return -log_value.exp() if log_value < 4 * _SMALL else (1 - log_value.exp()).ln()
+def _log_rest(value: Decimal) -> Decimal:
+    """log(1 − x) for 0 ≤ x ≤ 1, by its series where 1 − x would lose the digits of x."""
+    return -value - value * value / 2 - value**3 / 3 if value < _NEGLIGIBLE else (1 - value).ln()
 
 
 def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
@@ -97,11 +125,8 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
     """log Π (1 − esc k)^count over (shift k, count): the mass that both neighbours can give; −∞ if there is none."""
     with digits_for(decay_rate, levels):
         total = Decimal(0)
-        for shift, count in parts:
-            if shift > 2 * levels:
-                return Decimal("-Infinity")
-            # What does not escape is the mass of the levels below.
-            total += count * log_top(decay_rate, levels, 2 * levels + 1 - shift)
+        for escaping, staying, count in _shifted(decay_rate, levels, parts):
+            total += count * (_log_rest(escaping) if 2 * escaping < 1 else staying.ln())
         return total
 
 
@@ -110,18 +135,29 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
 
     Accuracy: 1e-40, or, where nothing else is a double any more, 2 e^value.
     """
-    with digits_for(decay_rate, levels):
-        each = [(log_top(decay_rate, levels, shift), count) for shift, count in parts if shift and count]
+    return _log_escape(decay_rate, levels, tuple(parts))
+
+
+@functools.lru_cache(maxsize=64)
+def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogEnds:
+    """Of few noises; an answer asks for the same one in several of its parts.
+
+    1 − Π loses the digits of the largest escape probability, at most 27 of them, which are carried beside the others.
+    """
+    with digits_for(decay_rate, levels, CANCELLED):
+        each = [one for one in _shifted(decay_rate, levels, parts) if one.escaping and one.times]
         if not each:
             return LogEnds(Decimal("-Infinity"), Decimal("-Infinity"))
-        highest = max(one for one, _ in each)
-        if highest >= _SMALL:
-            left = log_survival(decay_rate, levels, parts)
-            rest = Decimal(0) if left.is_infinite() else (1 - left.exp()).ln()
+        if max(one.escaping for one in each) >= _SMALL:
+            left = Decimal(1)
+            for one in each:
+                left *= one.staying**one.times
+            rest = (1 - left).ln()
             return LogEnds(rest - Decimal("1e-40"), min(rest + Decimal("1e-40"), Decimal(0)))
         # E − E²/2 ≤ 1 − Π (1 − e)^n ≤ E = Σ n e.
-        total = highest + sum((count * (one - highest).exp() for one, count in each), Decimal(0)).ln()
-        return LogEnds(total - total.exp() - Decimal("1e-40"), total + Decimal("1e-40"))
+        expected = sum((one.times * one.escaping for one in each), Decimal(0))
+        total = expected.ln()
+        return LogEnds(total - expected - Decimal("1e-40"), total + Decimal("1e-40"))
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
@@ -172,6 +208,7 @@ def largest_rate(epsilon: float, total: int) -> float:
     return rate
 
 
+@functools.lru_cache(maxsize=64)
 def variance(decay_rate: float, levels: int) -> float:
     """E Y² in squared grid steps: Lemma 1's closed form, with the digits it cancels carried."""
     if decay_rate == 0.0:

@@ -44,4 +44,6 @@ def test_nodes_beyond_the_budget_give_way_to_those_of_a_lower_tilt() -> None:
     laws = [(SampledGaussianLaw(0.01 + 0.001 * k, 1.0 / (1.0 + 0.1 * k), "remove"), 1) for k in range(10)]
     found = contour.epsilon(laws, math.log(1e-6))
     assert found.upper - found.lower <= 1e-7
-    assert contour.log_delta(laws, found.upper).upper <= math.log(1e-6)
+    # On nodes of its own, which need not be those that ε was solved on.
+    ends = contour.log_delta(laws, found.upper)
+    assert ends.lower <= math.log(1e-6) <= ends.upper + 1e-6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import mpmath as mp
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilond.accountants.curve import Profile
+from epsilond.accountants.curve import Profile, Tails
 from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.engine.lattice.outline import aligned, outline
+from epsilond.accountants.numerics.special import FloatArray
+from epsilond.accountants.profiles.geometric import GeometricProfile
 from tests.engine.pairs import atomic, randomized_response
 from tests.oracles.convolution import Law, delta, log_delta_float
 
@@ -159,3 +163,30 @@ def test_random_lattice_laws(
         atoms = [(mp.mpf(span) * place, mp.mpf(float(mass))) for place, mass in zip(moved, raw, strict=True)]
         truth = log_delta((atoms, mp.mpf(failure)), times, epsilon)
     encloses(compose([(pair, times)], budget=Budget.coarse()).forward, epsilon, truth)
+
+
+class Untold(NamedTuple):
+    """A profile that says nothing of where its losses are."""
+
+    inner: GeometricProfile
+
+    @property
+    def log_infinite_mass(self) -> float:
+        return self.inner.log_infinite_mass
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        return self.inner.log_tails(epsilon)
+
+
+@pytest.mark.parametrize(("rate", "shift", "levels"), [(3e-4, 102, 44756), (1e-3, 65, 10_000), (2.0, 300, 400)])
+def test_many_losses_that_are_told_lie_where_they_are_found(rate: float, shift: int, levels: int) -> None:
+    profile = GeometricProfile(rate, shift, levels)
+    assert profile.many_losses
+    told = aligned(outline(profile, profile), profile)
+    silent = Untold(profile)
+    found = aligned(outline(silent, silent), silent)  # type: ignore[arg-type]
+    assert told.atomic
+    assert found.atomic
+    assert found.span is not None
+    assert told.span == pytest.approx(found.span, rel=1e-12)
+    assert told.extent == found.extent

@@ -137,3 +137,19 @@ def test_both_orders_meet_the_target_at_the_epsilon_of_a_pair() -> None:
         found = pair.epsilon(log_delta)
         assert all(order.ends(found.upper).upper <= log_delta for order in orders)
         assert max(order.ends(found.lower).lower for order in orders) > log_delta
+
+
+@pytest.mark.parametrize("log_delta", [-3.0, -14.0, -60.0])
+@pytest.mark.parametrize(
+    "pair",
+    [poisson(0.01, 1.0), without_replacement(0.02, 1.0), randomized_response(0.3)],
+    ids=["poisson", "batch", "response"],
+)
+def test_one_end_alone_is_that_of_both(pair: Pair, log_delta: float) -> None:
+    composed = compose([(pair, 40)])
+    ends = composed.epsilon(log_delta)
+    assert composed.upper_epsilon(log_delta) == ends.upper
+    if ends.upper > 0.0:
+        if pair.symmetric and log_delta > -50.0:  # not beyond every loss
+            assert composed.quickly_meets(1.05 * ends.upper, log_delta)
+        assert not composed.quickly_meets(0.999 * ends.lower, log_delta)

@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri
 
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.theorems.composition.least_of import LeastProfile
 from epsilond.accountants.trade_off import FindsTests, TradeOff
 
@@ -38,7 +39,25 @@ def test_rates_of_composed_gaussians_are_enclosed_closely(mu: float, times: int)
 def test_a_test_below_zero_is_not_answered() -> None:
     order = compose([(gaussian_pair(2.0), 16)]).forward
     assert isinstance(order, FindsTests)
-    assert order.near_tests(SIZES) == []
+    for size, test in zip(SIZES, order.near_tests(SIZES), strict=True):
+        best = -0.5 * 8.0**2 - 8.0 * float(ndtri(size))
+        assert (test is None) == (best < 0.0)
+
+
+@pytest.mark.parametrize(("scale", "times"), [(0.1, 10), (0.5, 3)])
+def test_the_largest_loss_has_a_test_of_its_own(scale: float, times: int) -> None:
+    """Below the second law's mass of the largest loss s T, (e^−s/2)^T, the best test gains e^(s T) exactly."""
+    order = compose([(laplace_pair(scale), times)]).forward
+    assert isinstance(order, FindsTests)
+    rare = 0.1 * (0.5 * math.exp(-scale)) ** times
+    (test,) = order.near_tests((rare,))
+    assert test is not None
+    assert test.bent
+    found = TradeOff.of(order, order, (rare,)).true_positives(rare, floor=rare)
+    truth = rare * math.exp(scale * times)
+    assert found.lower <= truth * (1.0 + 1e-14)
+    assert truth <= found.upper * (1.0 + 1e-14)
+    assert found.upper - found.lower <= 1e-8 * truth
 
 
 def test_the_least_of_composed_bounds_is_the_smaller_one() -> None:

@@ -22,7 +22,7 @@ DIRECTIONS = ("remove", "add", "replace")
 
 
 def forget() -> None:
-    for each in (saddle._of_few, saddle._of_many, saddle._rungs, profile._laid):
+    for each in (saddle._of_few, saddle._of_many, saddle._rungs, profile._laid, profile._laid_aside, profile._aside):
         each.cache_clear()
 
 
@@ -49,6 +49,25 @@ def test_shared_nodes_agree_with_nodes_laid_for_one_epsilon(direction: str) -> N
         alone = contour._centred(parts, epsilon, contour.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
         assert max(shared.lower, alone.lower) <= min(shared.upper, alone.upper)
         assert shared.upper - shared.lower <= GOOD_WIDTH
+
+
+@pytest.mark.parametrize(("rate", "shift", "count"), [(1e-3, 1.0 / 0.6, 1000), (1e-3, 1.0, 1000), (1e-3, 0.2, 1000)])
+def test_nodes_below_the_saddle_of_giant_losses_are_few_and_agree_with_a_cut(
+    rate: float, shift: float, count: int
+) -> None:
+    laws = [(SampledGaussianLaw(rate, shift, "remove"), count)]
+    parts = compiled(laws)
+    found = contour.epsilon(laws, math.log(1e-6))
+    for epsilon in (0.8 * found.upper, found.upper, 1.2 * found.upper):
+        here = contour.log_delta(laws, epsilon)
+        target = saddle.at_epsilon(epsilon)
+        cut = contour._evaluated(contour._cut(parts, target, contour.DEFAULT_BUDGET), epsilon, contour.DEFAULT_BUDGET)
+        assert max(here.lower, cut.value.lower) <= min(here.upper, cut.value.upper)
+        assert here.upper - here.lower <= 1e-6
+        place = saddle.find(parts, target, contour.QUICK).place
+        near = profile.shared(parts, place, contour.QUICK)
+        assert near.nodes.line.tilt < 0.95 * place.tilt
+        assert near.nodes.line.nodes < 1000
 
 
 @pytest.mark.parametrize("count", [7, 120])

@@ -21,6 +21,7 @@ import numpy as np
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.keeping import kept
+from epsilond.accountants.engine.contour.kernel import steps_of
 from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps, marked_at
 from epsilond.accountants.engine.contour.nodes import REACH, build
 from epsilond.accountants.engine.contour.parts import Parts, compiled
@@ -31,6 +32,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from epsilond.accountants.engine.contour.kernel import Steps
     from epsilond.accountants.engine.contour.transforms.transform import Part
     from epsilond.accountants.profiles.gaussian import Law
 
@@ -50,10 +52,12 @@ def log_delta(
     budget: NodeBudget = DEFAULT_BUDGET,
     widest: float = WIDEST,
     among_many: bool = False,
+    quickly: bool = False,
 ) -> Interval:
     """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
 
-    Where it is asked `among_many` ε, marks are refused without a try if they are at the next power of two.
+    Where it is asked `among_many` ε, marks are refused without a try if they are at the next power of two; `quickly`,
+    all but the whole transform with few nodes is.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
     Source: docs/engine-certificate.md, A5.
@@ -67,11 +71,14 @@ def log_delta(
         return _of_nothing(epsilon)
     if epsilon >= parts.supremum:
         return Interval(-math.inf, -math.inf)
+    if (kernel := _kernel_for(parts, budget)) and (answer := _good(kernel.log_delta(epsilon), widest)):
+        return answer
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
         return _evaluated(chosen, epsilon, most)
 
-    return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest, among_many=among_many)
+    target = saddle.at_epsilon(epsilon)
+    return best_of(attempt, parts, target, budget, widest, among_many=among_many, quickly=quickly)
 
 
 def profile(
@@ -116,6 +123,9 @@ def upper_log_delta(
     parts = compiled(laws)
     if not parts or epsilon >= parts.supremum:
         return log_delta(laws, epsilon, budget=budget).upper
+    kernel = _kernel_for(parts, budget)
+    if kernel and (known := kernel.upper_log_delta(epsilon, enough)) is not None:
+        return known
     if enough > -math.inf:
         bound = _chernoff(parts, saddle.best_rung(parts, epsilon, budget), epsilon)
         if bound <= enough:
@@ -144,6 +154,8 @@ def epsilon(
     parts = compiled(laws)
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
+    if (kernel := _kernel_for(parts, budget)) and (answer := _good(kernel.epsilon(log_delta, slack), widest)):
+        return answer
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
         found = saddle.find(chosen, saddle.at_log_delta(log_delta), most)
@@ -155,6 +167,16 @@ def epsilon(
         return Answer(_certified(solved, root, here, log_delta, slack), width_of(here))
 
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
+
+
+def _kernel_for(parts: Parts, budget: NodeBudget) -> Steps | None:
+    """The compiled kernel for these parts, if there is one, and no other budget is asked for than its own."""
+    return steps_of(parts) if budget is DEFAULT_BUDGET else None
+
+
+def _good(answer: tuple[float, float, float] | None, widest: float) -> Interval | None:
+    """The kernel's ends, if they are so good that no other way would be tried."""
+    return Interval(*answer[:2]) if answer is not None and answer[2] <= min(GOOD_WIDTH, widest) else None
 
 
 def _demand_number(value: float) -> None:
@@ -272,7 +294,7 @@ def _first(root: float, pad: float, passes: Callable[[float], bool]) -> float:
 
 
 # In which order ways to a certificate are tried: the whole transform with few nodes, with the noise cut, with many.
-QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 18, products_each=1 << 17)
+QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 20, products_each=1 << 17)
 GOOD_WIDTH = 1e-6
 """A relative width of δ with which the search for a better way ends."""
 LEAK = 19.0
@@ -281,7 +303,7 @@ FINE_LEAK, COARSE_LEAK = 18.0, 11.0
 """What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
 MARKED = replace(DEFAULT_BUDGET, products=3 << 22)
 """The budget of the finer of the two."""
-_CUTS, _MARKS, _FEW = 5, 3, 4
+_CUTS, _MARKS, _FEW, _MANY = 5, 3, 4, 128
 _DEEPEST = -1e6
 
 Value = TypeVar("Value")
@@ -302,21 +324,25 @@ def best_of(
     widest: float,
     *,
     among_many: bool = False,
+    quickly: bool = False,
 ) -> Value:
-    """The first good answer, else the best one, if it is no wider than `widest`; `among_many` as in `log_delta`.
+    """The first good answer, else the best one, if it is no wider than `widest`.
+
+    `among_many` and `quickly` are as in `log_delta`.
 
     Raises:
         Refused: there is none; the reason is that of the last attempt.
     """
     best: Answer[Value] | None = None
-    refusal = Refused(Reason.NO_TILT)
+    refusal = Reason.NO_TILT, ""
     ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (
         lambda: (parts, _smaller(QUICK, budget)),
         lambda: (_cut(parts, target, budget), budget),
         lambda: (parts, budget),
     )
-    if len(parts) > _FEW:  # to cut many is dear, and all of them together hardly ever need it
-        ways = (ways[0], ways[2], ways[1])
+    if len(parts) > _FEW and not quickly:
+        # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
+        ways = (ways[2], ways[1]) if len(parts) <= _MANY else (ways[2],)
     if can_be_marked(parts):
         place = 1 if few_steps(parts) else 2
         fine, coarse = (
@@ -324,18 +350,19 @@ def best_of(
             for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
         )
         ways = (*ways[:place], fine, *ways[place:], coarse)
-    for way in ways:
+    for way in ways[:1] if quickly else ways:
         try:
             answer = attempt(*way())
         except Refused as refused:
-            refusal = refused
+            # Not the exception itself: it would hold this frame and all that the frame holds.
+            refusal = refused.reason, refused.detail
             continue
         if best is None or answer.width < best.width:
             best = answer
         if best.width <= GOOD_WIDTH:
             break
     if best is None:
-        raise refusal
+        raise Refused(*refusal)
     if best.width > widest:
         reason = Reason.TOO_WIDE if math.isfinite(best.width) else Reason.NOT_POSITIVE
         raise Refused(reason, f"relative width {best.width:.3g}")

@@ -25,6 +25,8 @@ _SIZES = tuple(2.0 ** (-0.25 * k) for k in range(2, 34))
 _SOFTNESSES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 _KEPT = 8
 _FEW_STEPS = 64
+_RARE = 0.1
+"""Expected number of steps that are sampled, below which there are as good as few."""
 
 
 def log_leaks(parts: Sequence[Part], epsilon: float) -> list[float]:
@@ -41,7 +43,9 @@ def can_be_marked(parts: Sequence[Part]) -> bool:
 
 def few_steps(parts: Sequence[Part]) -> bool:
     """Whether the transform's own decay or a cut is hardly worth a try before marks are."""
-    return len(parts) == 1 and isinstance(parts[0], SampledGaussian) and parts[0].count < _FEW_STEPS
+    if len(parts) != 1 or not isinstance(parts[0], SampledGaussian):
+        return False
+    return parts[0].count < _FEW_STEPS or parts[0].count * parts[0].loss.rate < _RARE
 
 
 def marked_at(parts: Sequence[Part], epsilon: float, log_leak: float) -> SomeLarge:

@@ -245,10 +245,23 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSadd
             raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
-class Rungs(NamedTuple):
-    """Places on one ladder of tilts, falling, and K + log C there, for a quick look at Chernoff's bounds."""
+class Places(NamedTuple):
+    """Places on one ladder of tilts, falling, of which few are looked at."""
 
-    places: tuple[Saddle, ...]
+    tilts: list[float]
+    cumulants: list[float]
+    means: list[float]
+    curvatures: list[float]
+
+    def at(self, k: int) -> Saddle:
+        """The place k."""
+        return Saddle(self.tilts[k], self.cumulants[k], self.means[k], self.curvatures[k])
+
+
+class Rungs(NamedTuple):
+    """The places of a ladder, and K + log C there, for a quick look at Chernoff's bounds."""
+
+    places: Places
     tilts: FloatArray
     log_bounds: FloatArray
 
@@ -259,20 +272,21 @@ def best_rung(parts: Sequence[Part], epsilon: float, budget: NodeBudget) -> Foun
     reach = _first_reach(parts, budget)
     found = _rungs(parts, reach, True, budget)
     chosen = int((found.log_bounds - epsilon * found.tilts).argmin())
-    return FoundSaddle(found.places[chosen], TiltSurvey.of(parts, reach, budget))
+    return FoundSaddle(found.places.at(chosen), TiltSurvey.of(parts, reach, budget))
 
 
-def _scan(places: Sequence[Saddle], target: Target, low: float) -> tuple[float, float, float] | None:
+def _scan(places: Places, target: Target, low: float) -> tuple[float, float, float] | None:
     """Two tilts between which the target crosses zero and a guess, None if it does so above the reach only."""
-    if target.value(places[0]) < 0.0:
+    if target.value(places.at(0)) < 0.0:
         return None
-    above, below = 0, len(places) - 1
-    if target.value(places[below]) >= 0.0:
-        return low, places[below].tilt, math.sqrt(low * places[below].tilt) if low else 0.1 * places[below].tilt
+    above, below = 0, len(places.tilts) - 1
+    if target.value(places.at(below)) >= 0.0:
+        least = places.tilts[below]
+        return low, least, math.sqrt(low * least) if low else 0.1 * least
     while below - above > 1:
         middle = (above + below) // 2
-        above, below = (middle, below) if target.value(places[middle]) >= 0.0 else (above, middle)
-    return places[below].tilt, places[above].tilt, _guess(places[above], places[below], target)
+        above, below = (middle, below) if target.value(places.at(middle)) >= 0.0 else (above, middle)
+    return places.tilts[below], places.tilts[above], _guess(places.at(above), places.at(below), target)
 
 
 @kept(_KEPT)
@@ -296,7 +310,7 @@ def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudge
     count, ratio = (30, 1.4) if first else (5, math.sqrt(2.0))
     tilts = reach * ratio ** -np.arange(float(count))
     moments = TiltSurvey.of(parts, reach, budget).moments(tilts)
-    places = tuple(Saddle(*each) for each in zip(tilts.tolist(), *map(np.ndarray.tolist, moments), strict=True))
+    places = Places(tilts.tolist(), *map(np.ndarray.tolist, moments))
     return Rungs(places, tilts, moments[0] + log_chernoff_factor(tilts))
 
 

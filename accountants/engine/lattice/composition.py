@@ -11,6 +11,7 @@ docs/engine-certificate.md for every error term.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ import numpy as np
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.engine.lattice.plan import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import epsilon_of
+from epsilond.accountants.engine.lattice.search import epsilon_of, upper_epsilon_of
 from epsilond.accountants.engine.lattice.survey import Part
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -50,6 +51,21 @@ class ComposedPair(Pair):
             ends = epsilon_of(orders[place], log_delta, guesses[place])
             found = Interval(max(found.lower, ends.lower), max(found.upper, ends.upper))
         return found
+
+    def upper_epsilon(self, log_delta: float) -> float:
+        """The upper end alone, searched in the same way."""
+        orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
+        guesses = [order.guess(log_delta) for order in orders]
+        found = 0.0
+        for place in sorted(range(len(orders)), key=lambda place: -guesses[place].epsilon):
+            if found == 0.0 or orders[place].upper_end(found) > log_delta:
+                found = max(found, upper_epsilon_of(orders[place], log_delta, guesses[place]))
+        return found
+
+    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+        """By the first tilt of each order."""
+        ends = [order.quick_upper_end(epsilon) for order in self.orders() if isinstance(order, ComposedProfile)]
+        return all(-math.inf < end <= log_delta for end in ends)
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:

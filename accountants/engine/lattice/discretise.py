@@ -217,6 +217,8 @@ class TailSteps:
 
 def joined_atoms(log_atoms: Sequence[float], counts: FloatArray, *, direction: int) -> float:
     """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
+    if all(log_atom == -math.inf for log_atom in log_atoms):
+        return -math.inf
     logs = np.asarray(log_atoms)
     with np.errstate(divide="ignore"):
         # log(−log(1 − a)): for small a the series, as a itself may underflow.

@@ -32,6 +32,8 @@ Value = TypeVar("Value")
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
 _KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
+_KEPT_BYTES = 2**24
+"""Of all the transforms that one order of a composition keeps, unless two are larger."""
 _DEEPEST_ROW = -720.0
 _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
@@ -85,6 +87,11 @@ class ComposedProfile:
     @cached_property
     def _survey(self) -> Survey:
         return Survey(self.parts, math.log(self.budget.relative_width))
+
+    @property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero; math.inf if none is known."""
+        return self._survey.supremum
 
     @property
     def log_infinite_mass(self) -> float:
@@ -181,8 +188,8 @@ class ComposedProfile:
         """How many grids and transforms were needed since `count_anew`, tried ones included, remembered or not."""
         return sum(self._used.values())
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest]:
-        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, or none at all."""
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, where that serves."""
         return near_tests(self, sizes)
 
     def test_guess(self, log_size: float) -> Guess:
@@ -192,6 +199,13 @@ class ComposedProfile:
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
         return Guess(*self._survey.guess(log_delta))
+
+    def likely_log_delta(self, epsilon: float) -> float:
+        """About log δ. An estimate: it decides whether a bound is looked at and nothing else; −∞ where it fails."""
+        try:
+            return self._survey.likely_log_delta(epsilon)
+        except _OUTSIDE:
+            return -math.inf
 
     def _evaluate(self, epsilon: float) -> Evaluation:
         """The grids and tilts that were used at ε, one or two, and the upper end that they give."""
@@ -292,8 +306,19 @@ class ComposedProfile:
         index = (found, from_above)
         if index not in self._spectra:
             _remember(self._spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
+            self._forget_large()
         key, spectrum, self._used[index] = self._spectra[index]
         return key, spectrum
+
+    def _forget_large(self) -> None:
+        """The oldest transforms, until those that are kept take few enough bytes."""
+        sizes = [spectrum.nbytes for _, spectrum, _ in self._spectra.values()]
+        excess = sum(sizes) - _KEPT_BYTES
+        for size in sizes[:-2]:
+            if excess <= 0:
+                break
+            self._spectra.pop(next(iter(self._spectra)))
+            excess -= size
 
     def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
         """The same, and how many lattices were tried."""

@@ -30,17 +30,23 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
     Guarantees: the order's own upper end at the upper ε meets the target, its lower end at a lower ε above 0 does not.
     Where losses are infinite more often than asked, no ε meets the target, whatever is searched.
     """
+    upper = upper_epsilon_of(order, log_delta, guess)
     if order.least_log_infinite_mass > log_delta:
-        return Interval(LARGEST_EPSILON, math.inf)
-    upper = _met(order, log_delta, guess, from_above=True)
-    if upper is None:
-        upper = _searched(order, order.upper_end, log_delta, guess).below
+        return Interval(LARGEST_EPSILON, upper)
     if math.isfinite(upper):
         guess = guess._replace(epsilon=upper)
     lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
     if lower is None:
         lower = _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
     return Interval(min(lower, upper), upper)
+
+
+def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
+    """The upper end alone."""
+    if order.least_log_infinite_mass > log_delta:
+        return math.inf
+    upper = _met(order, log_delta, guess, from_above=True)
+    return _searched(order, order.upper_end, log_delta, guess).below if upper is None else upper
 
 
 def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -90,11 +89,95 @@ class Weights(NamedTuple):
     """Σ of kernel sizes times bounds of the errors of φ^T."""
 
 
+# Re Σ of the terms, turned to a lattice point and to the one above it ------------------------------------------------
+@dataclass(frozen=True)
+class DirectSums:
+    """Of terms at few frequencies, summed when they are asked for."""
+
+    size: int
+    frequencies: IntArray
+    terms: ComplexArray
+    _known: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take."""
+        return self.frequencies.nbytes + self.terms.nbytes
+
+    @property
+    def rounding(self) -> float:
+        """γ_n of a sum, relative to the sum of all sizes (B3)."""
+        return (self.frequencies.size + 8) * UNIT_ROUNDOFF
+
+    def at(self, offset: int) -> tuple[float, float]:
+        """At 0 ≤ `offset` < N points above the centre, and at the next point."""
+        if offset not in self._known:
+            step = -2j * np.pi / self.size
+            turned = self.terms * np.exp(step * self.turns(offset))
+            here = float(turned.real.sum())
+            turned *= np.exp(step * self.frequencies)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[offset] = here, float(turned.real.sum())
+        return self._known[offset]
+
+    def turns(self, offset: int) -> FloatArray:
+        """frequencies · offset mod size, exactly."""
+        if self.size < 2**31:
+            return ((self.frequencies * offset) % self.size).astype(np.float64)
+        turns = np.zeros_like(self.frequencies)
+        for digit in format(offset, "x"):  # no product reaches 2^63, as no size reaches 2^58
+            turns = (16 * turns + int(digit, 16) * self.frequencies) % self.size
+        return turns.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class TabulatedSums:
+    """Of terms at many frequencies: those at all N lattice points, from the centre on, by one FFT."""
+
+    table: FloatArray
+
+    @classmethod
+    def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
+        """The terms themselves, which take more than the table, are not kept."""
+        halves = np.zeros(size // 2 + 1, dtype=np.complex128)
+        halves[frequencies] = 0.5 * size * np.conj(terms)
+        # Those without a mirror image count once already.
+        halves[0] *= 2.0
+        if size % 2 == 0:
+            halves[-1] *= 2.0
+        return cls(np.asarray(irfft(halves, size)))
+
+    @property
+    def nbytes(self) -> int:
+        """What its array takes."""
+        return self.table.nbytes
+
+    @property
+    def rounding(self) -> float:
+        """What an FFT errs by, relative to the sum of all sizes (B3)."""
+        return (10.0 * math.log2(self.table.size) + 16.0) * UNIT_ROUNDOFF
+
+    def at(self, offset: int) -> tuple[float, float]:
+        """At 0 ≤ `offset` < N points above the centre, and at the next point."""
+        return float(self.table[offset]), float(self.table[(offset + 1) % self.table.size])
+
+
+Sums: TypeAlias = DirectSums | TabulatedSums
+
+
+def sums_of(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
+    """A table where so many frequencies matter that it is cheaper than a few sums."""
+    if size <= _MOST_IN_TABLE and frequencies.size * _DENSE > size:
+        return TabulatedSums.of(size, frequencies, terms)
+    return DirectSums(size, frequencies, terms)
+
+
 @dataclass(frozen=True)
 class Spectrum:
     """φ^T on the frequencies that matter, from one tilt. Serves every ε near the one it was made for.
 
-    `terms` are φ(t_k)^T times their kernel, with φ centred at `centre` units in all; `skipped` bounds Σ |φ^T| over all
+    `sums` are of φ(t_k)^T times their kernel, φ centred at `centre` units in all; `skipped` bounds Σ |φ^T| over all
     other frequencies of the N.
     """
 
@@ -104,13 +187,16 @@ class Spectrum:
     centre: int
     log_prefactor: float
     rounding: float
-    frequencies: IntArray
-    terms: ComplexArray
+    sums: Sums
     weights: Weights
     skipped: float
     chernoff: Chernoff
     alias_slack: float
-    _known: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take, which is nearly all of it."""
+        return self.sums.nbytes
 
     def log_integral(self, epsilon: float) -> DeltaEnds:
         """Enclosure of log D(ε), or of log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
@@ -124,9 +210,9 @@ class Spectrum:
         first = math.floor(epsilon / h) + 1
         gap = min(max(first * h - epsilon, 0.0), h)
         near, far = scaled_steps(gap, h, lam)
-        here, beyond = self._sums(first)
+        here, beyond = self.sums.at((first - self.centre) % self.size)
         total = math.copysign(1.0, lam) * (near * here + far * beyond)
-        charge = (near + far) * (self.weights.charges + (64 * UNIT_ROUNDOFF + self.terms_rounding) * self.weights.sizes)
+        charge = (near + far) * (self.weights.charges + (64 * UNIT_ROUNDOFF + self.sums.rounding) * self.weights.sizes)
         charge += self.skipped * self.largest_kernel(gap)
         # An error of 4u ε in the gap moves the sum by at most that share of a Chernoff bound with C = 1.
         charge += 4 * UNIT_ROUNDOFF * abs(epsilon)
@@ -137,53 +223,6 @@ class Spectrum:
         upper = log_scale + math.log(max(total + charge, _TINY)) + slack
         rest = total - charge - alias
         return DeltaEnds(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
-
-    def _sums(self, first: int) -> tuple[float, float]:
-        """Re Σ of the terms, turned to the lattice points `first` and the one above it."""
-        if self._dense:
-            place = (first - self.centre) % self.size
-            return float(self._table[place]), float(self._table[(place + 1) % self.size])
-        if first not in self._known:
-            step = -2j * np.pi / self.size
-            turned = self.terms * np.exp(step * self._turns((first - self.centre) % self.size))
-            here = float(turned.real.sum())
-            turned *= np.exp(step * self.frequencies)
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[first] = here, float(turned.real.sum())
-        return self._known[first]
-
-    @property
-    def _dense(self) -> bool:
-        """Whether so many frequencies matter that the sums at all N lattice points come from one FFT."""
-        return self.size <= _MOST_IN_TABLE and self.frequencies.size * _DENSE > self.size
-
-    @cached_property
-    def _table(self) -> FloatArray:
-        """Re Σ of the terms turned to each lattice point, from the centre on."""
-        halves = np.zeros(self.size // 2 + 1, dtype=np.complex128)
-        halves[self.frequencies] = 0.5 * self.size * np.conj(self.terms)
-        # Those without a mirror image count once already.
-        halves[0] *= 2.0
-        if self.size % 2 == 0:
-            halves[-1] *= 2.0
-        return np.asarray(irfft(halves, self.size))
-
-    def _turns(self, offset: int) -> FloatArray:
-        """frequencies · offset mod size, exactly."""
-        if self.size < 2**31:
-            return ((self.frequencies * offset) % self.size).astype(np.float64)
-        turns = np.zeros_like(self.frequencies)
-        for digit in format(offset, "x"):  # no product reaches 2^63, as no size reaches 2^58
-            turns = (16 * turns + int(digit, 16) * self.frequencies) % self.size
-        return turns.astype(np.float64)
-
-    @property
-    def terms_rounding(self) -> float:
-        """γ_n of the final sum, or what an FFT errs by relative to the sum of all sizes (B3)."""
-        if self._dense:
-            return (10.0 * math.log2(self.size) + 16.0) * UNIT_ROUNDOFF
-        return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def largest_kernel(self, gap: float) -> float:
         """|G| at t = 0, which bounds it everywhere, over N, for the two halves of the line."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Profile
@@ -51,10 +51,16 @@ class Survey:
         return np.asarray([part.count for part in self.parts], dtype=np.float64)
 
     @cached_property
+    def _seen(self) -> list[Outline]:
+        """One outline for each law, as it is first looked at."""
+        return [outline(part.first, part.second) for part in self.parts]
+
+    @cached_property
     def outlines(self) -> list[Outline]:
         """One outline for each law; of few laws, their atoms and ends too."""
-        seen = [outline(part.first, part.second) for part in self.parts]
-        return [aligned(item) for item in seen] if len(seen) <= _FEW else seen
+        if len(self._seen) > _FEW:
+            return self._seen
+        return [aligned(item, part.first) for item, part in zip(self._seen, self.parts, strict=True)]
 
     @cached_property
     def supremum(self) -> float:
@@ -81,6 +87,14 @@ class Survey:
     def whole(self) -> Weighted:
         """The laws with every loss that can matter anywhere."""
         return self.shallow(len(DEPTHS) - 1)
+
+    def likely_log_delta(self, epsilon: float) -> float:
+        """About log δ, by the saddle-point estimate on outlines that nothing was looked up for: an estimate."""
+        laws = weighted(self._seen, self.counts)
+        direct = laws.prefers_direct(epsilon)
+        found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
+        finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
+        return min(max(finite, self.log_infinite_mass), 0.0)
 
     @cached_property
     def bulk(self) -> tuple[float, float]:

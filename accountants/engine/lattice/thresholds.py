@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.trade_off import NearTest
+from epsilond.accountants.trade_off import LOSS, NearTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,22 +28,44 @@ _FINE, _EDGE = 5e-5, 0.05
 _SERVED = 1.2
 """A width of log δ, in widths where a transform was laid, with which it serves another size too."""
 _MOST_WIDTH = 0.1
+_TOP, _BELOW_TOP = 1e-6, 1e-8
+"""Of the largest loss: how near to it a test is taken for that of it, and how far below it δ is read then."""
 
 
-def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest]:
-    """A test about as large as each size; none where one is not well above ε = 0 or δ is known badly there."""
-    found: list[NearTest] = []
+def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest | None]:
+    """A test about as large as each size; None where it is not well above ε = 0 or δ is known badly there."""
+    found: list[NearTest | None] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
     for size in sizes:
+        if (near := _at_the_top(order, size)) is not None:
+            found.append(near)
+            continue
         near = next((test for tilts, width in known if (test := _served(order, tilts, size, _SERVED * width))), None)
         if near is None:
             tilts = _suited(order, size)
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
-            if near is None:
-                return []
-            known.append((tilts, near.width))
+            if near is not None:
+                known.append((tilts, near.width))
         found.append(near)
     return found
+
+
+def _at_the_top(order: ComposedProfile, size: float) -> NearTest | None:
+    """The test of the largest loss of all, where that alone is more likely than the size; None anywhere else.
+
+    γ α + E_γ has a corner there, beyond which E is zero.
+    """
+    top = order.supremum
+    if not top < math.inf or order.test_guess(math.log(size))[0] < top * (1.0 - _TOP):
+        return None
+    tilts = order.evaluation(top * (1.0 - _BELOW_TOP)).tilts
+    if not tilts:
+        return None
+
+    def ends(epsilon: float) -> Interval:
+        return Interval(-math.inf, -math.inf) if epsilon >= top else _ends_on(order, tilts, epsilon)
+
+    return NearTest(top, ends, 0.0, LOSS / (_BELOW_TOP * top) ** 2, bent=True)
 
 
 def _suited(order: ComposedProfile, size: float) -> tuple[Chosen, ...]:

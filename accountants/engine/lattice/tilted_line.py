@@ -10,7 +10,7 @@ import numpy as np
 from scipy.fft import rfft
 from scipy.sparse import csr_array
 
-from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights
+from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights, sums_of
 from epsilond.accountants.engine.lattice.tilted import IntArray, Place
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -177,8 +177,7 @@ def finished(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> S
         centre=centre,
         log_prefactor=math.fsum(products),
         rounding=rounding,
-        frequencies=power.frequencies[kept],
-        terms=_polar(sizes[kept], power.angle[kept]) * kernel,
+        sums=sums_of(size, power.frequencies[kept], _polar(sizes[kept], power.angle[kept]) * kernel),
         weights=Weights(float(sizes[kept] @ np.abs(kernel)), float(charges[kept] @ np.abs(kernel))),
         skipped=power.skipped + float((sizes + charges)[~kept].sum()),
         chernoff=chernoff,

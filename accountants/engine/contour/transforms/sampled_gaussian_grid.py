@@ -130,7 +130,7 @@ class SampledGaussianGrid:
 
     # Real tilts.
 
-    @property
+    @cached_property
     def terms(self) -> Terms:
         """The sum over the nodes."""
         return Terms(self._log_first, self.loss, self.count)

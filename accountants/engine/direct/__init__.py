@@ -1,0 +1,1 @@
+"""A few different steps of the sampled Gaussian, convolved directly on a fine lattice."""

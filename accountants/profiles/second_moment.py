@@ -1,0 +1,182 @@
+"""Compositions of very many steps that tell next to nothing: bounds from the second moment, and from one large step.
+
+Proof: docs/engine-certificate.md, A second moment.
+
+With R = dP/dQ of the product, R ≥ 0 and E_Q R = 1, δ(ε) = E_Q[(R − α)₊], α = e^ε. Let A be the event that no step's
+loss exceeds c, η ≥ P(not A), and X = R on A, 0 elsewhere. Then δ(ε) ≤ η + E_Q[(X − α)₊], E_Q X ≥ 1 − η, and
+(x)₊ = (|x| + x)/2 with Cauchy and Schwarz give, where k = α − 1, 1 + v ≥ E_Q X² and v + 2η < 1,
+
+    δ(ε) ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
+
+E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R ≤ e^c], and of one step
+
+    E_Q[(R − 1)²; R ≤ e^c] ≤ 2 ∫₁^{e^c} E_γ(P‖Q) dγ + 2 ∫₁^∞ γ⁻³ E_γ(Q‖P) dγ,
+
+both E_γ being convex and falling, so that chords bound them from above, and γ⁻³ ≤ 1; twice the second integral is at
+most E_g(Q‖P) beyond g. Where ε is far above √v one large step is what δ comes from, and its bounds are better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Enclosure, Interval, Pair, Profile, Tails
+from epsilond.accountants.profiles.one_large_step import OneLargeStep, Step
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+LATTICE_ERROR = 1e-15
+"""Standard deviations of the composed loss below this for each step are lost in the roundings of a lattice."""
+_FEWEST = 10**6
+_NEGLIGIBLE = -110.0
+"""log P that any step's loss is beyond where moments are taken."""
+_RATIO, _LEAST_SHARE, _FURTHEST = 1.05, 1e-4, 700.0
+_ROUNDING = 1.0 + 1e-9
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Of a composition: v and log η as above."""
+
+    variance: float
+    log_exceeding: float
+
+    def log_delta(self, epsilon: float) -> float:
+        """An upper end of log δ."""
+        excess, beyond = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
+        square = self.variance + 2.0 * (1.0 + excess) * beyond
+        most = beyond + 0.5 * square / (excess + math.hypot(excess, math.sqrt(square))) if square > 0.0 else beyond
+        return min(math.log(most * _ROUNDING), 0.0) if most > 0.0 else -math.inf
+
+
+def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
+    """v and η of a product, of order Q‖P if `backward`; None where v + 2η ≥ 1, for which nothing is proved."""
+    log_growth, exceeding = 0.0, -math.inf
+    for pair, count in parts:
+        first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)
+        at_zero = float(first.log_delta(np.zeros(1)).upper[0])
+        start = max(_LEAST_SHARE * math.exp(at_zero), 1e-300)
+        size = math.ceil(math.log(_FURTHEST / start) / math.log(_RATIO))
+        grid = np.append(0.0, start * _RATIO ** np.arange(size + 1.0))
+        log_p = _log_beyond(first, grid)
+        inside = np.flatnonzero(log_p + math.log(count) <= _NEGLIGIBLE)
+        if inside.size == 0:
+            return None
+        last = int(inside[0])
+        exceeding = float(np.logaddexp(exceeding, log_p[last] + math.log(count)))
+        square = _integral(first, grid[: last + 1]) + _integral(second, grid)
+        log_growth += count * math.log1p(square * _ROUNDING)
+    found = Moment(math.expm1(min(log_growth * _ROUNDING, 1.0)), exceeding)
+    return found if found.variance + 2.0 * math.exp(exceeding) < 1.0 else None
+
+
+def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
+    """log P(L > ε) at most, for any pair of such a profile: E_e^b ≥ P(L > ε)·(1 − e^(b − ε)), b the point before."""
+    before, gap = profile.log_delta(epsilon[:-1]).upper, np.diff(epsilon)
+    return np.append(0.0, np.minimum(before - np.log(-np.expm1(-gap)) + 1e-9, 0.0))
+
+
+def _integral(profile: Profile, epsilon: FloatArray) -> float:
+    """2 ∫ E_γ dγ over the ε given, by chords, and E_γ at the last one: more than what is beyond it of ∫ γ⁻³ E_γ dγ."""
+    value = np.exp(profile.log_delta(epsilon).upper)
+    return float(np.diff(np.expm1(np.minimum(epsilon, _FURTHEST))) @ (value[:-1] + value[1:])) + float(value[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class RareProfile:
+    """One order of such a composition.
+
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of the pair `behind`, which
+    dominates and is made when they are asked for.
+    """
+
+    moment: Moment
+    large: OneLargeStep
+    behind: Callable[[], Profile]
+
+    @cached_property
+    def _dominating(self) -> Profile:
+        return self.behind()
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Of the pair behind."""
+        return self._dominating.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Of the pair behind."""
+        return self._dominating.tail_accuracy
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Of the pair behind."""
+        return self._dominating.log_tails(epsilon)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """The less of both upper ends, and the lower end of one large step."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        ends = [self.ends(point) for point in points.ravel().tolist()]
+        return Enclosure(*(np.asarray([end[side] for end in ends]).reshape(points.shape) for side in (0, 1)))
+
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε."""
+        lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
+        upper = min(upper, self.moment.log_delta(epsilon))
+        return Interval(min(lower, upper), upper)
+
+
+@dataclass(frozen=True)
+class RarePair(Pair):
+    """A pair of such profiles; `deviation` is √v."""
+
+    deviation: float = 0.0
+
+
+def rare_pair(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RarePair | None:
+    """The product of many steps whose loss is so small that no lattice resolves it; None for any other product."""
+    count = sum(times for _, times in parts)
+    if count < _FEWEST or not all(_may_be_lost(pair, times) for pair, times in parts):
+        return None
+    orders = []
+    for backward in (False, True)[: 1 if all(pair.symmetric for pair, _ in parts) else 2]:
+        moment = second_moment(parts, backward=backward)
+        if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
+            return None
+        steps = tuple(Step(Pair(pair.backward, pair.forward) if backward else pair, times) for pair, times in parts)
+        orders.append((moment, OneLargeStep(steps)))
+    kept = _Kept(behind)
+    forward, *others = (
+        RareProfile(moment, large, kept.backward if place else kept.forward)
+        for place, (moment, large) in enumerate(orders)
+    )
+    return RarePair(forward, others[0] if others else forward, deviation=math.sqrt(orders[0][0].variance))
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A pair that is made once, when it is first asked for."""
+
+    make: Callable[[], Pair]
+
+    @cached_property
+    def _pair(self) -> Pair:
+        return self.make()
+
+    def forward(self) -> Profile:
+        return self._pair.forward
+
+    def backward(self) -> Profile:
+        return self._pair.backward
+
+
+def _may_be_lost(pair: Pair, count: int) -> bool:
+    """Whether a step's loss may be that small: it deviates by twice its δ at ε = 0 at least."""
+    most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.orders())
+    return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

@@ -1,0 +1,195 @@
+/* T steps of one Poisson-subsampled Gaussian loss, composed on a contour: the quick way of epsilond's contour engine.
+ *
+ * The mathematics, its names and its proofs are those of accountants/engine/contour/ and docs/engine-certificate.md;
+ * what is written there once in Python is followed here function by function. Every error term is the one charged
+ * there, but for one sum. Why these charges cover this arithmetic:
+ *
+ *   - additions, products, quotients and roots are IEEE doubles, one rounding each: no excess precision, no
+ *     reassociation, no contraction (FLT_EVAL_METHOD is checked, and the build asks for -ffp-contract=off);
+ *   - sums are charged gamma_n = nu/(1 - nu) against the sum of moduli, which holds in any order, so in this one; the one
+ *     sum that is formed in another way than in Python has a charge of its own (line.c, `change`; certificate, A4);
+ *   - exp, expm1, log, log1p, tan, atan2, sin, cos and hypot may err by four units in the last place (tan by eight).
+ *     The libraries of C state less (glibc's manual, "Errors in Math Functions": at most two for all of them), and
+ *     the Python side checks known answers of the very library that is linked before it relies on this file;
+ *   - the normal tail is bounded by elementary functions that are proved to lie above it (rule.c).
+ *
+ * What cannot be answered here is refused, and the caller turns to the Python path. */
+#ifndef EPSILOND_KERNEL_H
+#define EPSILOND_KERNEL_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#if FLT_EVAL_METHOD != 0
+#error "doubles must be rounded to doubles after every operation"
+#endif
+
+#define UNIT 0x1p-53
+#define PI 3.14159265358979323846
+#define LOG_2 0.69314718055994530942
+#define LOG_SQRT_2PI 0.91893853320467274178
+
+/* A product takes about a nanosecond here, so that the budget lies between `QUICK` and DEFAULT_BUDGET of composition.py:
+ * no more than some 20 ms. */
+#define MOST_NOISE_NODES 4096
+#define MOST_FREQUENCIES 8192
+#define MOST_PRODUCTS (1 << 24)
+
+/* Of delta, relative: a wider answer is left to the Python path, which has other ways. */
+#define GOOD_WIDTH 2.5e-8
+
+#define REACH 1.2
+#define HEIGHTS 12
+#define STRIPS 7
+#define DECAY_HEIGHTS 5
+#define STEPS 8
+#define PLACES 30
+#define SURVEYS 8
+#define LINES 8
+
+typedef enum {
+    FOUND,
+    BEYOND_BUDGET,
+    NO_DECAY,
+    NO_TILT,
+    NOT_POSITIVE,
+    INCONSISTENT,
+    NO_MEMORY
+} Status;
+
+/* One step's loss: the first law has density phi r^density, the loss is right log r(x) + left log r(-x). */
+typedef struct {
+    double rate, shift, log_odds;
+    double density, right, left;
+} Loss;
+
+typedef struct {
+    double least, most;
+} Tilts;
+
+/* Nodes (first + k) step, k < size, over a window; `error` bounds |sum - M(z)|/M(l) of one step. */
+typedef struct {
+    double step, c, error;
+    long long first;
+    int size;
+} Rule;
+
+/* lambda with K, K' and F'' there; estimates. */
+typedef struct {
+    double tilt, cumulant, mean, curvature;
+} Saddle;
+
+/* A quadrature for real tilts in [0, reach], and places on its ladder of tilts as far as they are known. */
+typedef struct {
+    double reach;
+    Rule rule;
+    double *log_first, *loss, *response, *mirrored, *work;
+    double extreme, largest;
+    Saddle places[PLACES];
+    bool known[PLACES];
+} Survey;
+
+/* Upper bounds of log C(mu) + K(mu) at tilts other than lambda, and at lambda. */
+typedef struct {
+    double above[STEPS], log_above[STEPS], below[STEPS + 1], log_below[STEPS + 1], log_here;
+    double series_above[STEPS], series_below[STEPS + 1];
+    int aboves, belows;
+} Chernoff;
+
+/* The integrand on its nodes; t_k = k spacing. */
+typedef struct {
+    Saddle place;
+    Chernoff chernoff;
+    double spacing, truncation, centre, cumulant, cumulant_error, fixed_error, weighted_frequency;
+    double epsilon; /* around which it was laid */
+    int nodes;
+    double *real, *imaginary; /* (spacing/pi) phi^T/(z(1 + z)), the first halved */
+} Line;
+
+/* A line at a tilt of the grid that neighbouring questions share, or the refusal to lay it. */
+typedef struct {
+    double tilt;
+    Status status;
+    Line line;
+} Shared;
+
+/* T steps, with what was laid for them: a function of the tilt alone, so that what was asked before changes nothing. */
+typedef struct {
+    Loss loss;
+    double count, supremum, first_reach;
+    Survey surveys[SURVEYS];
+    Shared shared[LINES];
+    int next_survey, next_shared;
+} Composition;
+
+typedef struct {
+    double lower, upper;
+} Interval;
+
+/* A function of a place that rises through zero at the wanted tilt. */
+typedef struct {
+    bool at_epsilon;
+    double wanted;
+} Target;
+
+typedef struct {
+    Saddle place;
+    double reach; /* of the survey it was found in */
+} Found;
+
+/* loss.c */
+Loss loss_of(double rate, double shift, int density, int right, int left);
+double log_argument(const Loss *loss, double x);
+double response(const Loss *loss, double x);
+double log_ratio(const Loss *loss, double x);
+double ratio_error(const Loss *loss, double x, double ratio);
+bool falls(const Loss *loss);
+double upper_log_tail(double x);
+double log_sum(const double *logs, int size);
+
+/* rule.c */
+double exact_step(double step);
+Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);
+double decay_error(const Loss *loss, const Rule *rule, double tilt, double height);
+
+/* survey.c */
+Status survey_of(Composition *all, double reach, Survey **found);
+void forget_survey(Survey *survey);
+Saddle place_at(const Composition *all, Survey *survey, double tilt);
+double upper_cumulant(const Composition *all, Survey *survey, double tilt);
+Status decay(const Composition *all, Survey *survey, Saddle place, double target, double most, double *highest,
+             double *truncation);
+double summation_error(int terms);
+
+/* saddle.c */
+double saddle_epsilon(Saddle place);
+double saddle_width(Saddle place);
+double log_delta_near(Saddle place, double epsilon);
+double log_chernoff_factor(double tilt);
+double reach_for(double tilt);
+Status first_reach(Composition *all, double *reach);
+Status find(Composition *all, Target target, Found *found);
+Status best_rung(Composition *all, double epsilon, Found *found);
+
+/* line.c */
+Status on_line(const Composition *all, Line *line);
+
+/* nodes.c */
+Status build(Composition *all, Found at, double epsilon, double reach, Line *line);
+void forget_line(Line *line);
+typedef struct {
+    double value, slope, error;
+} Sums;
+Sums sums(const Line *line, double epsilon);
+Status enclose(const Composition *all, const Line *line, double epsilon, Interval *found);
+Status estimate(const Line *line, double epsilon, double *log_delta, double *slope);
+
+/* questions.c */
+Status solve(Composition *all, double log_delta, double slack, Interval *found, double *width);
+Status evaluate(Composition *all, double epsilon, Interval *found, double *width);
+Status bound(Composition *all, double epsilon, double enough, double *found);
+void forget(Composition *all);
+
+#endif

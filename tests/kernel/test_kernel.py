@@ -1,0 +1,361 @@
+"""The compiled kernel beside the Python path: the same certified answers, and None for what it cannot do."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import mpmath as mp
+import pytest
+
+import epsilond
+from benchmarks.runners import epsilond as runner
+from benchmarks.runners.loop import NotOffered, Question, Run
+from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour import kernel
+from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
+from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Refused
+from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.app.settings import unknown_variables
+from tests.kernel.conftest import FLAGS
+from tests.oracles.contour import Step, one_step
+
+DIRECTIONS = ("remove", "add", "replace")
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden/accounting.json").read_text(encoding="utf-8"))["cases"]
+SMALL = 2.5e-8
+"""The widest that the kernel answers, relative to δ; where the two go different ways, widths below it may differ."""
+
+
+def parts_of(rate: float, noise_multiplier: float, rounds: int, direction: str) -> Parts:
+    return compiled([(SampledGaussianLaw(rate, 1.0 / noise_multiplier, direction), rounds)])
+
+
+def steps_of(module: ModuleType, parts: Parts) -> Any:
+    (part,) = parts
+    assert isinstance(part, SampledGaussian)
+    loss = part.loss
+    return module.Steps(loss.rate, loss.shift, *loss.exponents, part.count, parts.supremum)
+
+
+def width(ends: Interval) -> float:
+    return 0.0 if ends.lower == ends.upper else ends.upper - ends.lower
+
+
+def meet(first: Interval, second: Interval) -> bool:
+    return first.lower <= second.upper and second.lower <= first.upper
+
+
+def drawn(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]]:
+    """Compositions and log δ over all magnitudes that are asked."""
+    generator = random.Random(seed)
+
+    def magnitude(low: float, high: float) -> float:
+        return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+    for _ in range(number):
+        given = magnitude(1e-6, 0.5), magnitude(0.3, 30.0), round(magnitude(1.0, 1e9)), generator.choice(DIRECTIONS)
+        log_delta = -generator.choice((magnitude(2.4, 690.0), generator.uniform(2.4, 690.0)))
+        yield parts_of(*given), log_delta, generator
+
+
+def compare(module: ModuleType, seed: int, number: int) -> int:
+    """How many of the questions both answer, and that they agree."""
+    both = 0
+    for parts, log_delta, generator in drawn(seed, number):
+        steps = steps_of(module, parts)
+        answer = steps.epsilon(log_delta, 0.0)
+        if answer is None:
+            continue
+        assert answer[2] <= SMALL
+        found = Interval(*answer[:2])
+        assert 0.0 <= found.lower <= found.upper < math.inf
+        epsilon = generator.choice((found.upper, found.upper * generator.uniform(0.5, 1.5)))
+        there = steps.log_delta(epsilon) if epsilon < parts.supremum else None
+        try:
+            expected, slope = contour.epsilon(parts, log_delta), 1.0 + answer[2] / max(width(found), 1e-300)
+            assert meet(found, expected)
+            assert width(found) <= max(2.0 * width(expected), SMALL / slope)
+            if there is None:
+                continue
+            assert there[2] <= SMALL
+            here = contour.log_delta(parts, epsilon)
+            assert meet(Interval(*there[:2]), here)
+            assert there[2] <= max(2.0 * width(here), SMALL)
+            bound = steps.upper_log_delta(epsilon, -math.inf)
+            assert here.lower <= bound <= contour.upper_log_delta(parts, epsilon) + 0.01
+            quick = steps.upper_log_delta(epsilon, log_delta)
+            assert here.lower <= quick
+            assert quick <= log_delta or quick == bound
+        except Refused:
+            continue
+        both += 1
+    return both
+
+
+def test_it_agrees_with_the_python_path(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: None)
+    assert compare(module, 1, 120) >= 50
+
+
+@pytest.mark.slow
+def test_it_agrees_with_the_python_path_on_thousands(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: None)
+    assert compare(module, 2, 4000) >= 1800
+
+
+@pytest.mark.parametrize(
+    "case", [each for each in GOLDEN if each["id"].startswith("poisson")], ids=lambda each: each["id"]
+)
+def test_golden_figures(case: dict[str, Any], module: ModuleType) -> None:
+    spec, orders = case["spec"], ("replace",) if case["relation"] == "replace-one" else ("remove", "add")
+    sampled = spec["mechanism"]
+    ends = []
+    for order in orders:
+        parts = parts_of(sampled["rate"], sampled["mechanism"]["noise_multiplier"], spec["times"], order)
+        answer = steps_of(module, parts).epsilon(math.log(case["delta"]), 0.0)
+        assert answer is not None
+        ends.append(answer)
+    lower, upper = max(end[0] for end in ends), max(end[1] for end in ends)
+    assert upper - lower <= 1e-11 * upper
+    known = len(str(case["epsilon"]).partition(".")[2])
+    assert lower == pytest.approx(case["epsilon"], abs=max(0.5 * 10.0**-known, 1e-11))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(
+    ("rate", "noise_multiplier", "log_delta"),
+    [(0.3, 2.0, -5.0), (0.49, 4.0, -40.0), (0.2, 3.0, -30.0), (0.9, 1.5, -11.0)],
+)
+def test_one_step_against_its_closed_form(
+    rate: float, noise_multiplier: float, log_delta: float, direction: str, module: ModuleType
+) -> None:
+    parts = parts_of(rate, noise_multiplier, 1, direction)
+    steps, step = steps_of(module, parts), Step(rate, 1.0 / noise_multiplier, direction)
+    answer = steps.epsilon(log_delta, 0.0)
+    with mp.workdps(150):
+        assert answer is not None
+        lower, upper, _ = answer
+        assert mp.log(one_step(step, upper)) <= log_delta
+        assert lower == 0.0 or mp.log(one_step(step, lower)) > log_delta
+        there = steps.log_delta(0.8 * upper)
+        truth = mp.log(one_step(step, 0.8 * upper))
+        assert there is not None
+        assert there[0] <= truth <= there[1]
+        assert truth <= steps.upper_log_delta(0.8 * upper, -math.inf)
+
+
+def test_what_was_asked_before_changes_nothing(module: ModuleType) -> None:
+    parts = parts_of(0.02, 1.1, 3000, "remove")
+    asked = [2.0 + 0.37 * k for k in range(12)]
+    alone = [steps_of(module, parts).log_delta(epsilon) for epsilon in asked]
+    used = steps_of(module, parts)
+    for log_delta in (-5.0, -300.0, -20.0):
+        used.epsilon(log_delta, 0.0)
+    assert [used.log_delta(epsilon) for epsilon in reversed(asked)] == alone[::-1]
+    assert used.epsilon(-20.0, 0.0) == steps_of(module, parts).epsilon(-20.0, 0.0)
+
+
+def test_neighbours_of_the_root_are_certified_with_slack(module: ModuleType) -> None:
+    steps = steps_of(module, parts_of(0.01, 1.0, 1000, "remove"))
+    without, slack = steps.epsilon(-13.8, 0.0), steps.epsilon(-13.8, 1e-6)
+    assert slack[0] < without[0] < without[1] < slack[1]
+    assert steps.log_delta(slack[1])[1] <= -13.8 - 1e-6
+    assert steps.log_delta(slack[0])[0] >= -13.8 + 1e-6
+
+
+def test_from_the_largest_loss_on_delta_is_zero(module: ModuleType) -> None:
+    parts = parts_of(0.2, 1.0, 3, "add")
+    assert steps_of(module, parts).log_delta(parts.supremum)[:2] == (-math.inf, -math.inf)
+
+
+class Recorder:
+    """A kernel that remembers how it is asked, and refuses."""
+
+    made = 0
+
+    def __init__(self, *given: float) -> None:
+        del given
+        type(self).made += 1
+
+    def epsilon(self, log_delta: float, slack: float) -> None:
+        del log_delta, slack
+
+    def log_delta(self, epsilon: float) -> None:
+        del epsilon
+
+    def upper_log_delta(self, epsilon: float, enough: float) -> None:
+        del epsilon, enough
+
+
+def answers(laws: list[tuple[Any, int]]) -> tuple[Interval, Interval, float]:
+    return contour.epsilon(laws, -14.0), contour.log_delta(laws, 1.0), contour.upper_log_delta(laws, 1.0)
+
+
+def test_where_it_refuses_python_answers(use: pytest.MonkeyPatch) -> None:
+    laws = [(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)]
+    use.setattr(kernel, "loaded", lambda: None)
+    expected = answers(laws)
+    use.setattr(kernel, "loaded", lambda: Recorder)
+    kernel.steps_of.cache_clear()
+    Recorder.made = 0
+    assert answers(laws) == expected
+    assert Recorder.made == 1
+
+
+@pytest.mark.parametrize(
+    "laws",
+    [
+        [(SampledGaussianLaw(0.01, 1.0, "remove"), 10), (GaussianLaw(0.1), 3)],
+        [(SampledGaussianLaw(0.01, 1.0, "remove"), 10), (SampledGaussianLaw(0.02, 1.0, "remove"), 10)],
+        [(GaussianLaw(0.1), 3)],
+        [(SampledGaussianLaw(0.01, 0.001, "add"), (1 << 53) + 2)],
+        [(SampledGaussianLaw(1e-101, 1.0, "add"), 10)],
+    ],
+)
+def test_what_it_is_not_asked(laws: list[tuple[Any, int]], use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: Recorder)
+    assert kernel.steps_of(compiled(laws)) is None
+
+
+def test_another_budget_is_pythons(use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: Recorder)
+    Recorder.made = 0
+    contour.log_delta([(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)], 2.0, budget=NodeBudget())
+    assert Recorder.made == 0
+
+
+def test_rare_giant_losses_are_refused(module: ModuleType) -> None:
+    assert steps_of(module, parts_of(0.001, 5.0, 1000, "remove")).epsilon(math.log(1e-6), 0.0) is None
+
+
+@pytest.mark.parametrize(
+    "given", [(0.0, 1.0, 1, 1, 0, 1), (0.1, -1.0, 1, 1, 0, 1), (0.1, 1.0, 1, 1, 0, 0.5), (0.1, 1.0, 0, 1, 0, 1)]
+)
+def test_what_has_no_meaning_is_an_error(given: tuple[float, ...], module: ModuleType) -> None:
+    with pytest.raises(ValueError, match=r"range|order"):
+        module.Steps(*given, math.inf)
+
+
+@pytest.mark.usefixtures("on")
+def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
+    spec = Repeated(
+        times=1000, mechanism=Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=1.0))
+    )
+    curve = epsilond.account(spec, relation="add-or-remove-one").guarantee.curve
+
+    def never(*given: object) -> None:
+        raise AssertionError(given)
+
+    use.setattr(contour, "best_of", never)
+    lower, upper = curve.epsilon(delta=1e-6)
+    assert lower <= 2.1245151711202 <= upper + 1e-12
+    assert curve.delta(epsilon=upper).lower <= 1e-6 <= curve.delta(epsilon=lower).upper
+
+
+# Whether it is used at all -------------------------------------------------------------------------------------------
+def test_other_tests_do_not_see_it(module: ModuleType) -> None:
+    assert sys.modules.get(module.__name__) is not module
+    assert kernel.loaded() is not module.Steps
+
+
+def import_instead(use: pytest.MonkeyPatch, module: object) -> None:
+    use.setitem(sys.modules, "epsilond_kernel", module)
+    kernel.loaded.cache_clear()
+
+
+def test_it_is_used_where_it_agrees(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    use.delenv("EPSILOND_KERNEL", raising=False)
+    import_instead(use, module)
+    assert kernel.loaded() is module.Steps
+
+
+def test_it_can_be_turned_off(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    use.setenv("EPSILOND_KERNEL", "off")
+    import_instead(use, module)
+    assert kernel.loaded() is None
+
+
+def test_another_interface_is_left_alone(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    import_instead(use, SimpleNamespace(Steps=module.Steps, INTERFACE=kernel.INTERFACE + 1))
+    assert kernel.loaded() is None
+
+
+@pytest.mark.parametrize("factor", [1.0 - 1e-9, 1.0 + 1e-9, math.nan])
+def test_one_that_errs_is_left_alone(factor: float, module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    class Erring:
+        def __init__(self, *given: float) -> None:
+            self.steps = module.Steps(*given)
+
+        def epsilon(self, log_delta: float, slack: float) -> tuple[float, float, float]:
+            lower, upper, wide = self.steps.epsilon(log_delta, slack)
+            return lower * factor, upper * factor, wide
+
+    import_instead(use, SimpleNamespace(Steps=Erring, INTERFACE=kernel.INTERFACE))
+    assert kernel.loaded() is None
+
+
+@pytest.mark.parametrize("rounds", range(len(kernel._KNOWN)))
+def test_what_it_must_know_is_true(rounds: int, use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: None)
+    (rate, shift, density, _, _, count, supremum), epsilon = kernel._KNOWN[rounds]
+    parts = compiled([(SampledGaussianLaw(rate, shift, "remove" if density else "add"), int(count))])
+    assert parts.supremum == pytest.approx(supremum, rel=1e-15)
+    found = contour.epsilon(parts, math.log(1e-6))
+    assert abs(found.lower - epsilon) <= 1e-12 * epsilon
+    assert abs(found.upper - epsilon) <= 1e-12 * epsilon
+
+
+ASKED_ELSEWHERE = ("test_contour.py", "test_contour_random.py", "test_shared_nodes.py")
+RUN = """
+import sys
+import pytest
+from epsilond.accountants.engine.contour import kernel
+assert kernel.loaded() is not None, "the kernel is not used"
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[1:]]))
+"""
+
+
+def test_the_engines_own_tests_pass_with_it(folder: Path) -> None:
+    root = Path(__file__).parents[2]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "EPSILOND"))}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *(f"tests/engine/{name}" for name in ASKED_ELSEWHERE)],
+        cwd=root,
+        env={**environment, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def test_the_service_starts_with_it_turned_off() -> None:
+    assert not list(unknown_variables({"EPSILOND_KERNEL": "off"}, ()))
+
+
+def test_it_is_built_as_it_is_tested() -> None:
+    setup = (Path(__file__).parents[2] / "kernel/setup.py").read_text(encoding="utf-8")
+    assert all(f'"{flag}"' in setup for flag in FLAGS)
+
+
+def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
+    use.setenv("EPSILOND_KERNEL", "off")
+    import_instead(use, module)
+    alone, together = runner.without_kernel(question), runner.with_kernel(question)
+    assert kernel.loaded() is module.Steps
+    assert together.value == pytest.approx(alone.value, rel=1e-11)
+    use.setitem(sys.modules, "epsilond_kernel", None)
+    kernel.loaded.cache_clear()
+    with pytest.raises(NotOffered):
+        runner.with_kernel(question)
