@@ -10,7 +10,7 @@ from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
 from epsilond.accountants.quantities import Observer, Relation
 from epsilond.accountants.theorem import Case, Effort
 from epsilond.accountants.theorems import RULES
-from epsilond.accountants.theorems.composition.least_of import least
+from epsilond.accountants.theorems.composition.least_of import PROBES, least
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Curve
@@ -52,6 +52,7 @@ class _Accountant:
 
     effort: Effort
     whole: Any
+    probes: tuple[float, ...] = PROBES
     considered: list[Considered] = field(default_factory=list)
     known: dict[tuple[Any, Setting], Guarantee] = field(default_factory=dict)
 
@@ -76,7 +77,7 @@ class _Accountant:
             if not rule.combines:
                 break
         if found:
-            return found[0] if len(found) == 1 else least(found)
+            return found[0] if len(found) == 1 else least(found, self.probes)
         why = f": {refused[0].reason}" if len(refused) == 1 else ""
         message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}{why}"
         raise ConditionViolated(message, considered=tuple(refused))
@@ -93,8 +94,12 @@ def account(
     unit: Unit = "record",
     observer: Observer = "server",
     effort: Effort = "default",
+    only_at: float | None = None,
 ) -> Account:
     """What can be proved of a spec, for a stated relation, unit and observer.
+
+    With `only_at`, several bounds are compared at that ε alone: what is answered holds at every ε, and is the least
+    there.
 
     Guarantees: the guarantee's upper end is at least the true δ at every ε, at every effort. Law: the answer depends
     on nothing but the arguments.
@@ -104,7 +109,7 @@ def account(
             and `nearest` is another observer or relation of which one does.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    accountant = _Accountant(effort, spec)
+    accountant = _Accountant(effort, spec, PROBES if only_at is None else (only_at,))
     setting = Setting(relation=relation, unit=unit, observer=observer)
     try:
         guarantee = accountant.account(spec, setting)

@@ -76,6 +76,13 @@ WORKS: Mapping[str, Work] = {
         year=2018,
         arxiv="1805.10559",
     ),
+    "andrew2021adaptive": Work(
+        authors=("Galen Andrew", "Om Thakkar", "H. Brendan McMahan", "Swaroop Ramaswamy"),
+        title="Differentially Private Learning with Adaptive Clipping",
+        venue="Advances in Neural Information Processing Systems",
+        year=2021,
+        arxiv="1905.03871",
+    ),
     "balle2018analytic": Work(
         authors=("Borja Balle", "Yu-Xiang Wang"),
         title=(
@@ -160,6 +167,12 @@ WORKS: Mapping[str, Work] = {
         venue="ACM Symposium on Theory of Computing",
         year=2014,
         arxiv="1311.2828",
+    ),
+    "geng2020tight": Work(
+        authors=("Quan Geng", "Wei Ding", "Ruiqi Guo", "Sanjiv Kumar"),
+        title="Tight Analysis of Privacy and Utility Tradeoff in Approximate Differential Privacy",
+        venue="International Conference on Artificial Intelligence and Statistics, PMLR 108",
+        year=2020,
     ),
     "kairouz2015composition": Work(
         authors=("Peter Kairouz", "Sewoong Oh", "Pramod Viswanath"),

@@ -17,7 +17,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -87,6 +88,21 @@ class Profile(Protocol):
         """Log masses of {L > ε} under both laws, elementwise, ε ≥ 0."""
 
 
+@runtime_checkable
+class OneEnd(Protocol):
+    """A profile whose upper end costs less than both."""
+
+    def upper_end(self, epsilon: float) -> float:
+        """The upper end of `log_delta` at one ε: the same number."""
+
+
+def upper_end_of(profile: Profile, epsilon: float) -> float:
+    """The upper end of a profile's log δ at one ε, by itself where that costs less."""
+    if isinstance(profile, OneEnd):
+        return profile.upper_end(epsilon)
+    return float(profile.log_delta(np.asarray([epsilon])).upper[0])
+
+
 @dataclass(frozen=True)
 class Pair:
     """An ordered pair of laws (P, Q), known by its profiles in both orders.
@@ -127,11 +143,50 @@ class Pair:
         lower, upper = self.log_delta(np.asarray([epsilon]))
         return Interval(float(lower[0]), float(upper[0]))
 
+    def upper_end(self, epsilon: float) -> float:
+        """The upper one of `ends`, without what the lower one takes."""
+        return min(max(upper_end_of(profile, epsilon) for profile in self.orders()), 0.0)
+
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both orders; math.inf where there is none."""
         upper = upper_epsilon(lambda epsilon: self.ends(epsilon).upper, log_delta)
         lower = lower_epsilon(lambda epsilon: self.ends(epsilon).lower, log_delta, guess=upper)
         return Interval(min(lower, upper), upper)
+
+    def upper_epsilon(self, log_delta: float) -> float:
+        """The upper end of `epsilon` alone."""
+        return self.epsilon(log_delta).upper
+
+    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Whether an upper end at ε that costs little is at most `log_delta`; False where there is none."""
+        del epsilon, log_delta
+        return False
+
+
+class DeferredPair(Pair):
+    """A pair known by its profiles alone, which are worked out when one of them is first asked for.
+
+    For instances that are dear: who searches by upper ends never asks for them.
+    """
+
+    _make: Callable[[], Pair]
+
+    def __init__(self, make: Callable[[], Pair]) -> None:
+        object.__setattr__(self, "_make", make)
+
+    @cached_property
+    def _made(self) -> Pair:
+        return self._make()
+
+    @property
+    def forward(self) -> Profile:
+        """Of the pair that is made."""
+        return self._made.forward
+
+    @property
+    def backward(self) -> Profile:
+        """Of the pair that is made."""
+        return self._made.backward
 
 
 class SweptPair(Pair):
@@ -170,12 +225,28 @@ class Curve:
         """Numerical enclosure of the upper bound itself: how exactly the bound was computed."""
         return self.upper.ends(epsilon)
 
+    def upper_log_delta(self, epsilon: float) -> float:
+        """The upper end of `bound_log_delta` alone, for a search that reads no other."""
+        return self.upper.upper_end(epsilon)
+
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; math.inf where there is none."""
+        if not self.tight:
+            upper = self.upper.upper_epsilon(log_delta)
+            return Interval(min(self._realised_epsilon(log_delta, 0.0), upper) if upper > 0.0 else 0.0, upper)
         bound = self.upper.epsilon(log_delta)
-        others = [pair.epsilon(log_delta).lower for pair in self.witnesses if pair is not self.upper]
-        lower = max([*others, *([bound.lower] if self.tight else [])], default=0.0)
+        lower = self._realised_epsilon(log_delta, bound.lower) if bound.upper > 0.0 else 0.0
         return Interval(min(lower, bound.upper), bound.upper)
+
+    def _realised_epsilon(self, log_delta: float, least: float) -> float:
+        """The largest lower end of the witnesses' ε(δ), `least` if none is above it.
+
+        One that surely meets the target at a lower end in hand is not searched: its own is no larger.
+        """
+        for pair in self.witnesses:
+            if pair is not self.upper and not (least > 0.0 and pair.quickly_meets(least, log_delta)):
+                least = max(least, pair.epsilon(log_delta).lower)
+        return least
 
     def bound_epsilon(self, log_delta: float) -> Interval:
         """Numerical enclosure of the bound's own ε(δ)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -77,6 +78,9 @@ class Participation:
         ]
         if faults or abs(math.fsum(probability for _, probability in counts) - 1.0) > 1e-9:
             raise InvalidInput(*faults or [Fault("/participation", "has probabilities that do not sum to 1")])
+        if len(counts) == 1:
+            ((count, _),) = counts
+            return cls(mean=float(count), rms=float(count))
         first = math.fsum(probability / count for count, probability in counts)
         second = math.fsum(probability / count / count for count, probability in counts)
         return cls(mean=1.0 / first, rms=1.0 / math.sqrt(second))
@@ -104,7 +108,7 @@ class Federation:
         """Whether every client takes part in every round."""
         return all(count == self.clients for count, probability in self.counts if probability > 0.0)
 
-    @property
+    @cached_property
     def participation(self) -> Participation:
         """The moments of the number of participants."""
         return Participation.of(self.counts)

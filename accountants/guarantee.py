@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 Tightness = Literal["proved", "witnessed", "unknown"]
+_WORDS = {"relation": get_args(Relation), "unit": get_args(Unit), "observer": get_args(Observer)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +39,10 @@ class Setting:
 
     def __post_init__(self) -> None:
         """Refuse an unknown word: read as another relation, it would halve a sensitivity."""
-        for name, known in (("relation", Relation), ("unit", Unit), ("observer", Observer)):
-            if getattr(self, name) not in get_args(known):
-                raise InvalidInput.at(
-                    f"/{name}", "is not one of the allowed values", allowed=", ".join(get_args(known))
-                )
+        if self.relation in _WORDS["relation"] and self.unit in _WORDS["unit"] and self.observer in _WORDS["observer"]:
+            return
+        name = next(name for name, known in _WORDS.items() if getattr(self, name) not in known)
+        raise InvalidInput.at(f"/{name}", "is not one of the allowed values", allowed=", ".join(_WORDS[name]))
 
     def same_as(self, other: Setting) -> None:
         """Refuse to mix guarantees about different things.

@@ -208,6 +208,13 @@ CLIENT_GROUPS = Quantity(description="clients that are alike, as counts; what a 
 WEIGHT = _positive("p", "weight of one client's loss in the mean, relative to that of the others")
 MAX_GRADIENTS = _count("", "gradient evaluations one client may spend, batch_size times rounds")
 COMMUNICATION_BUDGET = _count("", "bits all clients together may send over the run", unit="bit")
+MAX_ROUNDS = _count("", "most rounds of a run, where they are chosen")
+MAX_BYTES_PER_CLIENT = _count(
+    "", "bytes that one client may send over the run, in expectation over who is drawn", unit="byte"
+)
+MAX_REPORTS_PER_CLIENT = _positive(
+    "", "rounds that one client may report in over the run, in expectation over who is drawn"
+)
 WITHIN = Quantity(
     ge=0,
     le=1e6,
@@ -293,6 +300,12 @@ CONVEXITY_WITHIN_SMOOTHNESS = AtMost("strong_convexity", "smoothness", "exceeds 
 Weighting = Literal["clients", "samples"]
 
 CLIPPING_NORM = _squared("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
+COUNT_STD = _squared(
+    "σ_b",
+    "standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which "
+    "is 1: from −½ to ½",
+)
+UPDATE_NORM = _squared("C", "bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round")
 SHARED_DIMENSION = _count("d_w", "coordinates of the shared part of the model")
 NOISE_CONSTANT = _squared("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
 SHARED_NOISE_STD = _squared_or_zero(
@@ -408,7 +421,7 @@ CLIENT_OPTIMUM_DISTANCE = Quantity(
 )
 VALUE = Quantity(symbol="y", description="a value of the noise", ge=-(10**24), le=10**24)
 SHIFT = Quantity(symbol="k", description="how far one coordinate moves, in grid steps", ge=0, le=10**24)
-TRIALS = _count("N", "trials of the Binomial noise, each a fair coin")
+TRIALS = _count("N", "trials of the Binomial noise")
 STEP_RATIO = _positive("β/η", "step of the server over the clients' step", "length")
 
 QuantizationLevels = Annotated[int, QUANTIZATION_LEVELS]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from types import NoneType
 from typing import (
     Annotated,
@@ -224,6 +224,8 @@ class _Declared(NamedTuple):
         scale: what it keeps within besides.
         above: numbers of the very type strictly between `above` and `below` need no closer look.
         below: see `above`.
+        choices: of a literal.
+        numeric: whether it is a float or an int.
     """
 
     name: str
@@ -233,6 +235,8 @@ class _Declared(NamedTuple):
     scale: Scale | None
     above: float
     below: float
+    choices: tuple[Any, ...] | None
+    numeric: bool
 
 
 @cache
@@ -253,13 +257,22 @@ def _declared_field(name: str, default: Any, bare: Any, quantity: Quantity, scal
     highest = (quantity.lt, quantity.le, kept.most, sys.float_info.max if floating else float(LARGEST_COUNT))
     above = max(bound for bound in lowest if bound is not None)
     below = min(bound for bound in highest if bound is not None)
-    return _Declared(name, default, bare, quantity, scale, above, below)
+    choices = get_args(bare) if get_origin(bare) is Literal else None
+    return _Declared(name, default, bare, quantity, scale, above, below, choices, bare in (float, int))
 
 
 def _scale_of(annotation: Any, quantity: Quantity, cls: type) -> Scale | None:
     """The scale of a field: its own, else that of its class for quantities that have one, else its quantity's."""
     of_class = quantity.scale and getattr(cls, "scale", quantity.scale)
     return next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), of_class)
+
+
+@cache
+def _checks(cls: type) -> Checks:
+    """The checks of every class that a request class inherits from, those of the oldest first, then its `check`."""
+    found = [check for base in reversed(cls.__mro__) for check in vars(base).get("checks", ())]
+    own = getattr(cls, "check", None)
+    return tuple(found if own is None else [*found, own])
 
 
 def value_of(record: Any, name: str) -> Any:
@@ -289,9 +302,12 @@ def check_quantities(record: Any) -> None:
     """
     faults = []
     cls: Any = type(record)
-    for name, default, bare, quantity, scale, above, below in _declared(cls):
+    for name, default, bare, quantity, scale, above, below, choices, numeric in _declared(cls):
         value: Any = getattr(record, name)
-        if type(value) is bare and (bare is float or bare is int) and above < value < below:
+        if numeric:
+            if type(value) is bare and above < value < below:
+                continue
+        elif choices is None or value in choices:  # of another type nothing is checked here
             continue
         if value is default and (value is None or type(value) is str):  # what a class declares is allowed
             continue
@@ -344,11 +360,9 @@ def request(cls: type[T]) -> type[T]:
 
     def __post_init__(self: Any) -> None:
         check_quantities(self)
-        for base in reversed(type(self).__mro__):
-            for check in vars(base).get("checks", ()):
-                check(self)
-        if hasattr(self, "check"):
-            self.check()
+        own: Any = type(self)
+        for check in _checks(own):
+            check(self)
 
     cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
     cls.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
@@ -371,26 +385,35 @@ class LogDelta(float):
 
     It is a float like any other: arithmetic gives plain floats. Two of them are equal if their logarithms are.
 
-    Attributes:
-        least: the δ itself where it was given as a double, else a number below it by less than 1e-40 of it; zero where
-            nothing is known.
     """
 
-    least: Fraction = Fraction(0)
+    _delta: float | None = None
+    _log10_delta: float | None = None
+
+    @cached_property
+    def least(self) -> Fraction:
+        """The δ itself where it was given as a double, else a number below it by less than 1e-40 of it.
+
+        Zero where nothing is known.
+        """
+        if self._delta is not None:
+            return Fraction(*self._delta.as_integer_ratio())
+        if self._log10_delta is not None and self._log10_delta > _DEEPEST:
+            return Fraction(_DIGITS.power(Decimal(10), Decimal(self._log10_delta))) * _SHORT_OF
+        return Fraction(0)
 
     @classmethod
     def of_delta(cls, delta: float) -> LogDelta:
         """Of a δ given as a double, 0 < δ < 1."""
         made = cls(math.log(delta))
-        made.least = Fraction(*delta.as_integer_ratio())
+        made._delta = delta
         return made
 
     @classmethod
     def of_log10(cls, log10_delta: float) -> LogDelta:
         """Of a δ given as log10 δ < 0."""
         made = cls(log10_delta * math.log(10.0))
-        if log10_delta > _DEEPEST:
-            made.least = Fraction(_DIGITS.power(Decimal(10), Decimal(log10_delta))) * _SHORT_OF
+        made._log10_delta = log10_delta
         return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -26,14 +27,17 @@ def inner(spec: Any) -> tuple[Any, ...]:
     """The mechanisms that a spec is directly made of."""
     if isinstance(spec, Composed):
         return spec.mechanisms
-    return (spec.mechanism,) if hasattr(spec, "mechanism") else ()
+    below = getattr(spec, "mechanism", None)
+    return () if below is None else (below,)
 
 
 def parts(spec: Any) -> Iterator[Any]:
     """The spec and everything inside it."""
-    yield spec
-    for mechanism in inner(spec):
-        yield from parts(mechanism)
+    pending = [spec]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending.extend(reversed(inner(part)))
 
 
 def leaves(spec: Any) -> Iterator[Any]:
@@ -319,7 +323,21 @@ def in_words(
     if observer not in POSSIBLE[definition]:
         allowed = ", ".join(POSSIBLE[definition])
         raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
-    open_to_all = FRESH_DRAW in declared and SECRET_DRAW not in declared
+    ids = [condition.id for condition in declared]
+    open_to_all = FRESH_DRAW.id in ids and SECRET_DRAW.id not in ids
+    return _sentence(definition, observer, unit, relation, tuple(draws), open_to_all)
+
+
+@functools.lru_cache(maxsize=512)
+def _sentence(
+    definition: Definition,
+    observer: Observer,
+    unit: Unit,
+    relation: Relation,
+    draws: tuple[Draw, ...],
+    open_to_all: bool,
+) -> str:
+    """There are a few hundred of them."""
     drawn = [_drawn(draw, observer, unit, open_to_all) for draw in draws if draw.sampling != "full"]
     promise = f"{UNITS[unit]}, {RELATIONS[relation]}, is protected against {OBSERVERS[observer]}"
     sentence = f"{promise}: {TRUSTED[definition]}; {'; '.join(drawn or [NOT_COUNTED])}."

@@ -32,6 +32,11 @@ LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the
 
 def holds_nan(value: Any) -> bool:
     """Whether a value, or anything inside it, is not a number."""
+    kind = type(value)
+    if kind is float:
+        return bool(value != value)  # noqa: PLR0124  so it is of a NaN alone
+    if kind is int or kind is str or kind is bool or value is None:
+        return False
     if isinstance(value, Mapping):
         return any(map(holds_nan, value.values()))
     if isinstance(value, list | tuple):

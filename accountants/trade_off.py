@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LOSS = 1e-7
 """What the distance of the points may cost, relative to the rate."""
+CERTAIN = 1e-13
+"""1 − E_1 with which no test is looked for."""
 GOOD_GAP = 1e-6
 """A relative width of the rate with which the search ends."""
 _ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
@@ -60,12 +62,14 @@ class NearTest(NamedTuple):
         log_delta: log E_{e^ε}(P‖Q), enclosed at any ε near that.
         width: relative width of the enclosures there.
         steepness: about |d log Q(L > ε)/dε|.
+        bent: whether E has a corner there, in γ.
     """
 
     epsilon: float
     log_delta: Callable[[float], Interval]
     width: float
     steepness: float
+    bent: bool = False
 
 
 @runtime_checkable
@@ -82,6 +86,14 @@ class Searched(Protocol):
 
     def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
         """As `log_delta`, elementwise, where many ε will be asked: it may be wider."""
+
+
+@runtime_checkable
+class AtOne(Protocol):
+    """A profile that is read at one ε without arrays."""
+
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +139,9 @@ class TradeOff:
     def true_positives(self, rate: float, *, floor: float, lower: bool = True) -> Interval:
         """Ends of the best test's true positive rate.
 
+        The test whose rates differ most, by E_1, has at most 1 − E_1 false positives and at least E_1 true ones, so
+        that E_1 is a lower end at every larger rate: next to 1 that is all.
+
         Guarantees: lower ≤ TPR ≤ upper, if `forward` and `backward` enclose the two orders of one pair; where they only
         bound pairs, the upper end does.
 
@@ -135,6 +150,9 @@ class TradeOff:
             floor: a rate known already. The search ends if this order cannot exceed it by more than `GOOD_GAP` of it.
             lower: whether a lower end is wanted; it is `rate` otherwise.
         """
+        at_one = self.known.get(0.0)
+        if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
+            return Interval(at_one.lower if lower else rate, 1.0)
         search = _Search(self, rate, floor, lower)
         if floor > rate:
             search.glance()
@@ -152,7 +170,10 @@ class TradeOff:
         new = [place for place in dict.fromkeys(places) if place not in self.known]
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
             asked = [place for place in new if (place >= 0.0) == (side > 0.0)]
-            if asked:
+            if isinstance(profile, AtOne):
+                for place in asked:
+                    self.known[place] = _divergence(place, profile.ends(side * place), turned=side < 0.0)
+            elif asked:
                 read = profile.log_delta_of_search if isinstance(profile, Searched) else profile.log_delta
                 lower, upper = read(side * np.asarray(asked))
                 for place, *ends in zip(asked, lower.tolist(), upper.tolist(), strict=True):
@@ -230,9 +251,12 @@ class _Search:
         return Interval(min(max(least * (1.0 - 1e-14), self.rate * (1.0 - 1e-14)), upper), upper)
 
     def lay_around(self, near: NearTest) -> None:
-        """Four points around a test that was found, on its own nodes; then where the lower bound is least."""
+        """Four points around a test that was found, on its own nodes; then where the lower bound is least.
+
+        A corner is the least point itself, which is where the chords on both sides meet.
+        """
         step = _Model(near.epsilon, near.steepness).spread(2.25 * near.width)
-        for offset in _PATTERN.tolist():
+        for offset in [0.0, *_PATTERN.tolist()] if near.bent else _PATTERN.tolist():
             place = near.epsilon + offset * step
             self._add(place, _divergence(place, near.log_delta(place)))
             if self.decided or not self.lower_wanted:

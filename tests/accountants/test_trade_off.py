@@ -201,3 +201,44 @@ def test_both_orders_of_one_step_are_one_trade_off_turned_round() -> None:
     missed = 1.0 - 0.5 * (there.lower + there.upper)
     back = TradeOff.of(pair.backward, pair.forward, (missed,)).true_positives(missed, floor=missed)
     assert back.lower - 1e-6 <= 1.0 - 1e-3 <= back.upper + 1e-6
+
+
+@pytest.mark.parametrize("size", [0.3, 1e-2, 1e-3, 1e-5, 1e-9])
+@pytest.mark.parametrize(
+    ("kind", "times"),
+    [
+        ({"kind": "randomized_response", "epsilon": 1.0, "categories": 3}, 1),
+        ({"kind": "randomized_response", "epsilon": 0.7, "categories": 4}, 6),
+        ({"kind": "discrete_laplace", "decay_rate": 0.3, "sensitivity": 2}, 3),
+        ({"kind": "randomized_response", "epsilon": 1e-4, "categories": 2}, 2),
+    ],
+)
+def test_few_outcomes_by_the_lemma_of_neyman_and_pearson(kind: dict[str, Any], times: int, size: float) -> None:
+    """All kinds of runs in fifty digits, the likelier ones first, the last with the share of it that fits."""
+    with mp.workdps(50):
+        if kind["kind"] == "randomized_response":
+            epsilon, categories = mp.mpf(kind["epsilon"]), kind["categories"]
+            whole = mp.e**epsilon + categories - 1
+            steps = [(epsilon, 1 / whole), (-epsilon, mp.e**epsilon / whole), (mp.mpf(0), (categories - 2) / whole)]
+        else:
+            rate, shift = mp.mpf(kind["decay_rate"]), kind["sensitivity"]
+            flat = (1 - mp.exp(-rate)) / (1 + mp.exp(-rate))
+            steps = [(rate * (shift - 2 * y), flat * mp.exp(-rate * y)) for y in range(1, shift)]
+            steps += [(rate * shift, mp.exp(-rate * shift) / (1 + mp.exp(-rate)))]
+            steps += [(-rate * shift, 1 / (1 + mp.exp(-rate)))]
+        totals = {mp.mpf(0): mp.mpf(1)}
+        for _ in range(times):
+            joined: dict[Any, Any] = {}
+            for loss, mass in totals.items():
+                for step, share in steps:
+                    place = mp.mpf(mp.nstr(loss + step, 40))
+                    joined[place] = joined.get(place, mp.mpf(0)) + mass * share
+            totals = joined
+        left, truth = mp.mpf(size), mp.mpf(0)
+        for loss, mass in sorted(totals.items(), reverse=True):
+            taken = min(left, mass)
+            left, truth = left - taken, truth + taken * mp.exp(loss)
+        pair = curve_of({"kind": "repeated", "times": times, "mechanism": kind}, "replace-one").upper
+        found = TradeOff.of(pair.forward, pair.backward, (size,)).true_positives(size, floor=size)
+        assert found.lower <= truth <= found.upper
+        assert found.upper - found.lower <= (1e-9 + 1e-15 / size) * truth

@@ -122,8 +122,14 @@ class Composed(Protocol):
     def test_guess(self, log_size: float) -> Guess:
         """About the ε at which the test of larger losses has the size asked under the second law: an estimate."""
 
+    def likely_log_delta(self, epsilon: float) -> float:
+        """About log δ: an estimate, which costs next to nothing beside an end."""
+
     def quick_upper_end(self, epsilon: float) -> float:
         """An upper end of log δ, perhaps further from it than that of `log_delta`."""
+
+    def upper_end(self, epsilon: float) -> float:
+        """The upper end of `log_delta` at one ε."""
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """As of every profile."""
@@ -131,6 +137,8 @@ class Composed(Protocol):
 
 _USUAL_LOG_DELTA = -14.0
 _LEAST_MARGIN, _MARGIN = 0.05, 0.1
+_ROUGHLY = 4.0
+"""How many margins an estimate must be above a bound."""
 _ALIKE = 1.5
 """Estimates of ε further apart than this factor tell two bounds apart."""
 
@@ -165,23 +173,43 @@ class LeastProfile:
             points = np.asarray(epsilon, dtype=np.float64)
             known = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
             return Enclosure(known[..., 0], known[..., 1])
-        ends = [profile.log_delta(epsilon) for profile in self.profiles]
+        return self._least_of(self.profiles, epsilon)
+
+    def upper_end(self, epsilon: float) -> float:
+        """The upper end at one ε, of the same profiles."""
+        least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
+        for place, profile in enumerate(self._composed):
+            if (place or self._closed) and _out_of_the_running(profile, epsilon, least):
+                continue
+            least = min(least, profile.upper_end(epsilon))
+        return least
+
+    @staticmethod
+    def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
+        ends = [profile.log_delta(epsilon) for profile in profiles]
         lower, upper = (np.minimum.reduce([end[side] for end in ends]) for side in (0, 1))
         return Enclosure(lower, upper)
 
     @cached_property
+    def _closed(self) -> list[Profile]:
+        """The profiles that are not composed."""
+        return [profile for profile in self.profiles if not isinstance(profile, Composed)]
+
+    @cached_property
     def _composed(self) -> list[Composed]:
-        """The profiles by their estimated ε at a usual δ; none where some are not composed."""
-        composed = [profile for profile in self.profiles if isinstance(profile, Composed)]
-        if len(composed) < len(self.profiles):
-            return []
+        """The composed profiles by their estimated ε at a usual δ."""
+        composed: list[Composed] = [profile for profile in self.profiles if isinstance(profile, Composed)]
+        if len(composed) < 2:  # nothing to estimate
+            return composed
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
     def _least_at(self, epsilon: float) -> Interval:
         """The least ends at one ε."""
         least = Interval(0.0, 0.0)
+        if self._closed:
+            least = Interval(*map(float, self._least_of(self._closed, np.asarray(epsilon))))
         for place, profile in enumerate(self._composed):
-            if place and _out_of_the_running(profile, epsilon, least.upper):
+            if (place or self._closed) and _out_of_the_running(profile, epsilon, least.upper):
                 continue
             lower, upper = (float(end[0]) for end in profile.log_delta(np.asarray([epsilon])))
             least = Interval(min(least.lower, lower), min(least.upper, upper))
@@ -192,7 +220,7 @@ class LeastProfile:
 
         γ α + E_γ is least where one of the profiles makes it so. One profile says nothing of the least from below.
         """
-        if not self._composed:
+        if self._closed:
             return []
         places = [profile.test_guess(math.log(max(sizes))).epsilon for profile in self._composed]
         alike = [
@@ -211,11 +239,14 @@ class LeastProfile:
 
 
 def _out_of_the_running(profile: Composed, epsilon: float, log_delta: float) -> bool:
-    """Whether a quick upper end is so far above a bound in hand that the dear one is, too.
+    """Whether a quick upper end is so far above a bound in hand that the dear one is, too; first by an estimate.
 
     To leave a bound out is safe. What is answered then is the least of the others, with both of its ends.
     """
-    return profile.quick_upper_end(epsilon) > log_delta + _LEAST_MARGIN + _MARGIN * abs(log_delta)
+    margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
+    if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
+        return True
+    return profile.quick_upper_end(epsilon) > log_delta + margin
 
 
 def _least_test(size: float, tests: Sequence[NearTest | None]) -> NearTest | None:
@@ -358,18 +389,18 @@ QUICK = (BoundProfile, GaussianProfile, ZeroProfile)
 """Profiles that cost next to nothing at one ε."""
 
 
-def least(guarantees: Sequence[Guarantee]) -> Guarantee:
+def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> Guarantee:
     """One guarantee from several of the same mechanism and setting: the least upper end at every ε, all witnesses.
 
-    Bounds that are nowhere least among a few ε are left out, which is safe; the derivation names those that are kept,
-    and is the winner's own where there is one for all of them.
+    Bounds that are nowhere least among a few ε, the probes, are left out, which is safe; the derivation names those
+    that are kept, and is the winner's own where there is one for all of them.
 
     Raises:
         InvalidInput: the guarantees are about different settings.
     """
     for guarantee in guarantees:
         guarantees[0].setting.same_as(guarantee.setting)
-    kept = _undominated(guarantees)
+    kept = _undominated(guarantees, probes)
     witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
     if len(kept) == 1:
         upper, step = kept[0].curve.upper, kept[0].derivation
@@ -381,15 +412,15 @@ def least(guarantees: Sequence[Guarantee]) -> Guarantee:
     return Guarantee(setting=guarantees[0].setting, curve=curve, derivation=step, declared=declared)
 
 
-def _undominated(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+def _undominated(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
     """Those that are least at some probe, earlier ones first; one of several that tie everywhere.
 
     All of them, if one was composed: what an engine computes is not computed for a comparison.
     """
     if not all(isinstance(guarantee.curve.upper.forward, QUICK) for guarantee in guarantees):
         return list(guarantees)
-    uppers = np.asarray([guarantee.curve.upper.log_delta(np.asarray(PROBES)).upper for guarantee in guarantees])
-    open_probes = np.ones(len(PROBES), dtype=np.bool_)
+    uppers = np.asarray([guarantee.curve.upper.log_delta(np.asarray(probes)).upper for guarantee in guarantees])
+    open_probes = np.ones(len(probes), dtype=np.bool_)
     with np.errstate(invalid="ignore"):
         best = uppers <= uppers.min(axis=0) + TIE * (1.0 + np.abs(uppers.min(axis=0)))
     best |= np.isneginf(uppers)

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from epsilond.accountants.curve import Curve, Pair, composed_plateau, with_plateau
+from epsilond.accountants.curve import Curve, Interval, Pair, composed_plateau, with_plateau
 from epsilond.accountants.engine.enumeration import beside_gaussian, enumerated_pair, unfolded
 from epsilond.accountants.engine.exact import exact_pair
 from epsilond.accountants.engine.lattice.composition import Budget, compose
@@ -19,6 +19,7 @@ from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.concentrated import ConcentratedPair, composed_concentrated
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.second_moment import rare_pair
 from epsilond.accountants.theorem import Case, Effort, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.least_of import alternatives_of, least_of
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import Composed, Repeated
 
 MOST_ROUNDS = 10**15
+_KNOWN = 0.25
+"""A width of log δ that only an engine attains where losses are rare."""
 BUDGETS: dict[Effort, Budget] = {"coarse": Budget.coarse(), "default": Budget(), "fine": Budget.fine()}
 
 PRODUCT = Theorem(
@@ -125,8 +128,17 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     joined = unfolded(joined)
     if (pair := enumerated_pair(joined)) is not None:
         return with_plateau(pair, composed_plateau(parts))
-    product = functools.partial(compose, joined, budget=BUDGETS[effort])
-    return with_plateau(exact_pair(joined, product) or product(), composed_plateau(parts))
+    lattice = functools.partial(compose, joined, budget=BUDGETS[effort])
+    rare = rare_pair(joined, lattice)
+    exact = exact_pair(joined, lattice if rare is None else lambda: rare)
+    if rare is not None and (exact is None or not _narrow(exact.ends(rare.deviation))):
+        return with_plateau(rare, composed_plateau(parts))
+    return with_plateau(exact or lattice(), composed_plateau(parts))
+
+
+def _narrow(ends: Interval) -> bool:
+    """Whether an engine knows log δ there, or what is behind it does."""
+    return ends.upper - ends.lower <= _KNOWN
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

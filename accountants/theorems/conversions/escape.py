@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Enclosure, Interval, Pair, Tails
+from epsilond.accountants.curve import Curve, Enclosure, Interval, Pair, Tails, upper_end_of
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.profiles.truncated_law import log_escape
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
@@ -141,6 +141,11 @@ class FailingProfile:
         lower, upper = self.inner.log_delta(epsilon)
         low, high = (Enclosure.around(self._joined(end), 2.0**-50) for end in (lower, upper))
         return Enclosure(low.lower, high.upper)
+
+    def upper_end(self, epsilon: float) -> float:
+        """The upper end at one ε."""
+        upper = np.asarray(upper_end_of(self.inner, epsilon))
+        return float(Enclosure.around(self._joined(upper), 2.0**-50).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Those of the profile, and f at an infinite loss."""

@@ -14,6 +14,7 @@ Outcomes are joined until the likelihood ratio rises along the line, so that eve
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln, ndtr, xlog1py, xlogy
 
+from epsilond.accountants.curve import DeferredPair
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.quantities import Relation
 
@@ -60,6 +62,11 @@ class _Line:
         """The probability of being in a given batch."""
         return self.spec.participants / self.spec.clients
 
+    @property
+    def followed(self) -> bool:
+        """Whether the law of the last model is worked out: not where batches of a secret fixed order come again."""
+        return self.afresh or self.spec.batches == "cyclic" or self.spec.steps <= self.spec.period
+
     def used(self) -> FloatArray:
         """Whether a record of the last batch is used in each step, where the order is fixed."""
         steps = np.arange(self.spec.steps)
@@ -78,8 +85,6 @@ class _Line:
             return (times, np.asarray(weights)) if self.keep == 1.0 else None
         if self.spec.batches == "cyclic":
             return np.asarray([left @ self.used()]), np.ones(1)
-        if steps > self.spec.period:
-            return None
         return np.append(left, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
 
 
@@ -95,9 +100,13 @@ def pulled(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
     line = _Line(spec, 1.0 - step * spec.strong_convexity, step * pull / spec.participants, step * noise / root)
     if not (line.keep >= 0.0 and line.spread > 0.0 and math.isfinite(line.moved / line.spread)):
         return ()
-    away = 0.0 if relation == "zero-out-one" else -1.0
-    laws = _far(line, away) or _near(line, away)
-    return () if laws is None else (_rising(*laws),)
+    if not line.followed:
+        return ()
+    return (DeferredPair(functools.partial(_pair, line, 0.0 if relation == "zero-out-one" else -1.0)),)
+
+
+def _pair(line: _Line, away: float) -> Pair:
+    return _rising(*(_far(line, away) or _near(line, away)))
 
 
 def _far(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
@@ -123,7 +132,7 @@ def _far(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
     return laws[0], laws[1]
 
 
-def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
+def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray]:
     """Laws of the last model on a grid, one rounded down in every step and one up."""
     grid = np.linspace(-line.spec.radius, line.spec.radius, PLACES)
 
@@ -132,13 +141,13 @@ def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
         below = ndtr((edges[None, :] - line.keep * grid[:, None] - shift) / line.spread)
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
-    laws = [
+    first, second = (
         _released(line, step(0.0, up=up), step(side * line.moved, up=up)) for side, up in ((1.0, False), (away, True))
-    ]
-    return None if laws[0] is None or laws[1] is None else (laws[0], laws[1])
+    )
+    return first, second
 
 
-def _released(line: _Line, rest: FloatArray, used: FloatArray) -> FloatArray | None:
+def _released(line: _Line, rest: FloatArray, used: FloatArray) -> FloatArray:
     """The law of the last model; `rest` and `used` are the steps without the record and with it."""
     spec = line.spec
     law: FloatArray = np.eye(PLACES)[PLACES // 2]
@@ -151,8 +160,6 @@ def _released(line: _Line, rest: FloatArray, used: FloatArray) -> FloatArray | N
         for taken in line.used():
             law = np.asarray(law @ (used if taken else rest))
         return law
-    if spec.steps > spec.period:
-        return None
     seen = np.zeros(PLACES)
     for _ in range(spec.steps):
         seen, law = seen @ rest + line.share * (law @ used), np.asarray(law @ rest)

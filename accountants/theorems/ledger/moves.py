@@ -55,7 +55,8 @@ EXCHANGE = Theorem(
     statement=(
         "A part g of a state may be replaced by any h ≤ g at every γ, in both orders. So it is for rounds of the "
         "Poisson-sampled Gaussian, Laplace or Skellam mechanism under one relation with rate' ≤ rate, noise' ≥ noise "
-        "and count' ≤ count"
+        "and count' ≤ count; "
+        "for any sampler, of rounds with the same draw, with Gaussian or Laplace noise' ≥ noise"
     ),
     source=Source("epsilond", "docs/ledger.md, Plans, credits and exchange"),
     status=Status.PROVED,

@@ -18,14 +18,22 @@ from epsilond.accountants.quantities import (
     TRIALS,
     Dimension,
     Epsilon,
+    Quantity,
     QuantizationLevels,
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/mechanisms/test_binomial.py"
-HALF_CONSTANTS = (1.0 / 3.0, 1.75 * math.sqrt(2.0), 2.0 / 3.0)
-"""b_p, c_p and d_p at p = 1/2."""
+SUCCESS_PROBABILITY = Quantity(
+    symbol="p",
+    gt=0,
+    le=0.5,
+    description="probability that a trial counts; p and 1 − p are the same noise, mirrored: the smaller is asked for",
+)
+TRIALS_PER_STEP = Quantity(
+    symbol="1/s'", ge=1, le=10**6, description="how many trials make one grid step: a trial adds s' to a value"
+)
 PROVED_EPSILON = 1.0
 
 
@@ -40,27 +48,47 @@ class BinomialInputs:
     l1_sensitivity: Annotated[float, L1_SENSITIVITY]
     l2_sensitivity: Annotated[float, L2_SENSITIVITY]
     linf_sensitivity: Annotated[float, LINF_SENSITIVITY]
+    success_probability: Annotated[float, SUCCESS_PROBABILITY] = 0.5
+    trials_per_step: Annotated[int, TRIALS_PER_STEP] = 1
+
+    @property
+    def spread(self) -> float:
+        """The variance p(1 − p) of one trial."""
+        return self.success_probability * (1.0 - self.success_probability)
+
+
+def law_constants(success_probability: float) -> tuple[float, float, float]:
+    """b_p, c_p and d_p: 1/3, 7√2/4 and 2/3 at p = 1/2."""
+    p, q = success_probability, 1.0 - success_probability
+    squares = p * p + q * q
+    return (
+        2.0 / 3.0 * squares + (q - p),
+        math.sqrt(2.0) * (3.0 * (p**3 + q**3) + 2.0 * squares),
+        4.0 / 3.0 * squares,
+    )
 
 
 def least_variance(inputs: BinomialInputs) -> float:
-    """N p(1 − p) must be at least max(23 log(10d/δ), 2Δ∞)."""
-    return max(23.0 * math.log(10.0 * inputs.dimension / inputs.delta), 2.0 * inputs.linf_sensitivity)
+    """N p(1 − p) must be at least max(23 log(10d/δ), 2Δ∞/s')."""
+    reach = 2.0 * inputs.linf_sensitivity * inputs.trials_per_step
+    return max(23.0 * math.log(10.0 * inputs.dimension / inputs.delta), reach)
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
-    """ε of N trials at p = 1/2 and scale 1, as the theorem has it."""
-    b, c, d = HALF_CONSTANTS
-    variance, delta = 0.25 * trials, inputs.delta
+    """ε of N trials, as the theorem has it."""
+    b, c, d = law_constants(inputs.success_probability)
+    variance, delta = inputs.spread * trials, inputs.delta
     first = inputs.l2_sensitivity * math.sqrt(2.0 * math.log(1.25 / delta) / variance)
     second = inputs.l2_sensitivity * c * math.sqrt(math.log(10.0 / delta)) + inputs.l1_sensitivity * b
     third = 2.0 / 3.0 * math.log(1.25 / delta)
     third += d * math.log(20.0 * inputs.dimension / delta) * math.log(10.0 / delta)
-    return first + second / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * third / variance
+    whole = first + second / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * third / variance
+    return whole * inputs.trials_per_step
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
     """The least N with that ε and the variance the theorem needs; None beyond 10^15."""
-    high = max(1, math.ceil(4.0 * least_variance(inputs)))
+    high = max(1, math.ceil(least_variance(inputs) / inputs.spread))
     if binomial_epsilon(inputs, high) <= inputs.epsilon:
         return high
     low = high
@@ -75,18 +103,18 @@ def least_trials(inputs: BinomialInputs) -> int | None:
 
 
 def binomial_bits(quantization_levels: int, trials: int) -> int:
-    """⌈log₂(2s + N + 1)⌉: N trials have N + 1 outcomes."""
+    """⌈log₂(2s + N + 1)⌉: N trials have N + 1 outcomes. `quantization_levels` is s in units of one trial."""
     return (2 * quantization_levels + trials).bit_length()
 
 
 def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
-    """N, the bits (printed: with m := N in equation (7) of Das et al.), and the variance in steps."""
+    """N, the bits (printed: with m := N in equation (7) of Das et al.), and the variance in grid steps."""
     trials = least_trials(inputs)
     if trials is None:
         return {"trials": "unbounded"}
-    levels = inputs.quantization_levels
-    bits = (2 * (levels + trials)).bit_length() if reading == "printed" else binomial_bits(levels, trials)
-    variance = 0.25 * trials
+    levels, steps = inputs.quantization_levels, inputs.quantization_levels * inputs.trials_per_step
+    bits = (2 * (steps + trials)).bit_length() if reading == "printed" else binomial_bits(steps, trials)
+    variance = inputs.spread * trials / inputs.trials_per_step**2
     error = inputs.dimension * variance / levels**2
     return {"trials": trials, "bits_per_coordinate": bits, "variance": variance, "mean_squared_error": error}
 
@@ -116,9 +144,11 @@ BINOMIAL = Theorem(
     id="agarwal-2018.1",
     title="The Binomial mechanism",
     statement=(
-        "Z ~ Bin(N, p)^d, p = 1/2, N p(1 − p) ≥ max(23 log(10d/δ), 2Δ∞): ε = Δ₂ √(2 log(1.25/δ))/√v + "
-        "(Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10)) + Δ∞ (2/3 log(1.25/δ) + d_p log(20d/δ) log(10/δ))/v, v = N p(1 − p), "
-        "b = 1/3, c = 7√2/4, d_p = 2/3, for ε ≤ 1"
+        "(Z − Np)s', 1/s' whole, Z ~ Bin(N, p)^d, v = N p(1 − p) ≥ max(23 log(10d/δ), 2Δ∞/s'): "
+        "ε = (1/s') [Δ₂ √(2 log(1.25/δ))/√v + (Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10)) + "
+        "Δ∞ (2/3 log(1.25/δ) + d_p log(20d/δ) log(10/δ))/v], "
+        "b = 2/3 (p² + (1−p)²) + 1 − 2p, c = √2 (3p³ + 3(1−p)³ + 2p² + 2(1−p)²), d_p = 4/3 (p² + (1−p)²), for ε ≤ 1; "
+        "at p = 1/2 they are 1/3, 7√2/4 and 2/3"
     ),
     source=Source("agarwal2018cpsgd", "Theorem 1"),
     status=Status.PROVED,
@@ -136,6 +166,17 @@ BINOMIAL = Theorem(
             "l2_sensitivity": 1556.439134316579,
             "linf_sensitivity": 411.6,
         },
+        {
+            "epsilon": 0.5,
+            "delta": 1e-6,
+            "dimension": 10,
+            "quantization_levels": 64,
+            "l1_sensitivity": 20.0,
+            "l2_sensitivity": 8.0,
+            "linf_sensitivity": 4.0,
+            "success_probability": 0.125,
+            "trials_per_step": 2,
+        },
     ),
 )
 GIVEN = Theorem(
@@ -147,8 +188,8 @@ GIVEN = Theorem(
     conditions=(
         Condition(
             "variance",
-            "N/4 ≥ max(23 log(10d/δ), 2Δ∞)",
-            lambda inputs: Sides.at_least(0.25 * inputs.trials, least_variance(inputs)),
+            "N p(1 − p) ≥ max(23 log(10d/δ), 2Δ∞/s')",
+            lambda inputs: Sides.at_least(inputs.spread * inputs.trials, least_variance(inputs)),
         ),
         Condition(
             "epsilon-at-most-one",
@@ -160,7 +201,7 @@ GIVEN = Theorem(
     inputs=TrialsInputs,
     formula=lambda inputs: {
         "epsilon": binomial_epsilon(inputs, inputs.trials),
-        "bits_per_coordinate": binomial_bits(inputs.quantization_levels, inputs.trials),
+        "bits_per_coordinate": binomial_bits(inputs.quantization_levels * inputs.trials_per_step, inputs.trials),
     },
     examples=({**BINOMIAL.examples[0], "trials": 10**9},),
 )

@@ -12,11 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve import Curve
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
 from epsilond.accountants.guarantee import Guarantee, Refusal
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.concentrated import concentrated_pair, log_escape_of
 from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
-from epsilond.accountants.quantities import delta_outputs
+from epsilond.accountants.quantities import Epsilon, Rounds, delta_outputs
 from epsilond.accountants.specs import TruncatedDiscreteLaplace
 from epsilond.accountants.structure import ANY_INTEGERS
 from epsilond.accountants.theorem import Case, Effort, Outputs, Rule, Source, Status, Theorem
@@ -104,9 +106,10 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
     return composed_pair(parts, effort)
 
 
-def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift) -> tuple[float, float]:
-    """log S and an upper bound of log(1 − S), S the probability that both neighbours could have given the output."""
-    profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
+def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
+    """log S and an upper bound of log(1 − S), S the probability that both neighbours could have given all outputs."""
+    parts = [(size, count * rounds) for size, count in shift.parts]
+    profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
     log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
     return log_survival, log_escape_of(
         log_survival, [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
@@ -127,6 +130,24 @@ def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
     }
 
 
+@formula(given="The noise, what is known of the distance of two neighbours, and for how many rounds at which ε.")
+def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Rounds = 1) -> Outputs:
+    """ρ of all rounds given that no output escapes, the probability that one does, and the bound on δ at ε."""
+    square = squared_bound(noise)
+    if square is None:
+        raise InvalidInput.at("/l2_sensitivity", "is what this bound is of")
+    shift = worst_shift(noise)
+    if shift.total == 0:
+        return {"zcdp_rho": 0.0, **delta_outputs(-math.inf, "escape"), **delta_outputs(-math.inf)}
+    rho = 0.5 * noise.decay_rate**2 * min(square, shift.square) * rounds * (1 + 8 * UNIT_ROUNDOFF)
+    if not 0.0 < rho <= LARGEST_RHO:
+        raise InvalidInput.at("/rounds", "make a zCDP ρ that no bound is computed for", allowed=f"ρ ≤ {LARGEST_RHO:g}")
+    log_survival, log_escape = log_survival_and_escape(noise, shift, rounds)
+    log_delta = min(concentrated_pair(rho, log_survival, log_escape).ends(epsilon).upper, 0.0)
+    return {"zcdp_rho": rho, **delta_outputs(log_escape, "escape"), **delta_outputs(log_delta)}
+
+
+LARGEST_RHO = 1e9
 _EXAMPLE = {"noise_levels": 113, "decay_rate": 0.0625, "dimension": 30, "l1_sensitivity": 30.0, "linf_sensitivity": 1.0}
 EXACT = Theorem(
     id="epsilond.truncated-discrete-laplace",
@@ -152,6 +173,8 @@ BY_L2 = Theorem(
     source=Source("epsilond", "docs/shifted-noise.md; Bun and Steinke 2016, Proposition 1.4 and Lemma 1.7"),
     status=Status.PROVED,
     conditions=(ANY_INTEGERS,),
+    formula=by_distance,
+    examples=({**_EXAMPLE, "l2_sensitivity": 3.0, "epsilon": 2.0, "rounds": 10},),
 )
 
 

@@ -29,8 +29,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
 from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEMENT
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound
-from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, LocalCurve, estimated_theta, near
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
+from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, LocalCurve, near
+from epsilond.accountants.theorems.shuffling.planned_rows import LOCAL, Estimates, certified_rows, grid
 from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, not_replaced
 from epsilond.accountants.theorems.shuffling.statements import SAME_RANDOMIZER
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Shuffled
+    from epsilond.accountants.theorems.shuffling.planned_rows import Rows
 
+_SOME, _ROUNDS, _BETWEEN = 4, 5, 96
+"""Of points and of ε one in so many is looked at; then so often closer; and how many points that gives."""
 _PROOF = "docs/shuffling.md, Batches"
 
 FRESH_BATCHES = Condition(
@@ -82,6 +86,7 @@ class BatchClonesBound(ScaledBound):
     clients: int
     victim: LocalCurve
     others: LocalCurve
+    coarse: bool = False
     _known: dict[tuple[int, int], ClonesBound] = field(default_factory=dict, repr=False, compare=False)
 
     def log_bound(self, epsilon: float) -> Interval:
@@ -108,6 +113,73 @@ class BatchClonesBound(ScaledBound):
 
         return upper
 
+    def rows(self) -> Rows:
+        """Of a table: points between those that are known, near the best ones at some of the ε."""
+        scale = math.exp(float(self._estimated(0.0, *self._points()).min()))
+        epsilon = grid(scale, float(self.victim.points[0][-1]))
+        victim, other = self._path(epsilon)
+        log_delta, log_other = (
+            part.log_delta(at).upper for part, at in ((self.victim.pair, victim), (self.others.pair, other))
+        )
+        estimates = self._estimated(epsilon[:, None], victim, log_delta, other, log_other)
+        made: dict[int, ClonesBound] = {}
+
+        def upper(choice: int, at: FloatArray) -> FloatArray:
+            if choice == LOCAL:
+                return self.victim.pair.log_delta(at).upper
+            if choice not in made:
+                points = (float(part[choice]) for part in (victim, log_delta, other, log_other))
+                made[choice] = self._clones_of(*points)
+            return made[choice].uppers(at)
+
+        known = Estimates(epsilon, estimates, self.victim.estimated(epsilon))
+        return certified_rows(known, upper, coarse=self.coarse)
+
+    def _path(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """ε₀ and ε₁ that are about best at some of the ε, and some between these."""
+        some = epsilon[::_SOME]
+        points = tuple(part[::_SOME, :] if part.shape[0] > 1 else part[:, ::_SOME] for part in self._points())
+        rough = self._estimated(some[:, None, None], *points)
+        rows, columns = np.unravel_index(np.argmin(rough.reshape(some.size, -1), axis=1), rough.shape[1:])
+        place = [np.log(points[0][rows, 0]), np.log(points[2][0, columns])]
+        curves = [self.victim, self.others]
+        reach = [
+            _SOME * math.log(curve.points[0][-1] / curve.points[0][0]) / max(curve.points[0].size - 1, 1)
+            for curve in curves
+        ]
+        for _ in range(_ROUNDS):
+            steps = [
+                (each[:, None] + width * np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0]))
+                for each, width in zip(place, reach, strict=True)
+            ]
+            near = [
+                np.clip(np.exp(each), curve.points[0][0], curve.points[0][-1])
+                for each, curve in zip(steps, curves, strict=True)
+            ]
+            logs = [curve.estimated(each) for curve, each in zip(curves, near, strict=True)]
+            found = self._estimated(
+                some[:, None, None], near[0][:, :, None], logs[0][:, :, None], near[1][:, None, :], logs[1][:, None, :]
+            ).reshape(some.size, -1)
+            best = np.divmod(np.argmin(found, axis=1), 5)
+            place = [np.log(each[np.arange(some.size), at]) for each, at in zip(near, best, strict=True)]
+            reach = [0.5 * width for width in reach]
+        between = np.linspace(0.0, some.size - 1.0, _BETWEEN)
+        victim, other = (np.exp(np.interp(between, np.arange(some.size), each)) for each in place)
+        return victim, other
+
+    def _estimated(
+        self,
+        epsilon: FloatArray | float,
+        victim: FloatArray,
+        log_delta: FloatArray,
+        other: FloatArray,
+        log_other: FloatArray,
+    ) -> FloatArray:
+        """About log δ by the clone pairs at some points."""
+        main = estimated_clones(epsilon, victim, -other, self.clients)
+        charge = self._distance(victim, log_delta, other, log_other) + np.logaddexp(0.0, epsilon)
+        return np.asarray(np.logaddexp(main, charge))
+
     def _upper_at(self, place: tuple[int, int], epsilon: float) -> float:
         found = self._clones(*place).upper(epsilon)
         if self.victim.no_less_at(epsilon) > found:
@@ -129,27 +201,30 @@ class BatchClonesBound(ScaledBound):
     def _best(self, epsilon: float, among: tuple[slice, slice] = (EVERY, EVERY)) -> tuple[int, int]:
         """The points that look best, by the normal law that the clones' loss is near."""
         rows, columns = among
-        victim, spread, distance = (part[rows, columns] for part in self._grid)
-        main = np.where(victim > epsilon, estimated_theta(epsilon, spread), -np.inf)
+        victim, log_share, distance = (part[rows, columns] for part in self._grid)
+        main = estimated_clones(epsilon, victim, log_share, self.clients)
         place = int(np.argmin(np.logaddexp(main, distance + np.logaddexp(0.0, epsilon))))
         row, column = divmod(place, distance.shape[1])
         return row + (rows.start or 0), column + (columns.start or 0)
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """ε₀, the spread of the clones' loss, and the log distance, over the points of both guarantees."""
+        """ε₀, how often another report is a clone, and the log distance, over the points of both guarantees."""
         victim, log_delta, other, log_other = self._points()
-        spread = 2.0 * np.tanh(0.5 * victim) / np.sqrt((self.clients - 1) * np.exp(-other) + 1.0)
-        victim, spread = np.broadcast_arrays(victim, spread)
-        return victim, spread, self._distance(victim, log_delta, other, log_other)
+        victim, log_share = np.broadcast_arrays(victim, -other)
+        return victim, log_share, self._distance(victim, log_delta, other, log_other)
 
     def _clones(self, row: int, column: int) -> ClonesBound:
         if (row, column) not in self._known:
             victim, log_delta, other, log_other = self._points()
-            epsilon, share = float(victim[row, 0]), float(other[0, column])
-            distance = self._distance(victim[row], log_delta[row], other[:, column], log_other[:, column])
-            self._known[row, column] = ClonesBound(self.clients, math.exp(-share), epsilon, float(distance[0]))
+            self._known[row, column] = self._clones_of(
+                float(victim[row, 0]), float(log_delta[row, 0]), float(other[0, column]), float(log_other[0, column])
+            )
         return self._known[row, column]
+
+    def _clones_of(self, victim: float, log_delta: float, other: float, log_other: float) -> ClonesBound:
+        points = (np.asarray(each) for each in (victim, log_delta, other, log_other))
+        return ClonesBound(self.clients, math.exp(-other), victim, float(self._distance(*points)))
 
 
 def _batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
@@ -185,7 +260,9 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     draw, release = found
     one = case.account(release, case.setting)
     whole = case.account(_whole_report(draw, release), case.setting)
-    bound = BatchClonesBound(spec.clients, LocalCurve(one.curve.upper), LocalCurve(whole.curve.upper))
+    bound = BatchClonesBound(
+        spec.clients, LocalCurve(one.curve.upper), LocalCurve(whole.curve.upper), case.effort == "coarse"
+    )
     inner = scaled_pair(bound)
     step = BATCH_AMONG_CLONES.because(
         WITHOUT_REPLACEMENT.because(rate=draw.inclusion_probability),

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import erf, erfcx, xlog1py
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _REACH = 40.0
 """Standard deviations of C on each side that are told apart; beyond, C is rounded all the way."""
 _MOST_VALUES, _RANGES, _COARSE, _MOST_FINE = 1 << 16, 1 << 14, 96, 2048
-_BLOCK = 32
+_BLOCK, _TOGETHER = 32, 16
 _NEGLIGIBLE, _QUICK_NEGLIGIBLE = 46.0, 30.0
 """log of what the heaviest range of C weighs over one that need not be told apart."""
 _QUICK_FINE = 128
@@ -67,10 +68,32 @@ class _Ends(NamedTuple):
     high: FloatArray
 
 
-def log_sum(logs: FloatArray) -> float:
-    """log Σ e^{logs}, −inf if every term is."""
-    most = float(logs.max())
-    return most + math.log(float(np.exp(logs - most).sum())) if math.isfinite(most) else most
+def estimated_clones(
+    epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int
+) -> FloatArray:
+    """About log δ of the clone pairs of victims with ε₀ = `victim` and clones at log r = `log_share`: for a choice.
+
+    P(B ≥ c(1 + u)/2) is about e^{−c D}, u = tanh(ε/2)/tanh(ε₀/2) and D its divergence from a fair coin; the mean over C
+    is (1 − r(1 − e^{−D}))^{n−1} = e^{−z²/2}, and what is beyond it is that of a normal law with the spread of the loss.
+    """
+    reach = np.tanh(0.5 * victim)
+    spread = np.maximum(2.0 * reach / np.sqrt((clients - 1) * np.exp(log_share) + 1.0), 1e-150)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / reach, 1.0)
+        divergence = 0.5 * (xlog1py(1.0 + u, u) + xlog1py(1.0 - u, -u))
+        exponent = (clients - 1) * np.log1p(np.exp(log_share) * np.expm1(-divergence))
+        z = np.sqrt(-2.0 * exponent)
+        # E (N − z)₊ = φ(z) (1 − z Q(z)/φ(z))
+        beyond = 1.0 - math.sqrt(0.5 * math.pi) * z * erfcx(z * math.sqrt(0.5))
+        value = np.log(erf(spread * math.sqrt(0.125))) + exponent + np.log(np.maximum(beyond, 1e-12))
+    return np.asarray(np.where(np.asarray(epsilon) < victim, value, -np.inf))
+
+
+def _log_sums(logs: FloatArray) -> FloatArray:
+    """log Σ e^{logs} of each row, −inf where every term is."""
+    most = np.maximum(logs.max(axis=-1), -1e300)
+    with np.errstate(divide="ignore"):
+        return np.asarray(most + np.log(np.exp(logs - most[:, None]).sum(axis=-1)))
 
 
 @dataclass(frozen=True)
@@ -100,18 +123,25 @@ class ClonesBound(ScaledBound):
 
     def log_bound(self, epsilon: float) -> Interval:
         """Both numerical ends."""
-        return self._charged(epsilon, *self._enclose(epsilon))
+        ends = self._charged(np.asarray([epsilon]), *self._enclose(np.asarray([epsilon])))
+        return Interval(*(float(end[0]) for end in ends))
 
     def upper(self, epsilon: float) -> float:
         """A bound at ε with fewer values of C told apart: a relative 1e-6 above the upper end, or less."""
-        return self._charged(epsilon, -math.inf, self._quick_upper(epsilon)).upper
+        return float(self.uppers(np.asarray([epsilon]))[0])
 
-    def _charged(self, epsilon: float, lower: float, upper: float) -> Interval:
+    def uppers(self, epsilon: FloatArray) -> FloatArray:
+        """`upper` at several ε, of which some are computed together: neighbours should stand next to each other."""
+        parts = [self._quick_upper(epsilon[start : start + _TOGETHER]) for start in range(0, epsilon.size, _TOGETHER)]
+        found = np.concatenate(parts) if parts else np.zeros(0)
+        return self._charged(epsilon, np.full(found.size, -np.inf), found)[1]
+
+    def _charged(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Both ends with what the distance costs."""
-        charge = self.log_distance + float(np.logaddexp(0.0, epsilon))
+        charge = self.log_distance + np.logaddexp(0.0, epsilon)
         slack = 8 * UNIT_ROUNDOFF
-        ends = float(np.logaddexp(lower, charge)) - slack, float(np.logaddexp(upper, charge)) + slack
-        return Interval(min(ends[0], 0.0), min(ends[1], 0.0))
+        ends = np.logaddexp(lower, charge) - slack, np.logaddexp(upper, charge) + slack
+        return np.asarray(np.minimum(ends[0], 0.0)), np.asarray(np.minimum(ends[1], 0.0))
 
     @cached_property
     def _law(self) -> Binomial:
@@ -159,30 +189,36 @@ class ClonesBound(ScaledBound):
             mass = np.concatenate((beneath, beyond, above[-1:]))
         else:
             mass = np.array(self._law.log_mass(first))
-            mass[-1:] = self._law.log_tail(first[-1:])
-            if first.size > 1:
-                mass[:1] = mirrored.log_tail(others - first[1:2] + 1.0)
+            # Whatever lies beyond, on either side of the mean, counts at the last value told apart.
+            mass[-1:] += np.log(self._law.tail_ratio(first[-1:]))
+            if low > 0.0:
+                least = others - first[1:2] + 1.0
+                mass[:1] = mirrored.log_mass(least) + np.log(mirrored.tail_ratio(least))
         return _Ranges(first, mass)
 
-    def _enclose(self, epsilon: float) -> tuple[float, float]:
-        if epsilon >= self.epsilon:
-            return -math.inf, -math.inf
+    def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
+        nothing = epsilon >= self.epsilon
+        if nothing.all():  # as where ε₀ is 0
+            return np.full(epsilon.size, -np.inf), np.full(epsilon.size, -np.inf)
         ranges, ends = self._chosen(self._levels, epsilon, _NEGLIGIBLE, _MOST_FINE)
         last = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
-        rounded_up = np.where(last == ranges.first, ends.low, np.append(ends.low[1:], -np.inf))
+        beyond = np.concatenate((ends.low[:, 1:], np.full((epsilon.size, 1), -np.inf)), axis=1)
+        rounded_up = np.where(last == ranges.first, ends.low, beyond)
         slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
-        lower = log_sum(ranges.log_mass + rounded_up) - slack
-        return lower, min(log_sum(ranges.log_mass + ends.high) + slack, 0.0)
+        lower = _log_sums(ranges.log_mass + rounded_up) - slack
+        upper = np.minimum(_log_sums(ranges.log_mass + ends.high) + slack, 0.0)
+        return np.where(nothing, -np.inf, lower), np.where(nothing, -np.inf, upper)
 
-    def _quick_upper(self, epsilon: float) -> float:
-        if epsilon >= self.epsilon:
-            return -math.inf
+    def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
+        if (epsilon >= self.epsilon).all():
+            return np.full(epsilon.size, -np.inf)
         levels = self._quick_levels
         ranges, ends = self._chosen(levels, epsilon, _QUICK_NEGLIGIBLE, _QUICK_FINE)
-        return min(log_sum(ranges.log_mass + ends.high) + levels.accuracy + 8 * UNIT_ROUNDOFF, 0.0)
+        found = _log_sums(ranges.log_mass + ends.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
+        return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(found, 0.0))
 
-    def _chosen(self, levels: _Levels, epsilon: float, negligible: float, most_fine: int) -> tuple[_Ranges, _Ends]:
-        """Ranges that are fine where the sum's weight lies, with both ends of log δ_c at their least values.
+    def _chosen(self, levels: _Levels, epsilon: FloatArray, negligible: float, most_fine: int) -> tuple[_Ranges, _Ends]:
+        """Ranges that are fine where the sum's weight lies at any of the ε, with both ends of log δ_c at their least.
 
         Where ranges weigh e^−negligible of the heaviest, nothing is known from below and the tail is left out above.
         """
@@ -191,7 +227,7 @@ class ClonesBound(ScaledBound):
             return every, self._ends(every.first, epsilon)
         ends = self._ends(coarse.first, epsilon, without_tail=True)
         weights = coarse.log_mass + ends.high
-        relevant = np.flatnonzero(weights > weights.max() - negligible)
+        relevant = np.flatnonzero((weights > weights.max(axis=1, keepdims=True) - negligible).any(axis=0))
         begin, end = max(int(relevant[0]) - 1, 0), min(int(relevant[-1]) + 2, starts.size)
         start, stop = int(starts[begin]), int(starts[end]) if end < starts.size else every.first.size
         fine = _Ranges(every.first[start:stop], every.log_mass[start:stop])
@@ -200,7 +236,7 @@ class ClonesBound(ScaledBound):
             fine = fine.merged(np.arange(0, fine.first.size, math.ceil(fine.first.size / most_fine)))
         inner = self._ends(fine.first, epsilon)
         joined = [
-            np.concatenate((outer[:begin], part, outer[end:]))
+            np.concatenate((outer[..., :begin], part, outer[..., end:]), axis=-1)
             for outer, part in (
                 (coarse.first, fine.first),
                 (coarse.log_mass, fine.log_mass),
@@ -209,27 +245,29 @@ class ClonesBound(ScaledBound):
         ]
         return _Ranges(*joined[:2]), _Ends(*joined[2:])
 
-    def _ends(self, clones: FloatArray, epsilon: float, *, without_tail: bool = False) -> _Ends:
-        """Both ends of log δ_c at increasing c. Runs of consecutive values cost one tail for each 32.
+    def _ends(self, clones: FloatArray, epsilon: FloatArray, *, without_tail: bool = False) -> _Ends:
+        """Both ends of log δ_c, a row for each ε, at increasing c. Runs of consecutive values cost a tail for each 32.
 
         `without_tail`: the tail, which lowers δ_c, counts as nothing, and nothing is known from below.
         """
-        gap = -math.expm1(epsilon - self.epsilon) / (1.0 + math.exp(-self.epsilon))  # A
-        growth = math.expm1(min(epsilon, 700.0))  # α − 1
+        # From ε₀ on nothing is asked for, and any place below will do.
+        at = np.where(epsilon < self.epsilon, epsilon, self.epsilon * (1.0 - 1e-9))[:, None]
+        gap = -np.expm1(at - self.epsilon) / (1.0 + math.exp(-self.epsilon))  # A
+        growth = np.expm1(np.minimum(at, 700.0))  # α − 1
         share = gap / (math.tanh(0.5 * self.epsilon) * (2.0 + growth))  # x
         other = np.maximum(np.ceil((clones + 1.0) * share) - 1.0, 0.0)
         least = clones + 1.0 - other  # κ
         run = not without_tail and clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
         anchors = slice(None, None, _BLOCK if run else 1)
         law = Binomial(clones[anchors], 0.5, 0.5)
-        scale = law.log_mass(least[anchors] - 1.0)
+        scale = law.log_mass(least[:, anchors] - 1.0)
         if without_tail:
-            room = math.log(gap) + 16 * UNIT_ROUNDOFF + np.log1p(4 * RATIO_ACCURACY * (1.0 + least / (other + 1.0)))
+            room = np.log(gap) + 16 * UNIT_ROUNDOFF + np.log1p(4 * RATIO_ACCURACY * (1.0 + least / (other + 1.0)))
             error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(scale))
-            return _Ends(np.full(clones.size, -np.inf), np.asarray(np.minimum(scale + room + error, 0.0)))
-        tail = law.tail_ratio(np.minimum(least[anchors], clones[anchors])) * other[anchors] / least[anchors]
+            return _Ends(np.full(scale.shape, -np.inf), np.asarray(np.minimum(scale + room + error, 0.0)))
+        tail = law.tail_ratio(np.minimum(least[:, anchors], clones[anchors])) * other[:, anchors] / least[:, anchors]
         mass, tail = _along_blocks(clones, least, tail) if run else (np.ones_like(tail), tail)
-        scale = np.repeat(scale, _BLOCK)[: clones.size] if run else scale
+        scale = np.repeat(scale, _BLOCK, axis=1)[:, : clones.size] if run else scale
         first, second = gap * mass, growth * tail
         # Where rounding decides it, κ may be off by one, which costs no more than this.
         slack = 4 * RATIO_ACCURACY * (first * (1.0 + least / (other + 1.0)) + second)
@@ -244,13 +282,17 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     """b(κ − 1; c) and P(B ≥ κ) along runs of c, in units of the former at the start of each block of 32.
 
     From c to c + 1 the mass changes by (c + 1)/(2(c + 2 − κ)) or, where κ grows too, (c + 1)/(2κ); the tail grows by
-    half the old mass, and falls by the new one where κ grows.
+    half the old mass, and falls by the new one where κ grows. A row for each ε.
     """
-    step = np.diff(least, append=least[-1])
+    rows = least.shape[0]
+    step = np.diff(least, append=least[:, -1:])
     factor = 0.5 * (clones + 1.0) / np.where(step > 0, least, clones + 2.0 - least)
-    padding = np.ones(-clones.size % _BLOCK)
-    factor, step = (np.asarray(np.append(part, padding)).reshape(-1, _BLOCK)[:, :-1] for part in (factor, step))
-    mass = np.cumprod(np.concatenate((np.ones((factor.shape[0], 1)), factor), axis=1), axis=1)
-    change = 0.5 * mass[:, :-1] - (step > 0) * mass[:, 1:]
-    tail = np.cumsum(np.concatenate((tails[:, None], change), axis=1), axis=1)
-    return np.asarray(mass.ravel()[: clones.size]), np.asarray(np.maximum(tail, 0.0).ravel()[: clones.size])
+    padding = np.ones((rows, -clones.size % _BLOCK))
+    factor, step = (
+        np.concatenate((part, padding), axis=1).reshape(rows, -1, _BLOCK)[:, :, :-1] for part in (factor, step)
+    )
+    mass = np.cumprod(np.concatenate((np.ones((*factor.shape[:2], 1)), factor), axis=2), axis=2)
+    change = 0.5 * mass[:, :, :-1] - (step > 0) * mass[:, :, 1:]
+    tail = np.cumsum(np.concatenate((tails[:, :, None], change), axis=2), axis=2)
+    mass, tail = (np.asarray(part.reshape(rows, -1)[:, : clones.size]) for part in (mass, tail))
+    return mass, np.maximum(tail, 0.0)

@@ -7,20 +7,31 @@ of b among the reports, all further categories taken together, are what is shown
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import gammaln
 
-from epsilond.accountants.curve import Pair
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.binned import finite_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 MOST_CLIENTS = 1000
 """Outcomes grow with the square of the number of clients."""
 
 
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
-    """The pairs of both instances; none for two categories, of which one count tells all, or for many clients."""
+    """The pairs of both instances, the one that tells more first.
+
+    None for two categories, of which one count tells all, or for many clients.
+    """
     if categories < 3 or not 2 <= clients <= MOST_CLIENTS:
         return ()
     log_other = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
@@ -30,27 +41,33 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
     in_a = (log_kept, log_other, log_rest)
     in_b = (log_other, log_kept, log_rest)
     in_c = (log_other, log_other, math.log1p(-2.0 * other))
-    return tuple(_pair(clients, others, in_a, in_b) for others in (in_b, in_c))
+    return tuple(_pair(clients, others, in_a, in_b) for others in (in_c, in_b))
 
 
 def _pair(clients: int, others: tuple[float, ...], first: tuple[float, ...], second: tuple[float, ...]) -> Pair:
-    """Counts of `clients` reports, all but one of clients in `others`, the last one's in `first` or in `second`."""
-    a, b = (each.ravel() for each in np.meshgrid(np.arange(clients + 1.0), np.arange(clients + 1.0), indexing="ij"))
-    inside = a + b <= clients
-    a, b = a[inside], b[inside]
-    counts = np.stack([a, b, clients - a - b])
-    base = _log_multinomial(clients - 1, counts, others)
-    log_p, log_q = (np.logaddexp.reduce(base + np.asarray(last)[:, None], axis=0) for last in (first, second))
+    """Counts of `clients` reports, all but one of clients in `others`, the last one's in `first` or in `second`.
+
+    With M the multinomial law of n reports at the others' rates r, the counts c are seen with probability
+    M(c) Σ_i f_i c_i/(n r_i) where the last report has the rates f: it is one of those of its kind.
+    """
+    row = np.arange(clients + 1)
+    width = clients + 1 - row
+    a = np.repeat(row, width)
+    b = np.arange(a.size) - np.repeat(np.cumsum(width) - width, width)
+    rest = clients - a - b
+    # log of r_i^c / c!, by the count.
+    powers = np.asarray(others)[:, None] * row - gammaln(row + 1.0)
+    base = powers[0][a] + powers[1][b] + powers[2][rest] + gammaln(clients + 1.0)
     size = clients * (math.log(clients + 1.0) + max(abs(each) for each in others))
+    log_p, log_q = (base + _log_share((a, b, rest), others, last) for last in (first, second))
     return finite_pair(log_p, log_q, (64.0 + 16.0 * size) * UNIT_ROUNDOFF)
 
 
-def _log_multinomial(others: int, counts: FloatArray, log_rates: tuple[float, ...]) -> FloatArray:
-    """log mass of the others' counts, given which of the three the last report adds to: one row each."""
-    rows = []
-    for place in range(3):
-        left = counts - np.eye(3)[place][:, None]
-        possible = left[place] >= 0.0
-        terms = np.asarray(log_rates)[:, None] * left - gammaln(np.maximum(left, 0.0) + 1.0)
-        rows.append(np.where(possible, terms.sum(axis=0) + gammaln(others + 1.0), -np.inf))
-    return np.stack(rows)
+def _log_share(counts: Sequence[IntArray], others: tuple[float, ...], last: tuple[float, ...]) -> FloatArray:
+    """log Σ_i f_i c_i/(n r_i), of positive terms."""
+    if others == last:
+        return np.zeros(counts[0].size)
+    clients = float(counts[0][0] + counts[1][0] + counts[2][0])
+    share = sum(count * (math.exp(f - r) / clients) for count, r, f in zip(counts, others, last, strict=True))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(share))

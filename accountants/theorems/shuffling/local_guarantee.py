@@ -18,11 +18,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from epsilond.accountants.curve import Interval, upper_epsilon
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
+from epsilond.accountants.theorems.shuffling.planned_rows import LOCAL, Estimates, certified_rows, grid
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.curve import Pair
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.theorems.shuffling.planned_rows import Rows
 
 _LARGEST = 700.0
 _COARSE, _FINE = 24, 96
@@ -69,6 +70,13 @@ class LocalCurve:
         following = int(np.searchsorted(places, epsilon))
         return float(log_delta[following]) if following < places.size else -math.inf
 
+    def estimated(self, epsilon: FloatArray) -> FloatArray:
+        """About log δ₀ at several ε, too little below the first of the points; 0 below that of a pure guarantee."""
+        places, log_delta = self.points
+        if places.size == 1:
+            return np.where(epsilon < places[0], 0.0, -np.inf)
+        return np.asarray(np.interp(epsilon, places, log_delta))
+
     @property
     def pure(self) -> float:
         """ε₀ where δ₀ = 0, else math.inf."""
@@ -82,15 +90,9 @@ def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> Fl
     return np.asarray(log_delta + np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share)) + 16 * UNIT_ROUNDOFF)
 
 
-def estimated_theta(epsilon: float, spread: FloatArray) -> FloatArray:
-    """About log of what two normal laws so far apart have at ε, good enough for a choice."""
-    first = log_ndtr(0.5 * spread - epsilon / spread)
-    second = log_ndtr(-0.5 * spread - epsilon / spread) + epsilon
-    return np.asarray(first + np.log(np.maximum(-np.expm1(np.minimum(second - first, 0.0)), 1e-300)))
-
-
 EVERY = slice(None)
-_AROUND, _LEAST_SPREAD = 4, 1e-150
+_AROUND = 4
+_CHOICES = 128
 
 
 def near(place: int, size: int) -> slice:
@@ -108,6 +110,7 @@ class LocalClonesBound(ScaledBound):
 
     clients: int
     local: LocalCurve
+    coarse: bool = False
     _known: dict[int, ClonesBound] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -145,18 +148,54 @@ class LocalClonesBound(ScaledBound):
     def _best(self, epsilon: float, among: slice = EVERY) -> int:
         """The pair that looks best, by the normal law that the clones' loss is near."""
         local, log_delta = (part[among] for part in self.local.points)
-        spread = 2.0 * np.tanh(0.5 * local) / np.sqrt((self.clients - 1) * np.exp(-local) + 1.0)
-        spread = np.maximum(spread, _LEAST_SPREAD)
-        main = np.where(local > epsilon, estimated_theta(epsilon, spread), -np.inf)
+        return int(np.argmin(self._estimated(epsilon, local, log_delta))) + (among.start or 0)
+
+    def _estimated(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
+        """About log δ by the clone pairs of some (ε₀, δ₀)."""
+        main = estimated_clones(epsilon, local, -local, self.clients)
         charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
-        return int(np.argmin(np.logaddexp(main, charge))) + (among.start or 0)
+        return np.asarray(np.logaddexp(main, charge))
+
+    def rows(self) -> Rows:
+        """Of a table: (ε₀, δ₀) closer to each other than those that are known, where some are best anywhere."""
+        local, log_delta = self.local.points
+        at_zero = int(np.argmin(self._estimated(0.0, local, log_delta)))
+        scale = (
+            2.0
+            * math.tanh(0.5 * float(local[at_zero]))
+            / math.sqrt((self.clients - 1) * math.exp(-float(local[at_zero])) + 1.0)
+        )
+        epsilon = grid(scale, float(local[-1]))
+        own = self.local.estimated(epsilon)
+        if local.size > 1:
+            some = slice(None, None, 3)
+            rough = self._estimated(epsilon[some, None], local, log_delta)
+            best = np.argmin(rough, axis=1)[rough.min(axis=1) < own[some] + 1.0]
+            if best.size:
+                low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, local.size - 1)
+                local = np.geomspace(local[low], local[high], _CHOICES)
+                log_delta = self.local.pair.log_delta(local).upper
+        with np.errstate(divide="ignore", invalid="ignore"):
+            known = Estimates(epsilon, self._estimated(epsilon[:, None], local, log_delta), own)
+        made: dict[int, ClonesBound] = {}
+
+        def upper(choice: int, at: FloatArray) -> FloatArray:
+            if choice == LOCAL:
+                return self.local.pair.log_delta(at).upper
+            if choice not in made:
+                made[choice] = self._clones_of(float(local[choice]), float(log_delta[choice]))
+            return made[choice].uppers(at)
+
+        return certified_rows(known, upper, coarse=self.coarse)
 
     def _clones(self, place: int) -> ClonesBound:
         if place not in self._known:
-            epsilon, log_delta = (float(part[place]) for part in self.local.points)
-            distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
-            self._known[place] = ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
+            self._known[place] = self._clones_of(*(float(part[place]) for part in self.local.points))
         return self._known[place]
+
+    def _clones_of(self, epsilon: float, log_delta: float) -> ClonesBound:
+        distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
+        return ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def instances(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
         return (gaussian_pair(2.0 / (mechanism.noise_multiplier * math.sqrt(spec.clients))),)
     if mechanism.kind == "randomized_response" and mechanism.epsilon <= LARGEST_RESPONSE_EPSILON:
         one_count = response_instance(spec.clients, mechanism.epsilon, mechanism.categories)
-        return (one_count, *two_counts(spec.clients, mechanism.epsilon, mechanism.categories))
+        return (*two_counts(spec.clients, mechanism.epsilon, mechanism.categories), one_count)
     return ()
 
 
@@ -136,7 +136,7 @@ def clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if math.isinf(curve.pure):
         return Refusal(CLONES, "a report is not purely private: δ₀ > 0 at every ε₀ up to 700")
     step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure)
-    return _bounded(LocalClonesBound(spec.clients, curve), inner, step)
+    return _bounded(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
 
 
 def approximate_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
@@ -148,7 +148,7 @@ def approximate_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if math.isfinite(curve.pure):
         return Refusal(APPROXIMATE_CLONES, "a report is purely private, and there is no δ₀ to account for")
     step = APPROXIMATE_CLONES.because(CLONES.because(clients=spec.clients), inner.derivation, clients=spec.clients)
-    return _bounded(LocalClonesBound(spec.clients, curve), inner, step)
+    return _bounded(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
 
 
 def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:

@@ -24,6 +24,7 @@ from epsilond.accountants.theorems.composition.least_of import BoundProfile, spa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from epsilond.accountants.theorems.shuffling.planned_rows import Rows
 
 _DEEPEST = -720.0
 _MOST_ROWS = 1200
@@ -44,6 +45,10 @@ class ScaledBound(ABC):
     def upper(self, epsilon: float) -> float:
         """A bound at ε, perhaps a little above the upper end but quicker."""
         return self.log_bound(epsilon).upper
+
+    def rows(self) -> Rows | None:
+        """All rows of a table below `largest_loss`, of a bound that is better asked at many ε at once."""
+        return None
 
     def upwards(self) -> Callable[[float], float]:
         """`upper` for a table, to be asked at rising ε: it may start each search where the last one ended."""
@@ -70,7 +75,14 @@ class ScaledProfile(BoundProfile):
     @cached_property
     def _table(self) -> PiecewiseTails:
         """Upper values, row by row."""
-        epsilon, value = np.asarray(list(self._rows())).T
+        planned = self.bound.rows()
+        if planned is None:
+            epsilon, value = np.asarray(list(self._rows())).T
+            return tabulated(epsilon, value)
+        inside = planned.epsilon < self.bound.largest_loss
+        epsilon, value = (part[inside] for part in planned)
+        if math.isfinite(self.bound.largest_loss):
+            epsilon, value = np.append(epsilon, self.bound.largest_loss), np.append(value, -math.inf)
         return tabulated(epsilon, value)
 
     def _rows(self) -> Iterator[tuple[float, float]]:

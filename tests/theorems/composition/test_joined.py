@@ -10,11 +10,15 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.engine.lattice.product import ComposedProfile, Evaluation
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import log_theta
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.composition.least_of import BoundProfile, bound_pair, least
+from epsilond.accountants.theorems.composition.least_of import BoundProfile, bound_pair, least, least_of
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2, contract
 from tests.oracles.contraction import theta
 
@@ -74,6 +78,29 @@ def test_what_an_engine_composed_is_kept_unseen() -> None:
     )
     composed = account(spec, relation="replace-one", effort="coarse").guarantee
     assert least([composed, gaussian(2.0)]).derivation.theorem == "epsilond.least-bound"
+
+
+def test_a_composed_bound_is_evaluated_beside_a_closed_one_only_where_it_may_be_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    composed = compose([(geometric_pair(0.02, 30, 1000), 100)])
+    asked: list[float] = []
+    whole = ComposedProfile.evaluation
+
+    def evaluation(profile: ComposedProfile, epsilon: float) -> Evaluation:
+        asked.append(epsilon)
+        return whole(profile, epsilon)
+
+    monkeypatch.setattr(ComposedProfile, "evaluation", evaluation)
+    for rho, evaluated in ((1e-3, False), (0.1, False), (17.0, True), (40.0, True)):
+        closed = concentrated_pair(rho)
+        for epsilon in (5.0, 30.0):
+            asked.clear()
+            joined = least_of([composed, closed])
+            upper = joined.upper_end(epsilon)
+            assert bool(asked) == evaluated
+            assert upper == joined.ends(epsilon).upper
+            assert upper == min(composed.ends(epsilon).upper, closed.ends(epsilon).upper)
 
 
 def test_bounds_of_different_settings_do_not_join() -> None:

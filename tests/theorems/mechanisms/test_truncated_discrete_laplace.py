@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -11,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 from epsilond.accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import (
+    BY_L2,
     EXACT,
     Shift,
     largest_shift,
@@ -183,3 +186,66 @@ def test_batches_amplify_both_bounds() -> None:
 def test_noise_that_no_run_can_have(fields: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         spec(**fields)
+
+
+# Formula of the ℓ2 bound ----------------------------------------------------------------------------------------------
+@pytest.mark.compares("epsilond.truncated-discrete-laplace-l2")
+@pytest.mark.parametrize(("rounds", "epsilon"), [(1, 0.8), (3, 1.5), (40, 6.0), (40, 30.0)])
+def test_the_l2_bound_in_high_precision(rounds: int, epsilon: float) -> None:
+    """1 − S^R + S^R δ at Rρ, S by summing the law, δ the least over orders of Canonne, Kamath and Steinke's bound."""
+    levels, alpha = 9, 0.125
+    given = spec(
+        noise_levels=levels, decay_rate=alpha, dimension=6, l1_sensitivity=6, linf_sensitivity=2, l2_sensitivity=2.5
+    )
+    outputs = BY_L2.evaluate(
+        BY_L2.request(
+            **{field.name: getattr(given, field.name) for field in dataclasses.fields(given) if field.name != "kind"},
+            epsilon=epsilon,
+            rounds=rounds,
+        )
+    ).outputs
+    with mp.workdps(40):
+        # Of squared norm 6 at most, and of coordinates at most 2: the worst by ℓ1 and ℓ∞ is (2, 2, 2).
+        whole = sum((mp.exp(-mpf(alpha) * abs(y)) for y in range(-levels, levels + 1)), mpf(0))
+        escape = sum((mp.exp(-mpf(alpha) * y) for y in (levels, levels - 1)), mpf(0)) / whole
+        survival = (1 - escape) ** (3 * rounds)
+        rho = rounds * mpf(alpha) ** 2 * 6 / 2
+
+        def log_delta(order: mpf) -> mpf:
+            return (order - 1) * (order * rho - epsilon) + order * mp.log(1 - 1 / order) - mp.log(order - 1)
+
+        least = mp.findroot(lambda order: mp.diff(log_delta, order), mpf((epsilon + rho) / (2 * rho)) + 1)
+        truth = 1 - survival + survival * mp.exp(log_delta(least))
+    assert outputs["zcdp_rho"] == pytest.approx(float(rho), rel=1e-13)
+    assert outputs["escape"] == pytest.approx(float(1 - survival), rel=1e-12)
+    assert outputs["delta"] == pytest.approx(float(truth), rel=1e-9)
+    assert mpf(outputs["delta"]) >= truth * (1 - mpf(10) ** -12)
+
+
+def test_the_formula_of_the_l2_bound_covers_two_rounds_by_enumeration() -> None:
+    fields = {
+        "noise_levels": 4,
+        "decay_rate": math.log(2.0),
+        "dimension": 2,
+        "l1_sensitivity": 2.0,
+        "linf_sensitivity": 1.0,
+    }
+    law, moved = truncated_laplace(Fraction(1, 2), 4), truncated_laplace(Fraction(1, 2), 4, 1)
+    for gamma in (Fraction(3, 2), Fraction(2), Fraction(9)):
+        truth = hockey_stick(joint([law] * 4), joint([moved] * 4), gamma)
+        told = BY_L2.request(**fields, l2_sensitivity=1.5, epsilon=math.log(gamma), rounds=2)
+        assert BY_L2.evaluate(told).outputs["delta"] >= float(truth)
+
+
+def test_the_formula_of_the_l2_bound_needs_one() -> None:
+    fields = {
+        "noise_levels": 4,
+        "decay_rate": math.log(2.0),
+        "dimension": 2,
+        "l1_sensitivity": 2.0,
+        "linf_sensitivity": 1.0,
+    }
+    with pytest.raises(InvalidInput, match="is what this bound is of"):
+        BY_L2.evaluate(BY_L2.request(**fields, epsilon=1.0))
+    none = BY_L2.evaluate(BY_L2.request(**fields, l2_sensitivity=0.5, epsilon=1.0)).outputs
+    assert (none["delta"], none["zcdp_rho"]) == (0.0, 0.0)

@@ -39,6 +39,49 @@ def test_bounds_at_rising_epsilon_are_bounds_and_close(bound: ScaledBound) -> No
             assert found <= bound.upper(epsilon) + 0.3
 
 
+@pytest.mark.parametrize("local", [0.1, 1.0, 5.0])
+def test_both_ends_hold_just_below_the_largest_loss(local: float) -> None:
+    """Without other clients it is randomised response, whose δ is (1 − e^{ε−ε₀})/(1 + e^{−ε₀})."""
+    bound = ClonesBound(1, 0.5, local)
+    for below in (1e-6, 1e-9, 1e-10, 1e-13):
+        epsilon = local * (1.0 - below)
+        lower, upper = bound.log_bound(epsilon)
+        exact = math.log(-math.expm1(epsilon - local)) - math.log1p(math.exp(-local))
+        assert lower <= exact <= upper <= lower + 1e-9
+        assert exact <= bound.upper(epsilon) <= exact + 1e-5
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("mu", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("clients", [40, 2000, 10**9])
+def test_planned_rows_bound_what_the_sum_of_the_reports_tells(clients: int, mu: float, coarse: bool) -> None:
+    own, sum_told = gaussian_pair(mu), gaussian_pair(mu / math.sqrt(clients))
+    for bound in (
+        LocalClonesBound(clients, LocalCurve(own), coarse),
+        BatchClonesBound(clients, LocalCurve(own), LocalCurve(gaussian_pair(2.0 * mu)), coarse),
+    ):
+        rows = bound.rows()
+        assert rows.epsilon[0] == 0.0
+        assert (np.diff(rows.epsilon) > 0.0).all()
+        assert rows.log_value.min() < -700.0
+        assert (rows.log_value >= sum_told.log_delta(rows.epsilon).lower).all()
+        assert (rows.log_value <= own.log_delta(rows.epsilon).upper + 1e-12).all()
+        known = np.asarray([bound.upper(epsilon) for epsilon in rows.epsilon[::9].tolist()])
+        above, likely = rows.log_value[::9] - known, known > -40.0
+        assert above[likely].max() <= (1.2 if coarse else 0.4)
+        assert above.max() <= 4.0
+
+
+@pytest.mark.parametrize("clients", [2, 300, 10**9])
+def test_bounds_at_several_epsilon_are_those_at_each(clients: int) -> None:
+    bound = ClonesBound(clients, 0.2, 1.6, -30.0)
+    at = np.concatenate(([0.0], np.geomspace(1e-6, 2.0, 40)))
+    together, each = bound.uppers(at), np.asarray([bound.upper(epsilon) for epsilon in at.tolist()])
+    exact = np.asarray([bound.log_bound(epsilon) for epsilon in at.tolist()])
+    assert (together >= exact[:, 0]).all()
+    assert np.allclose(together, each, rtol=0.0, atol=1e-4)
+
+
 @pytest.mark.parametrize(("clients", "room"), [(300, 1e-9), (10_000, 1e-9), (10**9, 0.1)])
 def test_the_quick_bound_of_clones_is_hardly_above_the_exact_one(clients: int, room: float) -> None:
     bound = ClonesBound(clients, 0.37, 1.0)

@@ -108,6 +108,18 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     return math.fsum(parts) / count
 
 
+def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
+    """X = √E[(mean of the M_r largest)²] of a multiset of values ≥ 0, for M_r by (count, probability) pairs.
+
+    Appendix E.1 makes Ξ, Ψ, Φ² and Σ² of ξ_i, ψ_i, φ_i² and σ_i² so. It lies between the mean and the largest value.
+    """
+    largest = max(value for value, _ in values)
+    if largest == 0.0:
+        return 0.0
+    means = [(average_of_largest(values, count), probability) for count, probability in counts]
+    return largest * math.sqrt(math.fsum(share * (mean / largest) ** 2 for mean, share in means))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
     """ξ over the clients at some number of rounds, and the pair (M~, Ξ~) the rounds are prescribed with.
@@ -160,8 +172,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     """
     values = [(xi(rounds=rounds, **group.records_and_target), group.clients) for group in federation.groups]
     largest = max(value for value, _ in values)
-    means = [(average_of_largest(values, count), probability) for count, probability in federation.counts]
-    average = largest * math.sqrt(math.fsum(share * (mean / largest) ** 2 for mean, share in means))
+    average = rms_average_of_largest(values, federation.counts)
     moments = federation.participation
     ratios = {"average": average / moments.rms, "largest": largest / moments.mean}
     # Equal clients tie exactly; rounding must not decide.

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
@@ -64,6 +65,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
 
 T = TypeVar("T")
 Variant = Literal["informal", "complete"]
+READINGS: tuple[Reading, ...] = ("printed", "corrected")
 
 _VARIANT = Quantity(description="the main text's statement with hidden constants, or the appendix's complete one")
 
@@ -97,6 +99,29 @@ class EqualClientsInputs(FederatedInputs):
     participants: Participants
 
 
+@request
+class ParticipationInputs(FederatedInputs):
+    """A federation of which all clients take part in a round, or M of them, or a random number."""
+
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
+
+    def check(self) -> None:
+        """A law of participation."""
+        if self.participation is not None:
+            read_members(self, "participation", ParticipationCount)
+            faults = law_faults(self.participation, participants=self.participants, clients=self.clients)
+            if faults:
+                raise InvalidInput(*faults)
+
+    @property
+    def counts(self) -> tuple[tuple[int, float], ...]:
+        """The law of the number of participants, as (count, probability) pairs."""
+        if self.participation is None:
+            return ((self.participants or self.clients, 1.0),)
+        return participation_counts(self.participation)
+
+
 def _batch_within_client(run: BatchRunInputs) -> None:
     """K ≤ n, unless records are drawn with replacement."""
     if run.batch_size > run.samples_per_client and run.sampling != "with-replacement":
@@ -104,7 +129,7 @@ def _batch_within_client(run: BatchRunInputs) -> None:
 
 
 @request
-class BatchRunInputs(FederatedInputs, ABC):
+class BatchRunInputs(ParticipationInputs, ABC):
     """And batches of K records. Absent: rounds are as prescribed."""
 
     variant: Annotated[Variant, _VARIANT] = "complete"
@@ -114,7 +139,7 @@ class BatchRunInputs(FederatedInputs, ABC):
 
     checks: ClassVar[Checks] = (_batch_within_client,)
 
-    @property
+    @cached_property
     def clients_alike(self) -> ClientGroup:
         """All clients as one group, by the fields of the request."""
         return ClientGroup(
@@ -133,21 +158,6 @@ class BatchRunInputs(FederatedInputs, ABC):
 
 
 @request
-class BatchInputs(EqualClientsInputs, BatchRunInputs):
-    """Equal clients with batches of K records. Absent: rounds are as prescribed."""
-
-    @property
-    def federation(self) -> Federation:
-        """The clients, of whom a fixed number takes part in each round."""
-        return Federation(groups=(self.clients_alike,), counts=((self.participants, 1.0),))
-
-    @property
-    def kinds(self) -> Sequence[ClientGroup]:
-        """All clients as one group."""
-        return (self.clients_alike,)
-
-
-@request
 class UnlikeClientsInputs(BatchRunInputs):
     """A federation and the loss; all clients participate, or M of them, or a random number.
 
@@ -155,31 +165,26 @@ class UnlikeClientsInputs(BatchRunInputs):
     are as prescribed, participants all clients. Give one of delta and log10_delta.
     """
 
-    participants: Annotated[int | None, PARTICIPANTS] = None
     client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
-    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
 
     def check(self) -> None:
-        """Groups that add up, a law of participation, and one kind of client for the informal statement."""
-        faults = []
+        """And groups that add up, one kind of client for the informal statement."""
+        super().check()
         if self.client_groups is not None:
             read_members(self, "client_groups", ClientGroupRequest)
-            faults += client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
-        if self.participation is not None:
-            read_members(self, "participation", ParticipationCount)
-            faults += law_faults(self.participation, participants=self.participants, clients=self.clients)
-        if faults:
-            raise InvalidInput(*faults)
-        if self.variant == "informal" and len(self.federation_in("corrected").groups) > 1:
+            faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
+            if faults:
+                raise InvalidInput(*faults)
+        if self.variant == "informal" and not self.alike:
             raise InvalidInput.at("/client_groups", "the informal statement is for equal clients", allowed="one kind")
 
-    @property
+    @cached_property
     def scales_of_losses(self) -> tuple[float, ...]:
         """p_i N of each group, 1 without weights."""
         groups = self.client_groups
         return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[ClientGroup, ...]:
         """The groups in the order of the request, with weighted Lipschitz constants, or all clients as one."""
         if self.client_groups is None:
@@ -196,7 +201,7 @@ class UnlikeClientsInputs(BatchRunInputs):
             for group, scale in zip(self.client_groups, self.scales_of_losses, strict=True)
         )
 
-    @property
+    @cached_property
     def largest_lipschitz(self) -> float:
         """L, the largest of all weighted losses."""
         return max(kind.lipschitz for kind in self.kinds)
@@ -207,16 +212,29 @@ class UnlikeClientsInputs(BatchRunInputs):
         return min(self.scales_of_losses) * self.strong_convexity
 
     @property
-    def counts(self) -> tuple[tuple[int, float], ...]:
-        """The law of the number of participants, as (count, probability) pairs."""
-        if self.participation is None:
-            return ((self.participants or self.clients, 1.0),)
-        return participation_counts(self.participation)
+    def alike(self) -> bool:
+        """Whether no reading tells one client from another."""
+        return all(len(self.federation_in(reading).groups) == 1 for reading in READINGS)
+
+    def adds_own_noise(self, reading: Reading) -> bool:
+        """Whether a client's σ is for its own L_i, as in the corrected reading, or for the largest, as printed."""
+        return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
         """The clients as the aggregates of a reading see them; those that these cannot tell apart are one group."""
+        if reading not in self._federations:
+            self._federations[reading] = self._seen_in(reading)
+        return self._federations[reading]
+
+    @cached_property
+    def _federations(self) -> dict[Reading, Federation]:
+        """By reading: many formulas ask for the same one."""
+        return {}
+
+    def _seen_in(self, reading: Reading) -> Federation:
         kinds, largest = self.kinds, self.largest_lipschitz
-        ratios = [1.0 if reading == "printed" else kind.lipschitz / largest for kind in kinds]
+        own = self.adds_own_noise(reading)
+        ratios = [kind.lipschitz / largest if own else 1.0 for kind in kinds]
         seen = with_own_lipschitz(Federation(groups=kinds, counts=self.counts), ratios)
         counted: dict[ClientGroup, int] = {}
         for group in seen.groups:
@@ -225,11 +243,11 @@ class UnlikeClientsInputs(BatchRunInputs):
         return replace(seen, groups=tuple(replace(one, clients=count) for one, count in counted.items()))
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
-        """σ of each kind: for the largest L as printed, for its own in the corrected reading."""
-        largest = self.largest_lipschitz
+        """σ of each kind, for its own L or for the largest."""
+        own, largest = self.adds_own_noise(reading), self.largest_lipschitz
         return tuple(
             noise_std(
-                lipschitz=largest if reading == "printed" else kind.lipschitz,
+                lipschitz=kind.lipschitz if own else largest,
                 rounds=rounds,
                 **kind.records_and_target,
             )
@@ -268,8 +286,8 @@ class Prescription:
         return self.terms["empirical"] + self.terms["stability"] + gap
 
 
-def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading: Reading) -> dict[str, Any]:
-    """What both theorems prescribe. With `client_groups` each group's own stands in `groups`.
+def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> dict[str, Any]:
+    """What clients add at R rounds, and what it asks for. With `client_groups` each group's own stands in `groups`.
 
     Beside groups, the noise, its multiplier, the sensitivity and the least batch are the largest of any group's, and
     the limit of ε is the smallest.
@@ -280,36 +298,47 @@ def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading
             "samples_per_client": kind.samples_per_client,
             "batch_size": kind.batch_size,
             "lipschitz": kind.lipschitz,
-            **client_outputs(kind, std, rounds=found.rounds, reading=inputs.variant),
+            **client_outputs(kind, std, rounds=rounds, reading=inputs.variant),
         }
-        for kind, std in zip(inputs.kinds, inputs.noise_stds(found.rounds, reading), strict=True)
+        for kind, std in zip(inputs.kinds, inputs.noise_stds(rounds, reading), strict=True)
     ]
     largest = ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size")
+    return {
+        **{name: max(group[name] for group in groups) for name in largest},
+        "epsilon_limit": min(group["epsilon_limit"] for group in groups),
+        **({} if inputs.client_groups is None else {"groups": groups}),
+    }
+
+
+def aggregate_outputs(inputs: UnlikeClientsInputs, seen: Aggregates, reading: Reading) -> dict[str, float]:
+    """The law of participation and the clients as a complete statement sees them: M~, M, M', Ξ~, Ξ, ξ_max, Ψ~, Ψ."""
+    moments = inputs.federation_in(reading).participation
+    squared = inputs.largest_lipschitz * inputs.largest_lipschitz
+    return {
+        "effective_participants": seen.participants,
+        "mean_participants": moments.mean,
+        "rms_participants": moments.rms,
+        "xi": seen.xi,
+        "average_xi": seen.average_xi,
+        "largest_xi": seen.largest_xi,
+        "psi": squared * seen.xi,
+        "average_psi": squared * seen.average_xi,
+    }
+
+
+def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading: Reading) -> dict[str, Any]:
+    """What Theorems 2.1 and 2.2 prescribe."""
     outputs: dict[str, Any] = {
         "rounds": found.rounds,
         "prescribed_rounds": found.prescribed_rounds,
-        **{name: max(group[name] for group in groups) for name in largest},
-        "epsilon_limit": min(group["epsilon_limit"] for group in groups),
+        **noise_outputs(inputs, found.rounds, reading),
         "excess_risk" if found.constants == "explicit" else "excess_risk_scale": found.excess_risk,
     }
-    if inputs.client_groups is not None:
-        outputs["groups"] = groups
     if found.step_size is not None and found.averaging_ratio is not None:
         outputs |= {"step_size": found.step_size, "averaging_ratio": found.averaging_ratio}
     if found.aggregates is not None:
-        seen, moments = found.aggregates, inputs.federation_in(reading).participation
-        squared = inputs.largest_lipschitz * inputs.largest_lipschitz
-        outputs |= {
-            "effective_participants": seen.participants,
-            "mean_participants": moments.mean,
-            "rms_participants": moments.rms,
-            "xi": seen.xi,
-            "average_xi": seen.average_xi,
-            "largest_xi": seen.largest_xi,
-            "psi": squared * seen.xi,
-            "average_psi": squared * seen.average_xi,
-            "proof_excess_risk": found.proof_excess_risk,
-        }
+        outputs |= aggregate_outputs(inputs, found.aggregates, reading)
+        outputs["proof_excess_risk"] = found.proof_excess_risk
     return outputs | {f"{name}_term": value for name, value in found.terms.items()}
 
 

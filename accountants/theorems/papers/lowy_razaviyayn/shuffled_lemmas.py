@@ -1,9 +1,17 @@
-"""Lemmas behind Theorem F.2 of Lowy and Razaviyayn, Definition 4 and its example: as printed and as corrected."""
+"""Lemmas behind Theorem F.2 of Lowy and Razaviyayn, Definition 4 and its example: as printed and as corrected.
+
+Lemma F.5. Let P, Q be (ε, δ)-indistinguishable. If Q stays, P' = P cut down to e^ε Q loses at most δ, and raised to
+e^{−ε} Q gains at most e^{−ε}δ; what is left over fits below e^ε Q, as that sums to at least 1: |P − P'| ≤ δ. If both
+move, where P > e^ε Q the excess P − e^ε Q is split so that P loses and Q gains 1/(e^ε + 1) of it, and the other way
+round; each moves by at most δ/(e^ε + 1), and Lemma F.6 shows that less will not do.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Annotated
+
+import numpy as np
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
@@ -41,6 +49,13 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
     """The δ of the two other laws, δ + (e^ε + 1) t."""
     log_distance = log10(distance) * LN10
     return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
+
+
+@formula(given="An (ε, δ) report, that another with δ = 0 is to stand in for.", bounded=False)
+def purified(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
+    """How far off in total variation: δ beside a law that stays, δ/(e^ε + 1) where both of a pair may move."""
+    both = log_delta - float(np.logaddexp(0.0, epsilon))
+    return delta_outputs(log_delta, "distance") | delta_outputs(both, "pair_distance")
 
 
 @formula(given="An ε-indistinguishable pair, mixed with what both share.", bounded=False)
@@ -117,6 +132,20 @@ BLANKET = Theorem(
     formula=blanket,
     examples=({"clients": 10_000, "share": 0.1, "delta": 1e-6},),
 )
+PURIFIED = Theorem(
+    id="lowy.lemma-f.5",
+    title="An (ε, δ) report is near one that is ε-private",
+    statement=(
+        "if a report's law and a fixed law are (ε, δ)-indistinguishable, a law within total variation δ of it is "
+        "ε-indistinguishable from the fixed one; of a pair both of whose laws may move, each within δ/(e^ε + 1), and "
+        "no nearer"
+    ),
+    source=Source("lowy2023", "Lemma F.5"),
+    status=Status.PROVED,
+    conditions=(Condition("both-orders", "the laws are (ε, δ)-indistinguishable in both orders"),),
+    formula=purified,
+    examples=({"epsilon": 0.5, "delta": 1e-6},),
+)
 TRANSFER = Theorem(
     id="lowy.lemma-f.6",
     title="Two laws near an indistinguishable pair",
@@ -158,4 +187,4 @@ EXAMPLE = Theorem(
     examples=({"compositionality": 2.0, "local_epsilon": 1.0},),
 )
 
-THEOREMS: tuple[Theorem, ...] = (BLANKET, TRANSFER, MIXTURE, DEFINITION, EXAMPLE)
+THEOREMS: tuple[Theorem, ...] = (BLANKET, PURIFIED, TRANSFER, MIXTURE, DEFINITION, EXAMPLE)

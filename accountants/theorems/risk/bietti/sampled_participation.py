@@ -134,13 +134,15 @@ class DrawnGradients(DrawnClients):
         found, drawn = self.variances(reading), self.rate * self.weight
         return (found.shared + found.selection) / drawn + dimension * noise_std * noise_std, found.local / drawn
 
-    def coarser_variance(self, *, alpha: float, noise_std: float, dimension: int) -> float:
+    def coarser_variance(
+        self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
+    ) -> float:
         """(36): the variance with every batch taken to be the smallest, m_min; for `clients` only."""
         drawn = self.rate * self.weight
         shared = self.mean(lambda group: group.shared_gradient_std**2)
         local = self.mean(lambda group: group.local_gradient_std**2)
         sampled = (alpha * shared + local) / (drawn * min(group.batch_size for group in self.groups))
-        return sampled + alpha * self.variances().selection / drawn + alpha * dimension * noise_std * noise_std
+        return sampled + alpha * self.variances(reading).selection / drawn + alpha * dimension * noise_std * noise_std
 
 
 # Requests -----------------------------------------------------------------------------------------------------------

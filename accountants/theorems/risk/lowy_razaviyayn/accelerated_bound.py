@@ -258,13 +258,19 @@ class AcceleratedProblem:
                 diameter=self.diameter,
                 initial_gap=self.initial_gap,
             )
-        kept = envelope_strong_convexity(strong_convexity=self.strong_convexity, envelope_smoothness=b)
+        kept = self.envelope_convexity(b)
         return Descent(
             smoothness=b,
             strong_convexity=kept,
             initial_distance=self.initial_distance if kept == 0.0 else self.diameter,
             diameter=self.diameter,
             initial_gap=self.initial_gap + self.smoothing_gap,
+        )
+
+    def envelope_convexity(self, envelope_smoothness: float) -> float:
+        """How strongly convex the mean of the envelopes is."""
+        return envelope_strong_convexity(
+            strong_convexity=self.strong_convexity, envelope_smoothness=envelope_smoothness
         )
 
     @property
@@ -361,7 +367,7 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
     )
 
 
-_OBJECTIVE = Quantity(
+OBJECTIVE = Quantity(
     description="what the excess is of: the expected loss (one pass), or the mean loss on the data at hand (re-used)"
 )
 
@@ -384,7 +390,7 @@ class AcceleratedRiskInputs(ParticipantFields):
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
     heterogeneity: Annotated[float | None, HETEROGENEITY] = None
     envelope_smoothness: Annotated[float | None, ENVELOPE_SMOOTHNESS] = None
-    objective: Annotated[Objective, _OBJECTIVE] = "population"
+    objective: Annotated[Objective, OBJECTIVE] = "population"
 
     checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
 

@@ -6,16 +6,19 @@ from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import PRIVACY_ERRATA
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EQUAL_SHARES
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
+    AcceleratedPrescription,
+    ReusedRun,
+    envelope_figures,
+    speedup,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
     BATCH_IN_ROUNDS,
     CONDITIONS,
     UNBALANCED,
-    AcceleratedPrescription,
     ReusedInputs,
-    ReusedRun,
     common_outputs,
-    envelope_figures,
-    speedup,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     ENVELOPE_LIPSCHITZ,
@@ -29,22 +32,23 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 
 @request
 class EnvelopedInputs(ReusedInputs):
-    """Equal clients with a Lipschitz loss. Absent: rounds are as prescribed, Δ is LD."""
+    """A Lipschitz loss. Absent: rounds are as prescribed, participants all clients, Δ is LD."""
 
     def run(self, reading: Reading, /) -> ReusedRun:
         """Φ̂ is at most the envelope's Lipschitz constant: 2L as printed, L in truth (E-17)."""
-        std = envelope_lipschitz(lipschitz=self.lipschitz, reading=reading)
-        return self.run_of(smoothness=None, empirical_gradient_std=std)
+        std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
+        return self.run_of(reading, smoothness=None, empirical_gradient_std=std)
 
 
 @in_doubles
 def theorem_2_4(inputs: EnvelopedInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch, rounds and envelope, and the risk as a scale: constants and logarithms are hidden.
 
-    The informal statement gives no envelope, but the speed-up over what was known before it.
+    The informal statement gives no envelope, but the speed-up over what was known before it. Participants, Ξ and Ψ are
+    named as in `lowy.2.1`, and each of `groups` has its own noise: printed for the largest L, corrected for its own.
     """
     found, run = inputs.prescription(reading), inputs.run(reading)
-    outputs = common_outputs(inputs, found)
+    outputs = common_outputs(inputs, found, reading)
     if isinstance(found, AcceleratedPrescription) and found.envelope_smoothness is not None:
         return outputs | envelope_figures(run, found.envelope_smoothness, reading)
     return outputs | {"speedup": speedup(run)}
@@ -72,6 +76,7 @@ THEOREM_2_4 = Theorem(
         *CONDITIONS,
         Condition("loss", "every record's loss is μ-strongly convex (μ may be 0) and L-Lipschitz on the domain"),
         Condition("proximal-steps", "the gradients sent are those of the records' envelopes, at points of the domain"),
+        EQUAL_SHARES,
     ),
     errata=(*PRIVACY_ERRATA, ENVELOPE_LIPSCHITZ, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS, SECOND_TERM),
     inputs=EnvelopedInputs,
@@ -101,6 +106,22 @@ THEOREM_2_4 = Theorem(
             "dimension": 20,
             "lipschitz": 1.0,
             "diameter": 1.0,
+        },
+        {
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "samples_per_client": 1000,
+            "clients": 10,
+            "client_groups": [
+                {"clients": 4, "samples_per_client": 1000, "weight": 2.0},
+                {"clients": 6, "samples_per_client": 500, "epsilon": 2.0, "lipschitz": 0.5},
+            ],
+            "participation": [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}],
+            "batch_size": 100,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "diameter": 1.0,
+            "strong_convexity": 0.1,
         },
     ),
 )

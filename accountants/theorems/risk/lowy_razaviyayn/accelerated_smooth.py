@@ -1,19 +1,15 @@
 """Theorem E.1 of Lowy and Razaviyayn: accelerated SGD (Algorithm 2) on the data at hand, for smooth losses.
 
-Records are used again, and the noise is that of Algorithm 1. What is prescribed here serves Theorem 2.4 too, which puts
-the Moreau envelope in place of a loss that is not smooth. All risks hide constants: they are scales. The explicit bound
-at any noise and rounds is in `accelerated_bound.py`.
+Clients may differ and a random number of them take part; Theorem 2.4 asks and answers the same. What both prescribe is
+in `accelerated_prescriptions.py`.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import (
     EMPIRICAL_GRADIENT_STD,
     INITIAL_GAP,
@@ -26,270 +22,37 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
-    Aggregates,
-    aggregates,
-    client_outputs,
-    noise_stds,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     DRAWN_ONCE,
+    EQUAL_SHARES,
     MINIMAL_BATCH,
     PRESCRIBED_ROUNDS,
-    BatchInputs,
+    UnlikeClientsInputs,
+    aggregate_outputs,
     epsilon_range,
+    noise_outputs,
     of_same_fields,
-    smallest_round_count,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
-    envelope_gap,
-    envelope_lipschitz,
-    envelope_strong_convexity,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
+    AcceleratedPrescription,
+    InformalPrescription,
+    ReusedRun,
+    complete,
+    informal,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
-    TWO_LEVELS,
-    client_factor,
-    reused_gradient_variance_printed,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import TWO_LEVELS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReusedRun:
-    """The federation and the loss. `smoothness` None: the envelope stands in (Theorem 2.4).
-
-    `empirical_gradient_std` is Φ̂ (of the envelope, if there is one), `empirical_heterogeneity` v̂; `gap` is Δ.
-    """
-
-    federation: Federation
-    dimension: int
-    lipschitz: float
-    diameter: float
-    smoothness: float | None
-    strong_convexity: float
-    gap: float
-    empirical_gradient_std: float
-    empirical_heterogeneity: float = 0.0
-
-    @property
-    def records(self) -> int:
-        """ñ, the records of all clients."""
-        return sum(group.clients * group.samples_per_client for group in self.federation.groups)
-
-    @property
-    def batches_are_random(self) -> bool:
-        """1{MK < ñ}: whether a round leaves records out."""
-        return self.federation.participation.mean * self.federation.smallest_batch < self.records
-
-    @property
-    def client_variance(self) -> float:
-        """(v̂²/M)(N − M)/(N − 1), which the theorems leave out (E-12)."""
-        moments = self.federation.participation
-        spread = self.empirical_heterogeneity * self.empirical_heterogeneity
-        if self.federation.all_participate:
-            return 0.0
-        return client_factor(clients=self.federation.clients, participants=moments.mean) * spread
-
-    def privacy(self, seen: Aggregates) -> float:
-        """d Ψ~, in squared gradient units."""
-        return self.dimension * self.lipschitz * self.lipschitz * seen.xi
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceleratedPrescription:
-    """What a reading says to run, and the risk it claims for it up to constants.
-
-    `prescribed_rounds` is the right side of R ≥ … at the R that is run. `terms` add to the bound before R is put in,
-    (30) or (32); `excess_risk` is the claim after, (31), (33) to (36). `variance` is V² at the printed σ,
-    `regularization` λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
-    """
-
-    rounds: int
-    prescribed_rounds: float
-    noise_stds: tuple[float, ...]
-    excess_risk: float
-    terms: Mapping[str, float]
-    variance: float
-    regularization: float
-    aggregates: Aggregates
-    logarithm_argument: float
-    envelope_smoothness: float | None = None
-
-    @property
-    def regularization_of_the_lemma(self) -> float:
-        """V/(D√R) of Lemma E.11, about the start (E-29)."""
-        return 2.0 * self.regularization
-
-
-def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
-    """b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0."""
-    squared, privacy = run.lipschitz * run.lipschitz, run.privacy(seen)
-    if run.strong_convexity > 0.0:
-        return run.strong_convexity * seen.participants * squared / privacy
-    return squared * math.sqrt(seen.participants / privacy) / run.diameter
-
-
-def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
-    """The complete statements, (30) to (36), at the smallest R that meets its own prescription.
-
-    R = max{√(βD√M~/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)}, the first being √(β/μ) ln(ΔμM~/(dΨ~)) if μ > 0. Printed: no K
-    (E-10), M~ = √M' or √M (E-06). Corrected: for M < N also v̂²(N − M)/((N − 1) dΨ~), and its term (E-12). The
-    envelope's own strong convexity μb/(μ + b) is at least μ/2 where b ≥ μ: the scales may keep μ, as printed.
-    """
-
-    def prescribed(count: int) -> float:
-        return _prescribed(run, aggregates(run.federation, count, reading), reading)
-
-    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(run.federation, chosen, reading)
-    moments = run.federation.participation
-    smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
-    squared = run.lipschitz * run.lipschitz
-    noise = 256.0 * squared * chosen * seen.noise_ratio
-    variance = reused_gradient_variance_printed(
-        participants=moments.mean,
-        rms_participants=moments.mean,
-        batch_size=run.federation.smallest_batch,
-        records=run.records,
-        empirical_gradient_std=run.empirical_gradient_std,
-        dimension=run.dimension,
-        average_noise_variance=noise * moments.mean,
-        largest_noise_variance=noise * moments.mean,
-    )
-    clients = run.client_variance if reading == "corrected" else 0.0
-    total = variance.total + clients
-    privacy = run.dimension * squared * seen.noise_ratio
-    if run.strong_convexity > 0.0:
-        mu = run.strong_convexity
-        terms = {
-            "optimisation": run.gap * math.exp(-chosen * math.sqrt(mu / smoothness)),
-            "minibatch": variance.sampling / (mu * chosen),
-            "clients": clients / (mu * chosen),
-            "privacy": privacy / mu,
-        }
-    else:
-        terms = {
-            "optimisation": smoothness * (run.diameter / chosen) ** 2,
-            "minibatch": run.diameter * math.sqrt(_sampled(run, variance.sampling) / chosen),
-            "clients": run.diameter * math.sqrt(clients / chosen),
-            "privacy": run.diameter * math.sqrt(privacy),
-        }
-    return AcceleratedPrescription(
-        rounds=chosen,
-        prescribed_rounds=prescribed(chosen),
-        noise_stds=noise_stds(run.federation, lipschitz=run.lipschitz, rounds=chosen),
-        excess_risk=terms["privacy"],
-        terms=terms,
-        variance=total,
-        regularization=math.sqrt(total / chosen) / (2.0 * run.diameter),
-        aggregates=seen,
-        logarithm_argument=_logarithm_argument(run, seen),
-        envelope_smoothness=None if run.smoothness is not None else smoothness,
-    )
-
-
-def _sampled(run: ReusedRun, sampling: float) -> float:
-    """The variance of batches in the second term of (30) and (34): (34) has L for Φ̂ even where V² has 2L (E-36)."""
-    if run.smoothness is not None or sampling == 0.0:
-        return sampling
-    return run.lipschitz * run.lipschitz / (run.federation.participation.mean * run.federation.smallest_batch)
-
-
-def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
-    """ΔμM~/(dΨ~), whose logarithm is in the rounds of the strongly convex statements."""
-    return run.gap * run.strong_convexity * seen.participants / run.privacy(seen)
-
-
-def _prescribed(run: ReusedRun, seen: Aggregates, reading: Reading) -> float:
-    privacy = run.privacy(seen)
-    smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
-    if run.strong_convexity > 0.0:
-        argument = _logarithm_argument(run, seen)
-        log = math.log(argument) if argument > 0.0 else -math.inf
-        first = math.sqrt(smoothness / run.strong_convexity) * log
-    else:
-        first = math.sqrt(smoothness * run.diameter * math.sqrt(seen.participants / privacy))
-    # Theorem 2.4 puts L² for Φ̂² here, whatever the envelope's own bound.
-    whole = run.empirical_gradient_std if run.smoothness is not None else run.lipschitz
-    divisor = 1 if reading == "printed" else run.federation.smallest_batch
-    sampled = whole * whole / divisor if run.batches_are_random else 0.0
-    if reading == "corrected":
-        sampled += run.client_variance * run.federation.participation.mean
-    return max(first, sampled / privacy)
-
-
-def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:
-    """b, and the envelope's gap, Lipschitz constant and strong convexity."""
-    return {
-        "envelope_smoothness": smoothness,
-        "smoothing_gap": envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness),
-        "envelope_lipschitz": envelope_lipschitz(lipschitz=run.lipschitz, reading=reading),
-        "envelope_strong_convexity": envelope_strong_convexity(
-            strong_convexity=run.strong_convexity, envelope_smoothness=smoothness
-        ),
-    }
-
-
-@dataclass(frozen=True, kw_only=True)
-class InformalPrescription:
-    """Rounds and risk of an informal statement; both up to constants, the rounds up to logarithms too."""
-
-    rounds: int
-    prescribed_rounds: float
-    noise_stds: tuple[float, ...]
-    excess_risk: float
-    logarithm_argument: float
-
-
-def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescription:
-    """The informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
-
-    R = max{√(βD√M εn/(L√d)), 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²)}, √M εn/√(d ln(1/δ)) for the first and L for Φ̂ if
-    not smooth; for μ > 0 the first is √(β/μ) ln(DμMε²n²/(Ld)), or the former times that logarithm.
-    """
-    (group,) = run.federation.groups
-    participants, reach = run.federation.participation.mean, group.epsilon * group.samples_per_client
-    private = run.dimension * -group.log_delta
-    argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
-    log = math.log(argument) if argument > 0.0 else -math.inf
-    if run.smoothness is None:
-        first = math.sqrt(participants / private) * reach * (log if run.strong_convexity > 0.0 else 1.0)
-        whole, cost = 1.0, private
-    else:
-        drift = run.smoothness * run.diameter * reach / run.lipschitz
-        convex = math.sqrt(drift * math.sqrt(participants / run.dimension))
-        steep = math.sqrt(run.smoothness / run.strong_convexity) * log if run.strong_convexity > 0.0 else convex
-        first, whole = steep, (run.empirical_gradient_std / run.lipschitz) ** 2
-        cost = run.dimension * (math.log(2.0) - group.log_delta)
-    second = reach * reach * whole / (group.batch_size * private) if run.batches_are_random else 0.0
-    prescribed = max(first, second)
-    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed)
-    if run.strong_convexity > 0.0:
-        scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)
-    else:
-        scale = run.lipschitz * run.diameter * math.sqrt(cost / participants) / reach
-    return InformalPrescription(
-        rounds=chosen,
-        prescribed_rounds=prescribed,
-        noise_stds=noise_stds(run.federation, lipschitz=run.lipschitz, rounds=chosen),
-        excess_risk=scale,
-        logarithm_argument=argument if run.strong_convexity > 0.0 else math.inf,
-    )
-
-
-def speedup(run: ReusedRun) -> float:
-    """min{√M εn/√d, MK}: by how much fewer rounds (10) needs than the best before it, up to logarithms."""
-    (group,) = run.federation.groups
-    participants = run.federation.participation.mean
-    reach = group.epsilon * group.samples_per_client
-    return min(math.sqrt(participants / run.dimension) * reach, participants * group.batch_size)
-
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 
 
 @request
-class ReusedInputs(BatchInputs, ABC):
-    """Equal clients, M of N in each round. Absent: rounds are as prescribed, Δ is LD."""
+class ReusedInputs(UnlikeClientsInputs, ABC):
+    """A federation, alike or not, and the loss. Absent: rounds are as prescribed, participants all clients, Δ is LD.
+
+    Φ̂ and v̂ are those of the weighted losses, and weigh every client alike, however many records it holds.
+    """
 
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
@@ -297,11 +60,19 @@ class ReusedInputs(BatchInputs, ABC):
     @property
     def gap(self) -> float:
         """Δ as given, or else LD, which it never exceeds."""
-        return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+        return self.largest_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
-    def run_of(self, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:
-        """The run as the formulas see it."""
-        return of_same_fields(ReusedRun, self, smoothness=smoothness, empirical_gradient_std=empirical_gradient_std)
+    def run_of(self, reading: Reading, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:
+        """The run as the formulas see it; `smoothness` is that of the largest weight."""
+        return of_same_fields(
+            ReusedRun,
+            self,
+            federation=self.federation_in(reading),
+            lipschitz=self.largest_lipschitz,
+            strong_convexity=self.weighted_convexity,
+            smoothness=smoothness,
+            empirical_gradient_std=empirical_gradient_std,
+        )
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
@@ -316,24 +87,30 @@ class ReusedInputs(BatchInputs, ABC):
 
 @request
 class SmoothReusedInputs(ReusedInputs):
-    """Equal clients with a smooth loss. Absent: rounds are as prescribed, Φ̂ is L, Δ is LD."""
+    """A smooth loss. Absent: rounds are as prescribed, participants all clients, Φ̂ is L, Δ is LD."""
 
     smoothness: Smoothness
     empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
 
-    def run(self, _reading: Reading, /) -> ReusedRun:
+    def adds_own_noise(self, reading: Reading) -> bool:
+        """Always: Theorem E.1 prints σ_i with L_i."""
+        del reading
+        return True
+
+    def run(self, reading: Reading, /) -> ReusedRun:
         """The same in both readings."""
-        std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
-        return self.run_of(smoothness=self.smoothness, empirical_gradient_std=std)
+        std = self.largest_lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
+        return self.run_of(reading, smoothness=max(self.scales_of_losses) * self.smoothness, empirical_gradient_std=std)
 
 
-def common_outputs(inputs: ReusedInputs, found: AcceleratedPrescription | InformalPrescription) -> dict[str, Any]:
+def common_outputs(
+    inputs: ReusedInputs, found: AcceleratedPrescription | InformalPrescription, reading: Reading
+) -> dict[str, Any]:
     """What both theorems prescribe; `excess_risk_scale` after the rounds are put in, `before_…` with its terms."""
-    (std,) = found.noise_stds
     outputs: dict[str, Any] = {
         "rounds": found.rounds,
         "prescribed_rounds": found.prescribed_rounds,
-        **client_outputs(inputs.clients_alike, std, rounds=found.rounds, reading=inputs.variant),
+        **noise_outputs(inputs, found.rounds, reading),
         "excess_risk_scale": found.excess_risk,
     }
     if isinstance(found, AcceleratedPrescription):
@@ -342,22 +119,24 @@ def common_outputs(inputs: ReusedInputs, found: AcceleratedPrescription | Inform
             "gradient_variance": found.variance,
             "regularization": found.regularization,
             "regularization_of_the_lemma": found.regularization_of_the_lemma,
-            "effective_participants": found.aggregates.participants,
-            "xi": found.aggregates.xi,
+            **aggregate_outputs(inputs, found.aggregates, reading),
             **{f"{name}_term": value for name, value in found.terms.items()},
         }
     return outputs
 
 
 def theorem_e_1(inputs: SmoothReusedInputs, reading: Reading = "printed") -> Outputs:
-    """Noise, batch and rounds, and the risk as a scale: constants and logarithms are hidden."""
-    return common_outputs(inputs, inputs.prescription(reading))
+    """Noise, batch and rounds, and the risk as a scale: constants and logarithms are hidden.
+
+    Participants, Ξ and Ψ are named as in `lowy.2.1`. Each of `groups` has its own noise.
+    """
+    return common_outputs(inputs, inputs.prescription(reading), reading)
 
 
 # Conditions, shared with Theorem 2.4 --------------------------------------------------------------------------------
 def _everyone(inputs: ReusedInputs) -> Sides:
-    needed = inputs.clients if inputs.empirical_heterogeneity > 0.0 else inputs.participants
-    return Sides.at_least(inputs.participants, needed)
+    fewest = min(count for count, _ in inputs.counts)
+    return Sides.at_least(fewest, inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest)
 
 
 def _logarithm(inputs: ReusedInputs) -> Sides:
@@ -366,7 +145,13 @@ def _logarithm(inputs: ReusedInputs) -> Sides:
 
 
 def _gap(inputs: ReusedInputs) -> Sides:
-    return Sides.at_most(inputs.gap, inputs.lipschitz * inputs.diameter)
+    return Sides.at_most(inputs.gap, inputs.largest_lipschitz * inputs.diameter)
+
+
+def _sizes(inputs: ReusedInputs) -> Sides:
+    """The fewest and the most records of a client."""
+    sizes = [kind.samples_per_client for kind in inputs.kinds]
+    return Sides(min(sizes) == max(sizes), min(sizes), max(sizes))
 
 
 CONDITIONS = (
@@ -375,13 +160,20 @@ CONDITIONS = (
     DRAWN_ONCE,
     PRESCRIBED_ROUNDS,
     Condition(
-        "all-participate", "M = N, or v̂ = 0 (then M stands right): the printed V² omits client sampling", _everyone
+        "all-participate",
+        "M = N, or v̂ = 0 (then M stands right; the least M_r if random): the printed V² omits client sampling",
+        _everyone,
     ),
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
     Condition("initial-gap", "Δ ≤ L D", _gap),
     FRESH_NOISE,
     INSIDE_DOMAIN,
-    Condition("equal-clients", "all clients hold the same number of records"),
+    Condition(
+        "equal-clients",
+        "all clients hold the same number of records (fewest and most), as Lemma E.6 of the printed V² needs; "
+        "corrected, Φ̂ is the mean over clients of their own mean squares, and no more is asked",
+        _sizes,
+    ),
     Condition("hidden-constants", "constants and logarithms that the statement's risks leave out", undecidable=True),
 )
 
@@ -416,6 +208,7 @@ THEOREM_E_1 = Theorem(
     conditions=(
         *CONDITIONS,
         Condition("loss", "every record's loss is convex, L-Lipschitz and β-smooth, their mean μ-strongly convex"),
+        EQUAL_SHARES,
     ),
     errata=(*PRIVACY_ERRATA, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
     inputs=SmoothReusedInputs,
@@ -446,6 +239,23 @@ THEOREM_E_1 = Theorem(
             "diameter": 1.0,
             "smoothness": 2.0,
             "strong_convexity": 0.1,
+        },
+        {
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "samples_per_client": 1000,
+            "clients": 10,
+            "client_groups": [
+                {"clients": 4, "samples_per_client": 1000, "weight": 2.0},
+                {"clients": 6, "samples_per_client": 500, "epsilon": 2.0, "lipschitz": 0.5},
+            ],
+            "participation": [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}],
+            "batch_size": 100,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "diameter": 1.0,
+            "smoothness": 2.0,
+            "empirical_heterogeneity": 0.3,
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""Lemmas E.3, E.4 and E.7 to E.9 of Lowy and Razaviyayn: what projected gradient steps do, noisy or not."""
+"""Lemmas E.3 and E.7 to E.9 of Lowy and Razaviyayn: what projected gradient steps do. Lemma E.4: `noisy_descent.py`."""
 
 from __future__ import annotations
 
@@ -8,24 +8,14 @@ from typing import Annotated
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     CONVEXITY_WITHIN_SMOOTHNESS,
-    PARTICIPANTS_AMONG_CLIENTS,
     SQUARES,
-    BatchSize,
-    Clients,
-    Dimension,
-    EmpiricalGradientStd,
-    EmpiricalHeterogeneity,
-    InitialDistance,
-    NoiseStd,
-    Participants,
     Quantity,
     Rounds,
     Smoothness,
     StepSize,
     StrongConvexity,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import client_factor
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 
 
 def step_contraction_printed(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
@@ -185,119 +175,4 @@ LEMMA_E9 = Theorem(
     examples=({"contraction": 0.1, "variance": 0.5, "curvature": 8.0, "start": 1.0, "rounds": 1000},),
 )
 
-
-# Lemma E.4 ----------------------------------------------------------------------------------------------------------
-def convex_bound_printed(
-    *,
-    initial_distance: float,
-    step_size: float,
-    rounds: int,
-    sampling_variance: float,
-    client_variance: float,
-    noise_variance: float,
-) -> float:
-    """D²/(ηR) + 2η[sampling + clients + noise/2], for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
-
-    The variances are per step, of the averaged gradient: min{Φ*²/(M'K), φ*²_max/(MK)}, Υ*²/M and
-    d min{Σ²/M', σ²_max/M}, the first two at the minimiser. False where a constraint keeps ∇F(w*) from being 0 (E-13).
-    """
-    total = sampling_variance + client_variance + 0.5 * noise_variance
-    return initial_distance * initial_distance / (step_size * rounds) + 2.0 * step_size * total
-
-
-def convex_bound(
-    *, initial_distance: float, step_size: float, rounds: int, smoothness: float, variance: float
-) -> float:
-    """D²/(2ηR) + ηV²/(2(1 − ηβ)), for the average of w_1, …, w_R and any η < 1/β: no stationarity needed.
-
-    V² bounds the variance of one averaged noisy gradient over the whole domain. Proof in `explicit_bound.py`.
-    """
-    slack = 1.0 - step_size * smoothness
-    if slack <= 0.0 < variance or slack < 0.0:
-        return math.inf
-    spread = 0.5 * step_size * variance / slack if variance > 0.0 else 0.0
-    return 0.5 * initial_distance * initial_distance / (step_size * rounds) + spread
-
-
-@formula(
-    given="Algorithm 1 on a convex empirical loss, equal clients; gradient statistics on the data at hand.",
-    checks=(PARTICIPANTS_AMONG_CLIENTS,),
-)
-def convex_descent(
-    *,
-    initial_distance: InitialDistance,
-    step_size: StepSize,
-    rounds: Rounds,
-    clients: Clients,
-    participants: Participants,
-    batch_size: BatchSize,
-    dimension: Dimension,
-    smoothness: Smoothness,
-    noise_std: NoiseStd,
-    empirical_gradient_std: EmpiricalGradientStd,
-    empirical_heterogeneity: EmpiricalHeterogeneity = 0.0,
-    reading: Reading = "printed",
-) -> Outputs:
-    """The bound on the empirical excess risk, and the three variances per step."""
-    sampling = empirical_gradient_std * empirical_gradient_std / (participants * batch_size)
-    apart = client_factor(clients=clients, participants=participants)
-    between = apart * empirical_heterogeneity * empirical_heterogeneity
-    noise = dimension * noise_std * noise_std / participants
-    start = {"initial_distance": initial_distance, "step_size": step_size}
-    if reading == "printed":
-        bound = convex_bound_printed(
-            sampling_variance=sampling, client_variance=between, noise_variance=noise, rounds=rounds, **start
-        )
-    else:
-        bound = convex_bound(smoothness=smoothness, variance=sampling + between + noise, rounds=rounds, **start)
-    return {
-        "excess_risk": bound,
-        "sampling_variance": sampling,
-        "client_variance": between,
-        "noise_variance": noise,
-    }
-
-
-CONSTRAINED_MINIMUM = Erratum(
-    "E-13",
-    printed="Lemma E.4 and part 2 of Lemma E.5, for every minimiser over W, averaging w_0, …, w_{R−1}",
-    truth=(
-        "they need ∇F(w*) = 0; averaging w_1, …, w_R instead gives D²/(2ηR) + ηV²/(2(1 − ηβ)) without it. With R = 1 "
-        "the printed output is the start itself, and f(w) = Lw on an interval refutes the lemma and the 272 LDν/√M~ of "
-        "Theorem 2.1"
-    ),
-    test=f"{_TESTS}::test_a_constrained_minimum_refutes_the_printed_average",
-)
-
-LEMMA_E4 = Theorem(
-    id="lowy.lemma-e.4",
-    title="Noisy projected descent on a convex loss",
-    statement=(
-        "E F̂(ŵ) − F̂* ≤ D²/(ηR) + 2η[min{Φ*²/(M'K), φ*²_max/(MK)} + Υ*²/M + (d/2) min{Σ²/M', σ²_max/M}] for "
-        "η ≤ 1/(4β) and ŵ the average of w_0, …, w_{R−1}"
-    ),
-    source=Source("lowy2023", "Lemma E.4"),
-    status=Status.REFUTED,
-    conditions=(
-        Condition("step-size", "η β ≤ 1/4", lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 0.25)),
-        Condition("stationary-minimum", "the gradient of the empirical loss vanishes at a minimiser in the domain"),
-    ),
-    errata=(CONSTRAINED_MINIMUM,),
-    formula=convex_descent,
-    examples=(
-        {
-            "initial_distance": 1.0,
-            "step_size": 0.1,
-            "rounds": 99,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "smoothness": 2.0,
-            "noise_std": 0.4,
-            "empirical_gradient_std": 2.0,
-        },
-    ),
-)
-
-THEOREMS: tuple[Theorem, ...] = (LEMMA_E3, LEMMA_E4, LEMMA_E7, LEMMA_E8, LEMMA_E9)
+THEOREMS: tuple[Theorem, ...] = (LEMMA_E3, LEMMA_E7, LEMMA_E8, LEMMA_E9)

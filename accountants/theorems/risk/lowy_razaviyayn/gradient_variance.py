@@ -11,13 +11,20 @@ variance over all records (equal n). A random number of participants enters thro
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import ClientGroup, ParticipationCount
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     BATCH_WITHIN_CLIENT,
+    CLIENT_GROUPS,
+    PARTICIPANTS,
     PARTICIPANTS_AMONG_CLIENTS,
+    PARTICIPATION,
     AtMost,
     BatchSize,
     Clients,
@@ -27,12 +34,16 @@ from epsilond.accountants.quantities import (
     GradientStd,
     Heterogeneity,
     NoiseStd,
-    Participants,
     Population,
     Quantity,
     SamplesPerClient,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.client_statistics import (
+    ClientStatistics,
+    GroupStatistics,
+    groups_and_law_fit,
+)
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
 
@@ -93,6 +104,39 @@ def gradient_variance(
     )
 
 
+def largest_variance(
+    groups: Sequence[ClientGroup],
+    *,
+    factors: Sequence[float],
+    between: float,
+    most_within: float = math.inf,
+    most_apart: float = math.inf,
+    most_together: float = math.inf,
+) -> tuple[float, float]:
+    """The largest mean_i(a_i w_i²) + c s², by its two parts, for clients that differ.
+
+    w_i² is the variance within client i, times `factors` a_i, and s² that between the clients' means, times `between`
+    c. At every w they obey w_i² ≤ min{L_i², `most_within`}, s² ≤ `most_apart`, and mean_i(w_i²) + s² ≤ mean_i(L_i²)
+    and ≤ `most_together`: a record's squared gradient is at most L_i², and s² is at most the mean of the means'
+    squares. All is linear, so that the dearest is filled first.
+    """
+    clients = sum(group.clients for group in groups)
+    shares = [group.clients / clients for group in groups]
+    squares = [group.lipschitz * group.lipschitz for group in groups]
+    dearest = sorted(range(len(groups)), key=lambda place: -factors[place])
+    left = min(math.fsum(share * square for share, square in zip(shares, squares, strict=True)), most_together)
+    within: list[float] = []
+    apart: float | None = None
+    for place in dearest:
+        if apart is None and factors[place] < between:
+            apart = min(most_apart, left)
+            left -= apart
+        filled = min(shares[place] * min(squares[place], most_within), left)
+        within.append(factors[place] * filled)
+        left -= filled
+    return math.fsum(within), between * (min(most_apart, left) if apart is None else apart)
+
+
 def fresh_gradient_variance(
     *,
     clients: int,
@@ -146,45 +190,68 @@ def _parts(variance: Variance) -> Outputs:
 
 
 @formula(
-    given="One round on records that were never used before, equal clients; statistics of the distributions.",
-    checks=(PARTICIPANTS_AMONG_CLIENTS,),
+    given="One round on records that were never used before; statistics of the distributions. Absent: all take part.",
+    checks=(PARTICIPANTS_AMONG_CLIENTS, groups_and_law_fit),
 )
 def fresh_variance(
     *,
     clients: Clients,
-    participants: Participants,
+    participants: Annotated[int | None, PARTICIPANTS] = None,
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
+    client_groups: Annotated[tuple[GroupStatistics, ...] | None, CLIENT_GROUPS] = None,
     batch_size: BatchSize,
     dimension: Dimension,
     gradient_std: GradientStd,
     heterogeneity: Heterogeneity = 0.0,
     noise_std: NoiseStd,
+    reading: Reading = "printed",
 ) -> Outputs:
-    """V² and its parts."""
-    squared, noise = gradient_std * gradient_std, noise_std * noise_std
+    """V² and its parts. Corrected: plain means over clients for Φ²/M', φ²_max/M and those of σ, which is exact (E-31).
+
+    `batch_size` is K, the smallest of any client. The two readings agree where clients are equal.
+    """
+    seen = ClientStatistics.of(
+        clients=clients,
+        participants=participants,
+        participation=participation,
+        client_groups=client_groups,
+        gradient_std=gradient_std,
+        noise_std=noise_std,
+    )
+    moments, gradients, noise = seen.moments, seen.gradients, seen.noise
+    exact = reading == "corrected"
     return _parts(
         fresh_gradient_variance(
             clients=clients,
-            participants=participants,
-            rms_participants=participants,
+            participants=moments.mean,
+            rms_participants=moments.mean if exact else moments.rms,
             batch_size=batch_size,
-            average_gradient_variance=squared,
-            largest_gradient_variance=squared,
+            average_gradient_variance=gradients.mean if exact else gradients.over_largest,
+            largest_gradient_variance=gradients.largest,
             heterogeneity=heterogeneity,
             dimension=dimension,
-            average_noise_variance=noise,
-            largest_noise_variance=noise,
+            average_noise_variance=noise.mean if exact else noise.over_largest,
+            largest_noise_variance=noise.largest,
         )
     )
 
 
+def _no_statistics_of_records(record: Any) -> None:
+    """Φ̂ is one for all clients."""
+    if any(group.gradient_std is not None for group in record.client_groups or ()):
+        raise InvalidInput.at("/client_groups", "empirical_gradient_std is of all records; groups differ in noise_std")
+
+
 @formula(
-    given="One round on records that are drawn anew from the same data in every round, equal clients.",
-    checks=(PARTICIPANTS_AMONG_CLIENTS, BATCH_WITHIN_CLIENT),
+    given="One round on records that are drawn anew from the same data in every round. Absent: all take part.",
+    checks=(PARTICIPANTS_AMONG_CLIENTS, BATCH_WITHIN_CLIENT, groups_and_law_fit, _no_statistics_of_records),
 )
 def reused_variance(
     *,
     clients: Clients,
-    participants: Participants,
+    participants: Annotated[int | None, PARTICIPANTS] = None,
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
+    client_groups: Annotated[tuple[GroupStatistics, ...] | None, CLIENT_GROUPS] = None,
     samples_per_client: SamplesPerClient,
     batch_size: BatchSize,
     dimension: Dimension,
@@ -193,31 +260,39 @@ def reused_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """V² and its parts: the printed bound, or the two-level one."""
+    """V² and its parts: the printed bound, or the two-level one, with the plain mean of σ_i² over clients."""
+    seen = ClientStatistics.of(
+        clients=clients,
+        participants=participants,
+        participation=participation,
+        client_groups=client_groups,
+        gradient_std=0.0,
+        noise_std=noise_std,
+    )
+    moments, noise = seen.moments, seen.noise
     if reading == "corrected":
         return _parts(
             gradient_variance(
                 clients=clients,
-                participants=participants,
+                participants=moments.mean,
                 samples_per_client=samples_per_client,
                 batch_size=batch_size,
                 dimension=dimension,
-                noise_std=noise_std,
+                noise_std=math.sqrt(noise.mean),
                 empirical_gradient_std=empirical_gradient_std,
                 empirical_heterogeneity=empirical_heterogeneity,
             )
         )
-    noise = noise_std * noise_std
     return _parts(
         reused_gradient_variance_printed(
-            participants=participants,
-            rms_participants=participants,
+            participants=moments.mean,
+            rms_participants=moments.rms,
             batch_size=batch_size,
             records=clients * samples_per_client,
             empirical_gradient_std=empirical_gradient_std,
             dimension=dimension,
-            average_noise_variance=noise,
-            largest_noise_variance=noise,
+            average_noise_variance=noise.over_largest,
+            largest_noise_variance=noise.largest,
         )
     )
 
@@ -261,8 +336,13 @@ NOT_HOMOGENEOUS = Erratum(
 )
 _ALL_TAKE_PART = Condition(
     "all-participate",
-    "M = N, or identical data at every client (M ≥ N)",
-    lambda inputs: Sides.at_least(inputs.participants, inputs.clients),
+    "M = N, or identical data at every client (the least M_r ≥ N)",
+    lambda inputs: Sides.at_least(
+        min(one.participants for one in inputs.participation)
+        if inputs.participation
+        else inputs.participants or inputs.clients,
+        inputs.clients,
+    ),
 )
 _DISTINCT = Condition("drawn-once", "clients, and each client's records, are drawn without replacement")
 
@@ -279,6 +359,16 @@ LEMMA_E5_FRESH = Theorem(
         {
             "clients": 25,
             "participants": 12,
+            "batch_size": 100,
+            "dimension": 20,
+            "gradient_std": 1.0,
+            "heterogeneity": 0.7,
+            "noise_std": 0.4,
+        },
+        {
+            "clients": 25,
+            "participation": [{"participants": 10, "probability": 0.5}, {"participants": 20, "probability": 0.5}],
+            "client_groups": [{"clients": 20}, {"clients": 5, "gradient_std": 2.0, "noise_std": 1.0}],
             "batch_size": 100,
             "dimension": 20,
             "gradient_std": 1.0,

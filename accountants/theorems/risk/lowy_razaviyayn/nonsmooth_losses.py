@@ -32,13 +32,13 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     prescribed_outputs,
     smallest_round_count,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import CONSTRAINED_MINIMUM
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     ENVELOPE_LIPSCHITZ,
     envelope_gap,
     envelope_lipschitz,
     envelope_strong_convexity,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import CONSTRAINED_MINIMUM
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     PARTICIPANTS,
     PRINTED_CONSTANT,

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from epsilond.accountants.federation import Participation
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     BATCH_WITHIN_CLIENT,
@@ -25,7 +26,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs, of_same_fields
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import ParticipationInputs, of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import Variance, client_factor
 
 PRINTED_FACTOR, RISK_PROOF_FACTOR = 32.0, 8.0
@@ -67,13 +68,13 @@ def one_pass_variance(
 
 @dataclass(frozen=True, kw_only=True)
 class OnePass:
-    """Equal clients, M of N in each round, and what is known of the loss. `gap` is Δ, used if μ > 0."""
+    """Equal clients, M = 1/E[1/M_r] of N in each round, and what is known of the loss. `gap` is Δ, used if μ > 0."""
 
     epsilon: float
     log_delta: float
     samples_per_client: int
     clients: int
-    participants: int
+    participants: float
     dimension: int
     lipschitz: float
     diameter: float
@@ -248,8 +249,11 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_one_pass.py"
 
 
 @request
-class OnePassInputs(EqualClientsInputs):
-    """Equal clients, M of N in each round. Absent: batch_size is the prescribed one, φ is L, Δ is LD."""
+class OnePassInputs(ParticipationInputs):
+    """Equal clients, a number of which take part that may be random: M = 1/E[1/M_r], which V² has.
+
+    Absent: participants are all clients, batch_size is the prescribed one, φ is L, Δ is LD.
+    """
 
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     smoothness: Smoothness
@@ -264,7 +268,8 @@ class OnePassInputs(EqualClientsInputs):
         """The run as the formulas see it."""
         gap = self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
-        return of_same_fields(OnePass, self, gap=gap, gradient_std=std)
+        participants = Participation.of(self.counts).mean
+        return of_same_fields(OnePass, self, gap=gap, gradient_std=std, participants=participants)
 
     @property
     def batch(self) -> int:
@@ -277,6 +282,7 @@ class OnePassInputs(EqualClientsInputs):
 def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     """Noise, batch and rounds, and every risk of the statement as a scale: its constants and logarithms are hidden.
 
+    `mean_participants` is M, 1/E[1/M_r] where the number is random.
     `batch_…` are the terms at the batch that is run; `balanced_…` those of (37), or (38) if μ > 0, at the real
     prescribed batch; `informal_…` those of (8) or (9), for M = N. `upper_exact_noise_std` is the least σ that does.
     """
@@ -322,6 +328,7 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
         "lower_exact_noise_std": exact.lower,
         "upper_exact_noise_std": exact.upper,
         "epsilon_limit": -8.0 * inputs.log_delta,
+        "mean_participants": run.participants,
         "gradient_variance": variance,
         "regularization": regularization(variance=variance, diameter=inputs.diameter, rounds=rounds),
         "heterogeneity_threshold": heterogeneity_threshold(run),
@@ -340,9 +347,9 @@ def _epsilon_range(inputs: OnePassInputs) -> Sides:
 
 
 def _everyone(inputs: OnePassInputs) -> Sides:
-    """M against N where the clients may differ, against M itself where v = 0."""
-    needed = inputs.clients if inputs.heterogeneity > 0.0 else inputs.participants
-    return Sides.at_least(inputs.participants, needed)
+    """The least M_r against N where the clients may differ, against itself where v = 0."""
+    fewest = min(count for count, _ in inputs.counts)
+    return Sides.at_least(fewest, inputs.clients if inputs.heterogeneity > 0.0 else fewest)
 
 
 def _batch_at_least_one(inputs: OnePassInputs) -> Sides:

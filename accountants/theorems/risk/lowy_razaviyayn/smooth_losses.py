@@ -32,12 +32,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     prescribed_outputs,
     smallest_round_count,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
-    CONSTRAINED_MINIMUM,
-    recursion_bound,
-    recursion_step_size,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import recursion_bound, recursion_step_size
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import NOT_HOMOGENEOUS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import CONSTRAINED_MINIMUM
 
 PRINTED_CONSTANT = 272.0
 """Of the complete convex bound. Our proof gives 174 (`constant_by_parts`)."""

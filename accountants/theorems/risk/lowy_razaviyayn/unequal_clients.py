@@ -68,6 +68,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
     Variance,
     client_factor,
+    largest_variance,
     sampling_factor,
 )
 
@@ -114,17 +115,17 @@ class UnequalProblem(Problem):
 
     def variance(self, noise_std: float) -> Variance:
         """The bound of V² above. A client's L_i² counts as variance within or between clients, whichever is more."""
-        between = client_factor(clients=self.clients, participants=self.participants)
-        within: list[float] = []
-        apart: list[float] = []
-        for group in self.groups:
-            factor = sampling_factor(population=group.samples_per_client, drawn=group.batch_size) / self.participants
-            share = group.clients / self.clients * group.lipschitz * group.lipschitz
-            within.append(share * factor if factor >= between else 0.0)
-            apart.append(share * between if factor < between else 0.0)
+        sampling, clients = largest_variance(
+            self.groups,
+            factors=[
+                sampling_factor(population=group.samples_per_client, drawn=group.batch_size) / self.participants
+                for group in self.groups
+            ],
+            between=client_factor(clients=self.clients, participants=self.participants),
+        )
         return Variance(
-            sampling=math.fsum(within),
-            clients=math.fsum(apart),
+            sampling=sampling,
+            clients=clients,
             noise=self.dimension * noise_std * noise_std / self.participants,
         )
 
@@ -249,8 +250,8 @@ class GroupRun:
 
 
 @request
-class FederatedInputs:
-    """A run of Algorithm 1 with a constant step size. Absent: smoothness means the envelope, the rest is the best."""
+class FederatedRun:
+    """A run of clients that may differ, a random number of which report. Absent: smoothness means the envelope."""
 
     client_groups: Annotated[tuple[GroupRun, ...], CLIENT_GROUPS]
     participation: Annotated[tuple[ParticipationCount, ...], PARTICIPATION]
@@ -258,8 +259,6 @@ class FederatedInputs:
     dimension: Dimension
     smoothness: Annotated[float | None, SMOOTHNESS] = None
     strong_convexity: StrongConvexity = 0.0
-    initial_distance: InitialDistance
-    step_size: Annotated[float | None, STEP_SIZE] = None
     envelope_smoothness: Annotated[float | None, ENVELOPE_SMOOTHNESS] = None
 
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
@@ -278,39 +277,67 @@ class FederatedInputs:
         faults += participation_faults(self.participation, clients=clients)
         if self.smoothness is not None and self.envelope_smoothness is not None:
             faults.append(Fault("/envelope_smoothness", "a smooth loss needs no envelope"))
-        if self.envelope_smoothness is None and self.smoothness is None and self.step_size is not None:
-            faults.append(Fault("/envelope_smoothness", "is needed where the step size is given"))
+        faults += self._more_faults()
         if faults:
             raise InvalidInput(*faults)
 
+    def _more_faults(self) -> list[Fault]:
+        return []
+
     @property
-    def problem(self) -> UnequalProblem:
-        """Everything but noise, rounds, step size and envelope."""
-        scales = loss_scales([(group.weight, group.clients) for group in self.client_groups])
-        moments = Participation.of(participation_counts(self.participation))
-        return UnequalProblem.of(
-            [
-                ClientGroup(
-                    clients=group.clients,
-                    samples_per_client=group.samples_per_client,
-                    batch_size=group.batch_size,
-                    lipschitz=scale * group.lipschitz,
-                )
-                for group, scale in zip(self.client_groups, scales, strict=True)
-            ],
-            participants=moments.mean,
-            dimension=self.dimension,
-            smoothness=math.inf if self.smoothness is None else self.smoothness,
-            strong_convexity=min(scales) * self.strong_convexity,
-            initial_distance=self.initial_distance,
-            steepest=None if self.smoothness is None else max(scales) * self.smoothness,
-        )
+    def scales(self) -> tuple[float, ...]:
+        """p_i N of each group."""
+        return loss_scales([(group.weight, group.clients) for group in self.client_groups])
+
+    @property
+    def groups(self) -> list[ClientGroup]:
+        """The clients, with the Lipschitz constants of their weighted losses."""
+        return [
+            ClientGroup(
+                clients=group.clients,
+                samples_per_client=group.samples_per_client,
+                batch_size=group.batch_size,
+                lipschitz=scale * group.lipschitz,
+            )
+            for group, scale in zip(self.client_groups, self.scales, strict=True)
+        ]
+
+    @property
+    def mean_participants(self) -> float:
+        """1/E[1/M_r]."""
+        return Participation.of(participation_counts(self.participation)).mean
 
     @property
     def noise_std(self) -> float:
         """Root mean square over clients."""
         clients = sum(group.clients for group in self.client_groups)
         return math.sqrt(math.fsum(group.clients / clients * group.noise_std**2 for group in self.client_groups))
+
+
+@request
+class FederatedInputs(FederatedRun):
+    """A run of Algorithm 1 with a constant step size. Absent: smoothness means the envelope, the rest is the best."""
+
+    initial_distance: InitialDistance
+    step_size: Annotated[float | None, STEP_SIZE] = None
+
+    def _more_faults(self) -> list[Fault]:
+        if self.envelope_smoothness is None and self.smoothness is None and self.step_size is not None:
+            return [Fault("/envelope_smoothness", "is needed where the step size is given")]
+        return []
+
+    @property
+    def problem(self) -> UnequalProblem:
+        """Everything but noise, rounds, step size and envelope."""
+        return UnequalProblem.of(
+            self.groups,
+            participants=self.mean_participants,
+            dimension=self.dimension,
+            smoothness=math.inf if self.smoothness is None else self.smoothness,
+            strong_convexity=min(self.scales) * self.strong_convexity,
+            initial_distance=self.initial_distance,
+            steepest=None if self.smoothness is None else max(self.scales) * self.smoothness,
+        )
 
     @property
     def choice(self) -> EnvelopeChoice:

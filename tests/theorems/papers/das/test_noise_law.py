@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from mpmath import exp, log, mp, mpf
+from mpmath import exp, expm1, log, log1p, mp, mpf
 
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from epsilond.accountants.profiles.truncated_law import (
@@ -44,6 +44,24 @@ def test_the_law_by_summation(rate: float, levels: int) -> None:
         assert abs(mpf(str(cumulative(rate, levels, 0))) - sum(weights[y] for y in range(-levels, 1)) / total) < 1e-27
         assert abs(mpf(str(probability(rate, levels, 1))) * total - weights[1]) < 1e-26
     assert probability(rate, levels, levels + 1) == 0
+
+
+@pytest.mark.parametrize("rate", [1e-9, 1e-3, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("log_each", [-1.0, -30.0, -58.0, -61.0, -150.0, -400.0])
+def test_escapes_keep_their_digits(rate: float, log_each: float) -> None:
+    """1 − Π (1 − e)^n cancels what e is small by, and survival is next to one: by expm1 and log1p at 250 digits."""
+    parts = [(3, 10_000), (1, 1), (2, 10**12)]
+    levels = max(int(-log_each / rate), 3)
+    with mp.workdps(250):
+        edge, ratio = exp(-mpf(rate) * (levels + 1)), mpf(rate)
+        scaled = 1 + exp(-ratio) - 2 * edge
+        each = [(edge * (exp(ratio * size) - 1) / scaled, count) for size, count in parts]
+        survives = sum(count * log1p(-one) for one, count in each)
+        truth = log(-expm1(survives))
+        lower, upper = (mpf(str(end)) for end in log_escape(rate, levels, parts))
+        assert lower <= truth <= upper
+        assert upper - lower <= mpf("2.1e-40") + 2 * exp(truth)
+        assert abs(mpf(str(log_survival(rate, levels, parts))) / survives - 1) < mpf(10) ** -20
 
 
 def test_the_variance_is_below_that_of_uniform_noise() -> None:

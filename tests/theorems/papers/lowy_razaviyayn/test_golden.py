@@ -26,14 +26,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
-    LEMMA_E9,
-    convex_bound_printed,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import LEMMA_E9
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
     fresh_gradient_variance,
     reused_gradient_variance_printed,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     THEOREM_2_1,
     SmoothInputs,

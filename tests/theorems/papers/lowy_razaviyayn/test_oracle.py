@@ -22,10 +22,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
-    recursion_bound,
-    recursion_step_size,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import recursion_bound, recursion_step_size
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     Problem,
     excess_risk,

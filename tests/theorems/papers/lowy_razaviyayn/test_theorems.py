@@ -29,6 +29,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     gradient_variance as lowy_variance_lemmas,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
+    noisy_descent as lowy_descent,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     smooth_losses as lowy_2_1,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
@@ -41,6 +44,7 @@ FAMILIES = (
     conversions,
     lowy_2_1,
     lowy_convergence,
+    lowy_descent,
     lowy_noise,
     lowy_stability,
     lowy_step_size,
@@ -100,6 +104,7 @@ SIGNS: dict[tuple[str, str], Callable[[float, float], bool]] = {
     ("lowy.lemma-e.2", "several-records"): operator.gt,
     ("lowy.lemma-e.3", "step-size"): operator.le,
     ("lowy.lemma-e.4", "step-size"): operator.le,
+    ("lowy.lemma-e.4.strongly-convex", "step-size"): operator.le,
     ("lowy.lemma-e.5-erm", "all-participate"): operator.ge,
     ("lowy.lemma-e.9", "curvature"): operator.ge,
     ("epsilond.mini-batch-sgd-excess-risk", "step-size"): operator.lt,
@@ -226,6 +231,12 @@ EDGES = [
         "several-records",
         example("lowy.lemma-e.2", participants=2, samples_per_client=1),
         example("lowy.lemma-e.2", participants=1, samples_per_client=1),
+    ),
+    Edge(
+        "lowy.lemma-e.4.strongly-convex",
+        "step-size",
+        example("lowy.lemma-e.4.strongly-convex", step_size=0.125),
+        example("lowy.lemma-e.4.strongly-convex", step_size=0.125 * (1 + 2**-50)),
     ),
     Edge(
         "lowy.lemma-e.4",

@@ -203,7 +203,7 @@ def test_the_weighted_norm_has_a_name_of_its_own_and_its_older_one(name: str) ->
 
 def test_optimum_norm_alone_is_of_the_mean_optimum() -> None:
     """One name, one quantity: wherever `optimum_norm` is not told to be the older name, it is ‖v̄‖."""
-    assert len(NAMED) == 6
+    assert len(NAMED) == 8
     requests = [one.inputs for one in THEOREMS if one.inputs is not None]
     requests += [one.problem for one in CALIBRATORS]
     described = {

@@ -21,13 +21,15 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth im
     THEOREM_2_4,
     EnvelopedInputs,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
-    THEOREM_E_1,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     ReusedRun,
-    SmoothReusedInputs,
     complete,
     envelope_figures,
     speedup,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
+    THEOREM_E_1,
+    SmoothReusedInputs,
 )
 from tests.oracles import lowy as oracle
 

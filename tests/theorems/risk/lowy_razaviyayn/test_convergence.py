@@ -6,12 +6,11 @@ import pytest
 
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
-    convex_bound,
-    convex_bound_printed,
     recursion_bound,
     recursion_scale,
     recursion_step_size,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import convex_bound, convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 
 

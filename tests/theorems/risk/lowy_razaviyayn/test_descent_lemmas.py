@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
-    LEMMA_E3,
-    LEMMA_E7,
-    LEMMA_E8,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import LEMMA_E3, LEMMA_E7, LEMMA_E8
 
 
 @pytest.mark.compares("lowy.lemma-e.3")

@@ -11,8 +11,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_stds, xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Problem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     THEOREM_2_1,

@@ -1,0 +1,80 @@
+"""Laplace noise that is cut off: the least reach of one coordinate at any (ε, δ), by Geng, Ding, Guo and Kumar.
+
+For the density ∝ e^(−|x|/λ) on [−A, A], λ = Δ/ε, a shift by Δ ≤ A leaves the support with probability
+(e^ε − 1)/(2(e^(A/λ) − 1)), and inside it no loss exceeds ε: δ is that, exactly. It is the continuous counterpart of the
+truncated discrete Laplace noise of Das et al.
+"""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+
+_UP = 1.0 + 2.0**-48
+_TERMS = 30
+
+
+def log_expm1(x: float) -> float:
+    """ln(e^x − 1), x > 0."""
+    return x + math.log(-math.expm1(-x)) if x > 1.0 else math.log(math.expm1(x))
+
+
+def scaled_reach(*, epsilon: float, log_delta: float) -> float:
+    """A/λ = ln(1 + (e^ε − 1)/(2δ)), rounded up."""
+    log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
+    return (max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))) * _UP
+
+
+def cut_moment(order: int, reach: float) -> float:
+    """E x^k of the density ∝ e^(−x) on [0, y], k = 1 or 2."""
+    if reach > 1.0:
+        tail = (reach if order == 1 else reach * (reach + 2.0)) * math.exp(-reach) / -math.expm1(-reach)
+        return (1.0 if order == 1 else 2.0) - tail
+
+    def integral(power: int) -> float:  # of x^power e^(−x), over y^(power + 1)
+        return math.fsum((-reach) ** k / (math.factorial(k) * (k + power + 1)) for k in range(_TERMS))
+
+    return reach**order * integral(order) / integral(0)
+
+
+@formula(given="One coordinate whose value moves by at most Δ, and the target.")
+def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
+    """λ, the least A, rounded up, and the mean size and variance of the noise."""
+    scale = sensitivity / epsilon
+    cut = scaled_reach(epsilon=epsilon, log_delta=log_delta)
+    return {
+        "scale": scale,
+        "reach": cut * scale,
+        "mean_absolute_noise": cut_moment(1, cut) * scale,
+        "variance": cut_moment(2, cut) * scale * scale,
+    }
+
+
+TRUNCATED_LAPLACE = Theorem(
+    id="geng-2020.truncated-laplace",
+    title="Laplace noise that is cut off",
+    statement=(
+        "Noise of density ∝ e^(−|x|ε/Δ) on [−A, A], A = (Δ/ε) ln(1 + (e^ε − 1)/(2δ)), is (ε, δ)-private for a value "
+        "that moves by at most Δ, and no smaller A is, where δ ≤ 1/2"
+    ),
+    source=Source("geng2020tight", "the truncated Laplacian mechanism"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "delta-at-most-half",
+            "δ ≤ 1/2, so that Δ ≤ A",
+            lambda inputs: Sides.at_most(inputs.log_delta, -math.log(2.0)),
+        ),
+        Condition(
+            "one-coordinate", "one number is released: over d coordinates every one of them may leave the support"
+        ),
+    ),
+    formula=reach,
+    examples=({"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0},),
+)
+
+
+THEOREMS: tuple[Theorem, ...] = (TRUNCATED_LAPLACE,)

@@ -1,0 +1,104 @@
+"""What Section II of Asoodeh et al. says of E_ε for any two laws, evaluated for laws of finitely many outcomes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import PrivacyLoss, Quantity, request
+from epsilond.accountants.theorem import Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.conversions.finite_laws import (
+    KERNEL,
+    Probabilities,
+    TwoLaws,
+    check_kernel,
+    check_law,
+    hockey_stick,
+    largest_loss,
+    law,
+    sent_through,
+)
+
+_TESTS = "tests/theorems/papers/asoodeh/test_divergence.py"
+OTHER_FIRST = Quantity(symbol="P'", description="the first law of another pair, with which this one is mixed")
+OTHER_SECOND = Quantity(symbol="Q'", description="the second law of that pair")
+SHARE = Quantity(symbol="λ", ge=0, le=1, description="the share of the pair itself in the mixture")
+
+
+@request
+class DivergenceInputs(TwoLaws):
+    """Two laws and an ε; a channel, and another pair to mix them with, where facts about these are asked for."""
+
+    epsilon: PrivacyLoss
+    kernel: Annotated[tuple[Probabilities, ...] | None, KERNEL] = None
+    other_first: Annotated[Probabilities | None, OTHER_FIRST] = None
+    other_second: Annotated[Probabilities | None, OTHER_SECOND] = None
+    share: Annotated[float, SHARE] = 0.5
+
+    def check(self) -> None:
+        """And a channel and another pair that fit."""
+        super().check()
+        if self.kernel is not None:
+            check_kernel("/kernel", self.kernel, len(self.first))
+        if (self.other_first is None) != (self.other_second is None):
+            raise InvalidInput.at("/other_second", "both laws of the other pair are needed, or none")
+        if self.other_first is not None and self.other_second is not None:
+            check_law("/other_first", self.other_first, len(self.first))
+            check_law("/other_second", self.other_second, len(self.first))
+
+
+def facts(inputs: DivergenceInputs) -> Outputs:
+    """E_ε in both orders, the total variation, the ε from which on it is 0; after the channel; and of the mixture."""
+    first, second, epsilon = law(inputs.first), law(inputs.second), inputs.epsilon
+    plain = hockey_stick(first, second, epsilon)
+    outputs = {
+        "divergence": plain,
+        "reversed_divergence": hockey_stick(second, first, epsilon),
+        "total_variation": hockey_stick(first, second, 0.0),
+        "largest_loss": largest_loss(first, second),
+    }
+    if inputs.kernel is not None:
+        sent_first, sent_second = sent_through(first, inputs.kernel), sent_through(second, inputs.kernel)
+        outputs["divergence_after_kernel"] = hockey_stick(sent_first, sent_second, epsilon)
+    if inputs.other_first is not None and inputs.other_second is not None:
+        third, fourth = law(inputs.other_first), law(inputs.other_second)
+        share, rest = inputs.share, 1.0 - inputs.share
+        mixed_first, mixed_second = share * first + rest * third, share * second + rest * fourth
+        outputs["divergence_of_mixture"] = hockey_stick(mixed_first, mixed_second, epsilon)
+        outputs["mean_divergence"] = share * plain + rest * hockey_stick(third, fourth, epsilon)
+    return outputs
+
+
+FACTS = Theorem(
+    id="asoodeh.section-2",
+    title="What holds of E_ε for any two laws",
+    statement=(
+        "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through enlarges "
+        "it; in ε it is continuous and never rises, falls strictly until it is 0, and is 0 from D_∞(μ‖ν) on"
+    ),
+    source=Source("asoodeh2021", "Section II, the properties of E_ε"),
+    status=Status.PROVED,
+    errata=(
+        Erratum(
+            "A-8",
+            printed="ε ↦ E_ε is strictly decreasing on (0, TV]",
+            truth="on [0, D_∞(μ‖ν)]; from there on it is 0",
+            test=f"{_TESTS}::test_it_falls_until_the_largest_loss_and_not_to_the_total_variation",
+        ),
+    ),
+    inputs=DivergenceInputs,
+    formula=facts,
+    examples=(
+        {
+            "first": (0.5, 0.375, 0.125),
+            "second": (0.25, 0.25, 0.5),
+            "epsilon": 0.25,
+            "kernel": ((0.75, 0.25), (0.5, 0.5), (0.25, 0.75)),
+            "other_first": (0.25, 0.5, 0.25),
+            "other_second": (0.125, 0.75, 0.125),
+        },
+        {"first": (0.5, 0.5, 0.0), "second": (0.25, 0.0, 0.75), "epsilon": 3.0},
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (FACTS,)

@@ -1,0 +1,141 @@
+"""The least truncated discrete Laplace noise for a target at a given decay rate α, by the exact curve.
+
+Up to α = ε/⌊Δ₁⌋ only escapes count, and the least m is exact at any δ. Beyond, some loss inside the common support
+exceeds ε, and m is found by bisection on the upper end of the exact composition over coordinates: it is certified, one
+level fewer is not, and a still smaller m is not ruled out. The rate of the fewest levels is what `qtdl` looks for.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.profiles.truncated_law import least_levels, log_escape, variance
+from epsilond.accountants.quantities import (
+    DECAY_RATE,
+    L1_SENSITIVITY,
+    LINF_SENSITIVITY,
+    NOISE_LEVELS,
+    Dimension,
+    Epsilon,
+    GivenLogDelta,
+    delta_outputs,
+)
+from epsilond.accountants.specs import TruncatedDiscreteLaplace
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import Shift, largest_shift, shifted_pair
+
+GIVEN_RATE = replace(DECAY_RATE, gt=None, ge=1e-30)
+"""Below, noise of as many levels as there may be is uniform."""
+_BEYOND = 60.0
+"""Where escapes are rarer than δ by this many natural logarithms, more levels change nothing any more."""
+
+
+def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
+    return largest_shift(dimension=dimension, l1=math.floor(l1_sensitivity), linf=math.floor(linf_sensitivity))
+
+
+@formula(given="A decay rate, the distances of the integers on neighbouring data, and the target.")
+def levels(
+    *,
+    epsilon: Epsilon,
+    log_delta: GivenLogDelta,
+    decay_rate: Annotated[float, GIVEN_RATE],
+    dimension: Dimension,
+    l1_sensitivity: Annotated[float, L1_SENSITIVITY],
+    linf_sensitivity: Annotated[float, LINF_SENSITIVITY],
+) -> Outputs:
+    """m, its variance in grid steps, and δ there; whether escapes alone decide. "unbounded" where no m is enough."""
+    shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
+    closed = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
+
+    @functools.cache
+    def log_delta_at(count: int) -> float:
+        if closed:
+            return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
+        spec = TruncatedDiscreteLaplace(
+            noise_levels=count,
+            decay_rate=decay_rate,
+            dimension=dimension,
+            l1_sensitivity=l1_sensitivity,
+            linf_sensitivity=linf_sensitivity,
+        )
+        return shifted_pair(spec, shift, "coarse").ends(epsilon).upper
+
+    least = max(least_levels(decay_rate, shift.parts, log_delta), 1)
+    if least > (NOISE_LEVELS.le or math.inf):
+        return {"noise_levels": "unbounded", "escapes_alone": closed}
+    if not closed:
+        found = _bisected(log_delta_at, log_delta, least, least_levels(decay_rate, shift.parts, log_delta - _BEYOND))
+        if found is None:
+            return {"noise_levels": "unbounded", "escapes_alone": closed}
+        least = found
+    return {
+        "noise_levels": least,
+        "variance": variance(decay_rate, least),
+        **delta_outputs(min(log_delta_at(least), 0.0)),
+        "escapes_alone": closed,
+    }
+
+
+def _bisected(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
+    """The end of a bisection between too few levels and enough; None where `high` is not enough."""
+    high = min(max(low, high), int(NOISE_LEVELS.le or 0))
+    if log_delta_at(low) <= target:
+        return low
+    if log_delta_at(high) > target:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_delta_at(middle) <= target else (middle, high)
+    return high
+
+
+LEVELS = Theorem(
+    id="epsilond.levels-at-decay-rate",
+    title="The least levels of truncated discrete Laplace noise at a given decay rate",
+    statement=(
+        "The least m whose δ(ε) is at most δ: for α⌊Δ₁⌋ ≤ ε exactly, by the probability of an escape; for larger α "
+        "certified, with m − 1 not, by the exact curve of the worst shift"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
+    status=Status.PROVED,
+    conditions=(
+        ANY_INTEGERS,
+        Condition(
+            "escapes-alone",
+            "α⌊Δ₁⌋ ≤ ε, of the worst shift within both norms: m is then exactly the least, else certified",
+            lambda inputs: Sides.at_most(
+                inputs.decay_rate * _shift(inputs.dimension, inputs.l1_sensitivity, inputs.linf_sensitivity).total,
+                inputs.epsilon,
+            ),
+        ),
+    ),
+    formula=levels,
+    examples=(
+        {
+            "epsilon": 0.5,
+            "delta": 1e-6,
+            "decay_rate": 0.015625,
+            "dimension": 4,
+            "l1_sensitivity": 32.0,
+            "linf_sensitivity": 8.0,
+        },
+        {
+            "epsilon": 0.3,
+            "delta": 1e-6,
+            "decay_rate": 5.078125e-05,
+            "dimension": 100,
+            "l1_sensitivity": 12800.0,
+            "linf_sensitivity": 128.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEVELS,)

@@ -1,0 +1,69 @@
+"""Algorithm 1 of Das et al., line 3: stochastic rounding of one coordinate to a grid, with its exact probabilities."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import Quantity, QuantizationLevels
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+
+_TESTS = "tests/theorems/papers/das/test_quantiser.py"
+COORDINATE = Quantity(symbol="u", ge=-1, le=1, description="a coordinate of the unit update, taken as the double it is")
+
+
+def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction]:
+    """b and P(b/s) of the rounding of u: b = ⌊su⌋, s − 1 at u = 1, and P = 1 − (su − b); (b + 1)/s otherwise."""
+    place = Fraction(coordinate) * quantization_levels
+    below = min(place.numerator // place.denominator, quantization_levels - 1)
+    return below, 1 - (place - below)
+
+
+@formula(given="One coordinate, and the steps of the grid.", bounded=False)
+def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: QuantizationLevels) -> Outputs:
+    """Both values and their probabilities, the mean, the variance f(1 − f)/s² and its bound 1/(4s²)."""
+    below, probability = rounding(coordinate, quantization_levels)
+    square = quantization_levels * quantization_levels
+    return {
+        "level_below": below,
+        "level_above": below + 1,
+        "value_below": float(Fraction(below, quantization_levels)),
+        "value_above": float(Fraction(below + 1, quantization_levels)),
+        "probability_below": float(probability),
+        "probability_above": float(1 - probability),
+        "mean": float((below + 1 - probability) / quantization_levels),
+        "variance": float(probability * (1 - probability) / square),
+        "variance_bound": 0.25 / square,
+    }
+
+
+ALGORITHM_1 = Theorem(
+    id="das.algorithm-1",
+    title="Stochastic rounding to a grid",
+    statement=(
+        "u ∈ [−1, 1] becomes b/s with probability 1 − (su − b), else (b + 1)/s, b = ⌊su⌋ (s − 1 at u = 1): without "
+        "bias, of variance f(1 − f)/s² ≤ 1/(4s²), f = su − b"
+    ),
+    source=Source("das2021", "Algorithm 1, line 3"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("unit-update", "u is a coordinate of a unit vector, or of 0 where a client has not moved at all"),
+        Condition("exact-coins", "the coin is of this very probability, not of a rounded one"),
+    ),
+    errata=(
+        Erratum(
+            "D-14",
+            printed="u = (w_k − w_{k,E})/‖w_k − w_{k,E}‖, whatever the client does",
+            truth=(
+                "not defined for a client that has not moved: it sends the rounding of 0, which is at distance 1 from "
+                "every unit vector and so within the sensitivities of unit vectors"
+            ),
+            test=f"{_TESTS}::test_a_client_that_has_not_moved_is_within_the_sensitivities",
+        ),
+    ),
+    formula=quantiser,
+    examples=({"coordinate": 0.3, "quantization_levels": 8}, {"coordinate": 1.0, "quantization_levels": 8}),
+)
+
+THEOREMS: tuple[Theorem, ...] = (ALGORITHM_1,)

@@ -1,0 +1,163 @@
+"""Lemmas 5 and 6 of Das et al.: how far one record moves a client's update, before and after it is normalised.
+
+Where every record's gradient is at most ρ times the mean one ∇f̄ in norm, deleting or replacing one of n moves a
+client's gradient by at most (2ρ/n)‖∇f̄‖, so that two runs of E steps are d_{τ+1} ≤ (1 + ηL)d_τ + (2ρη/n)‖∇f̄(w_τ)‖
+apart, with ‖∇f̄(w_τ)‖ ≤ ‖∇f̄(w)‖ + L‖w_τ − w‖ and Lemma 4 for the last. With x = ηL and C binomial coefficients
+
+    d_E ≤ (2ρη/n) (‖∇f̄(w)‖ Σ_{k≥0} C(E, k+1) x^k + ‖∇f(w)‖ Σ_{k≥1} k C(E, k+1) x^k).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import (
+    SQUARES,
+    GrowthRatio,
+    LocalSteps,
+    Quantity,
+    SamplesPerClient,
+    Smoothness,
+    StepSize,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+
+_TESTS = "tests/theorems/papers/das/test_update_movement.py"
+CLIENT_GRADIENT_NORM = Quantity(
+    symbol="‖∇f_i(w)‖",
+    unit="loss/length",
+    ge=0,
+    scale=SQUARES,
+    description="norm of the client's gradient at the start",
+)
+MEAN_GRADIENT_NORM = Quantity(
+    symbol="‖∇f̄(w)‖",
+    unit="loss/length",
+    ge=0,
+    scale=SQUARES,
+    description="norm of the gradient expected over the population; absent: twice that of the client",
+)
+RELATIVE_DISTANCE = Quantity(
+    symbol="a", ge=0, le=1e100, description="distance of two vectors, over the first one's norm"
+)
+_SERIES = 60
+
+
+def step_sums(ratio: float, steps: int) -> tuple[float, float]:
+    """Both sums of the text above, at x = `ratio` ≥ 0; all terms are positive."""
+    if ratio * steps > 1.0:
+        power = math.exp((steps - 1) * math.log1p(ratio))
+        whole = (power * (1.0 + ratio) - 1.0) / ratio
+        return whole, steps * power - whole
+    term, first, second = float(steps), [], []
+    for k in range(min(_SERIES, steps)):
+        first.append(term)
+        second.append(k * term)
+        term *= ratio * (steps - k - 1) / (k + 2)
+    return math.fsum(first), math.fsum(second)
+
+
+@formula(given="E gradient steps of a client of n records, of which one is deleted or replaced.")
+def movement(
+    *,
+    client_gradient_norm: Annotated[float, CLIENT_GRADIENT_NORM],
+    mean_gradient_norm: Annotated[float | None, MEAN_GRADIENT_NORM] = None,
+    growth_ratio: Annotated[GrowthRatio, SQUARES],
+    samples_per_client: SamplesPerClient,
+    local_steps: LocalSteps,
+    step_size: StepSize,
+    smoothness: Smoothness,
+) -> Outputs:
+    """5e^(1/4) ηEρ/n ‖∇f_i(w)‖; and the sum of the recursion, which is proved at any η."""
+    mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
+    scale = growth_ratio / samples_per_client * step_size
+    plain, grown = step_sums(step_size * smoothness, local_steps)
+    return {
+        "movement": 5.0 * math.exp(0.25) * scale * local_steps * client_gradient_norm,
+        "sharper_movement": 2.0 * scale * (mean * plain + client_gradient_norm * grown),
+    }
+
+
+def _mean_to_client(*, client_gradient_norm: float, mean_gradient_norm: float | None) -> Sides:
+    mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
+    return Sides.at_most(mean, 2.0 * client_gradient_norm)
+
+
+LEMMA_5 = Theorem(
+    id="das.lemma-5",
+    title="How far one record moves a client",
+    statement=(
+        "‖w_{k,E} − w'_{k,E}‖ ≤ 5e^(1/4) (ηEρ/n) ‖∇f_i(w_k)‖ where ηLE ≤ 1/4 and ‖∇f̄(w_k)‖ ≤ 2‖∇f_i(w_k)‖, the "
+        "constant that Theorem 3 needs; sharper, and at any η, the sum of the recursion that proves it"
+    ),
+    source=Source("das2021", "Lemma 5"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "short-steps",
+            "ηLE ≤ 1/4",
+            lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness * inputs.local_steps, 0.25),
+        ),
+        Condition(
+            "client-is-typical",
+            "‖∇f̄(w)‖ ≤ 2‖∇f_i(w)‖: true at one fixed model but with probability 4(ρ² − 1)/n over the data",
+            _mean_to_client,
+        ),
+        Condition("growth", "the gradient of every record has norm at most ρ‖∇f̄‖, at every model of the round"),
+    ),
+    errata=(
+        Erratum(
+            "D-12",
+            printed="one record is deleted, where Definition 1 replaces one",
+            truth="either moves the gradient of n records by (2ρ/n)‖∇f̄‖ at most, so that the lemma holds for both",
+            test=f"{_TESTS}::test_deleting_and_replacing_move_a_mean_alike",
+        ),
+    ),
+    formula=movement,
+    examples=(
+        {
+            "client_gradient_norm": 1.0,
+            "mean_gradient_norm": 1.5,
+            "growth_ratio": 2.0,
+            "samples_per_client": 1000,
+            "local_steps": 10,
+            "step_size": 0.0125,
+            "smoothness": 2.0,
+        },
+    ),
+)
+
+
+@formula(given="Two vectors at distance at most a times the norm of the first.")
+def normalised(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
+    """2a; and √(2 − 2√(1 − a²)), or 2 where a > 1, which is attained."""
+    a = relative_distance
+    sharp = 2.0 if a > 1.0 else a * math.sqrt(2.0 / (1.0 + math.sqrt((1.0 - a) * (1.0 + a))))
+    return {"unit_distance": 2.0 * a, "sharper_unit_distance": sharp}
+
+
+LEMMA_6 = Theorem(
+    id="das.lemma-6",
+    title="Distance of two vectors after normalisation",
+    statement=(
+        "‖v₁/‖v₁‖ − v₂/‖v₂‖‖ ≤ 2a where ‖v₁ − v₂‖ ≤ a‖v₁‖; sharper, √(2 − 2√(1 − a²)) for a ≤ 1, which is at most √2 "
+        "a, and 2 beyond"
+    ),
+    source=Source("das2021", "Lemma 6"),
+    status=Status.PROVED,
+    conditions=(Condition("no-zero-vector", "neither vector is 0: a zero update has no direction to send"),),
+    errata=(
+        Erratum(
+            "D-12",
+            printed="a < 1 in the lemma, a ≤ 1 where it is applied",
+            truth="harmless: two unit vectors are at distance 2 at most",
+            test=f"{_TESTS}::test_the_distance_of_unit_vectors_by_search",
+        ),
+    ),
+    formula=normalised,
+    examples=({"relative_distance": 0.25}, {"relative_distance": 1.5}),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_5, LEMMA_6)

@@ -1,0 +1,131 @@
+"""Assumption 3, Appendix E.1 and Remark E.1 of Lowy and Razaviyayn: the law of participation, and averages of clients.
+
+M_r clients take part in round r, a uniform set of that size, and M_1, M_2, … are independent and alike. The bounds see
+M = 1/E[1/M_r], M' = 1/√E[1/M_r²], and of one figure of every client, x_i, the largest and X = √E[(mean of the M_r
+largest)²]: Ξ of ξ_i, Ψ of ψ_i, Φ² of φ_i², Σ² of σ_i².
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import (
+    Participation,
+    ParticipationCount,
+    group_count_faults,
+    law_faults,
+    participation_counts,
+    read_members,
+)
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import (
+    CLIENT_GROUPS,
+    PARTICIPANTS,
+    PARTICIPATION,
+    SQUARES,
+    Clients,
+    Quantity,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import average_of_largest, rms_average_of_largest
+
+_FIGURE = Quantity(symbol="x", ge=0, scale=SQUARES, description="a figure of each client, such as ξ_i or σ_i²")
+_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_participation.py"
+
+
+@request
+class GroupFigure:
+    """Clients that are alike: how many, and the figure of each."""
+
+    clients: Clients
+    figure: Annotated[float, _FIGURE]
+
+
+def _groups_and_law(record: Any) -> None:
+    """Groups, and a law of participation among as many clients as they have."""
+    read_members(record, "client_groups", GroupFigure)
+    faults: list[Fault] = group_count_faults(record.client_groups)
+    clients = sum(group.clients for group in record.client_groups)
+    if record.participation is not None:
+        read_members(record, "participation", ParticipationCount)
+        faults += law_faults(record.participation, participants=record.participants, clients=clients)
+    if (record.participants or 0) > clients:
+        faults.append(Fault("/participants", "exceeds the number of clients", f"≤ {clients}"))
+    if faults:
+        raise InvalidInput(*faults)
+
+
+@formula(
+    given="The clients, a figure of each, and how many take part in a round. Absent: all do.", checks=(_groups_and_law,)
+)
+def participation_and_averages(
+    *,
+    client_groups: Annotated[tuple[GroupFigure, ...], CLIENT_GROUPS],
+    participants: Annotated[int | None, PARTICIPANTS] = None,
+    participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
+    reading: Reading = "printed",
+) -> Outputs:
+    """M, M', X, and what the bounds divide by participants: min{X/M', x_max/M}, beside the exact mean/M (E-31).
+
+    `averages_of_largest` are the means of the m largest, for every m of the law. `client_sampling_share` is Υ²/v² =
+    1 − (M − 1)/(N − 1), 0 for one client. Printed: 1/M' = E√(1/M_r²), which is 1/M (E-09).
+    """
+    clients = sum(group.clients for group in client_groups)
+    counts = participation_counts(participation) if participation else ((participants or clients, 1.0),)
+    values = [(group.figure, group.clients) for group in client_groups]
+    moments = Participation.of(counts)
+    rms = moments.mean if reading == "printed" else moments.rms
+    average, largest = rms_average_of_largest(values, counts), max(value for value, _ in values)
+    mean = math.fsum(count / clients * value for value, count in values)
+    return {
+        "mean_participants": moments.mean,
+        "rms_participants": rms,
+        "average": average,
+        "largest": largest,
+        "mean": mean,
+        "averages_of_largest": [
+            {"participants": count, "average": average_of_largest(values, count)} for count, _ in counts
+        ],
+        "bound_over_participants": min(average / rms, largest / moments.mean),
+        "exact_over_participants": mean / moments.mean,
+        "client_sampling_share": 1.0 - (moments.mean - 1.0) / (clients - 1.0) if clients > 1 else 0.0,
+    }
+
+
+REMARK_E_1 = Theorem(
+    id="lowy.remark-e.1",
+    title="A random number of participants, and averages over the clients that cost most",
+    statement=(
+        "M = 1/E[1/M_r] and M' = 1/√E[1/M_r²], 1 ≤ M' ≤ M ≤ N; X = √E[(mean of the M_r largest x_i)²] lies between "
+        "the mean and the largest; what independent errors of variances x_i add to the average of M_r uniform clients, "
+        "mean(x_i)/M, is at most min{X/M', x_max/M}"
+    ),
+    source=Source("lowy2023", "Assumption 3, Appendix E.1, Remark E.1"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("uniform-participants", "given their number, a round's participants are a uniform set of clients"),
+    ),
+    errata=(
+        Erratum(
+            "E-09",
+            printed="1/M' := E√(1/M_r²)",
+            truth=(
+                "√E[1/M_r²], with which E[(mean of the M_r largest)/M_r] ≤ X/M'; as printed M' is M, and X/M can be "
+                "less"
+            ),
+            test=f"{_TESTS}::test_the_printed_second_moment_is_the_first",
+        ),
+    ),
+    formula=participation_and_averages,
+    examples=(
+        {
+            "client_groups": [{"clients": 20, "figure": 0.1}, {"clients": 5, "figure": 1.0}],
+            "participation": [{"participants": 5, "probability": 0.5}, {"participants": 20, "probability": 0.5}],
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (REMARK_E_1,)

@@ -1,0 +1,156 @@
+"""Appendix A of Reshef and Levy, on divergences: what is computed from an output, products, and composition.
+
+Their (ξ, ρ)-zCDP is D_a ≤ ξ + ρa for every order a > 1; ρ is Bun and Steinke's, half the square of the ρ that the
+paper's theorems are stated with.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import DeltaFields, Quantity, RenyiOrder, request
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.conversions.finite_laws import (
+    KERNEL,
+    Probabilities,
+    TwoLaws,
+    check_kernel,
+    check_law,
+    law,
+    renyi_divergence,
+    sent_through,
+)
+
+_TESTS = "tests/theorems/papers/reshef_levy/test_divergences.py"
+OTHER_FIRST = Quantity(symbol="P₂", description="the first law of what is released beside it, independently")
+OTHER_SECOND = Quantity(symbol="Q₂", description="the second law of that")
+RHOS = Quantity(symbol="ρ_k", unit="nat", description="ρ of each mechanism's (ξ, ρ)-zCDP, in the order they are run")
+OFFSETS = Quantity(symbol="ξ_k", unit="nat", description="ξ of each mechanism's (ξ, ρ)-zCDP; absent: all 0")
+MOST = 1e9
+LONGEST = 10**6
+
+
+@request
+class ChannelInputs(TwoLaws):
+    """Two laws, an order, and what is then computed from the outcome."""
+
+    order: RenyiOrder
+    kernel: Annotated[tuple[Probabilities, ...], KERNEL]
+
+    def check(self) -> None:
+        """And a channel that fits."""
+        super().check()
+        check_kernel("/kernel", self.kernel, len(self.first))
+
+
+def processed(inputs: ChannelInputs) -> Outputs:
+    """D_a of the two laws, and of what comes out."""
+    first, second = law(inputs.first), law(inputs.second)
+    return {
+        "renyi_divergence": renyi_divergence(first, second, inputs.order),
+        "renyi_divergence_after_kernel": renyi_divergence(
+            sent_through(first, inputs.kernel), sent_through(second, inputs.kernel), inputs.order
+        ),
+    }
+
+
+@request
+class ProductInputs(TwoLaws):
+    """Two laws, and two of another outcome that is drawn independently; an order."""
+
+    order: RenyiOrder
+    other_first: Annotated[Probabilities, OTHER_FIRST]
+    other_second: Annotated[Probabilities, OTHER_SECOND]
+
+    def check(self) -> None:
+        """And another pair of its own outcomes."""
+        super().check()
+        check_law("/other_first", self.other_first, len(self.other_first))
+        check_law("/other_second", self.other_second, len(self.other_first))
+
+
+def product(inputs: ProductInputs) -> Outputs:
+    """D_a of each, and of both together."""
+    one = renyi_divergence(law(inputs.first), law(inputs.second), inputs.order)
+    other = renyi_divergence(law(inputs.other_first), law(inputs.other_second), inputs.order)
+    return {"renyi_divergence": one, "other_renyi_divergence": other, "joint_renyi_divergence": one + other}
+
+
+@request
+class CompositionInputs(DeltaFields):
+    """Mechanisms of (ξ, ρ)-zCDP each, free to depend on what came before, and a δ."""
+
+    zcdp_rhos: Annotated[tuple[float, ...], RHOS]
+    zcdp_offsets: Annotated[tuple[float, ...] | None, OFFSETS] = None
+
+    def check(self) -> None:
+        """From 1 to 10^6 mechanisms, each with entries from 0 to 1e9."""
+        lists = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)}
+        for name, given in lists.items():
+            values: tuple[Any, ...] = given
+            if not 1 <= len(values) == len(self.zcdp_rhos) <= LONGEST:
+                raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
+            if not all(isinstance(one, int | float) and 0.0 <= one <= MOST for one in values):
+                raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed="≥ 0 and ≤ 1e+09")
+
+
+def composition(inputs: CompositionInputs) -> Outputs:
+    """Σξ and Σρ, the ρ of the paper's theorems, √(2Σρ), and ξ + ρ + 2√(ρ ln(1/δ)), the ε that (ξ, ρ)-zCDP has at δ."""
+    rho, offset = math.fsum(inputs.zcdp_rhos), math.fsum(inputs.zcdp_offsets or ())
+    return {
+        "zcdp_rho": rho,
+        "zcdp_offset": offset,
+        "concentrated_mu": math.sqrt(2.0 * rho),
+        "epsilon": offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta),
+    }
+
+
+_LAWS = {"first": (0.5, 0.375, 0.125), "second": (0.25, 0.25, 0.5)}
+POST_PROCESSING = Theorem(
+    id="reshef.appendix-a.post-processing",
+    title="What is computed from an output has no larger Rényi divergence",
+    statement="D_a(μK‖νK) ≤ D_a(μ‖ν) for every channel K and a > 1: zCDP survives whatever is done with an output",
+    source=Source("reshef2025", "Appendix A, post-processing"),
+    status=Status.PROVED,
+    inputs=ChannelInputs,
+    formula=processed,
+    examples=({**_LAWS, "order": 2.5, "kernel": ((0.75, 0.25), (0.5, 0.5), (0.25, 0.75))},),
+)
+PRODUCTS = Theorem(
+    id="reshef.appendix-a.products",
+    title="Rényi divergences of independent outcomes add up",
+    statement="D_a(P₁ × P₂ ‖ Q₁ × Q₂) = D_a(P₁‖Q₁) + D_a(P₂‖Q₂)",
+    source=Source("reshef2025", "Appendix A, products of laws"),
+    status=Status.PROVED,
+    inputs=ProductInputs,
+    formula=product,
+    examples=({**_LAWS, "order": 2.5, "other_first": (0.75, 0.25), "other_second": (0.5, 0.5)},),
+)
+LEMMA_A_3 = Theorem(
+    id="reshef.lemma-a.3",
+    title="Concentrated privacy composes",
+    statement="Mechanisms of (ξ_k, ρ_k)-zCDP, each free to depend on earlier outputs, are (Σξ_k, Σρ_k)-zCDP together",
+    source=Source("reshef2025", "Lemma A.3"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("each-given-the-past", "each mechanism is (ξ_k, ρ_k)-zCDP at every value of the outputs before it"),
+    ),
+    errata=(
+        Erratum(
+            "E-R6",
+            printed="the proof takes outputs to be independent, given the earlier ones",
+            truth=(
+                "a mechanism may depend on earlier outputs: its divergence given these is bounded at each of their "
+                "values, and the sum follows from the chain rule. The lemma is right"
+            ),
+            test=f"{_TESTS}::test_mechanisms_that_depend_on_earlier_outputs_compose",
+        ),
+    ),
+    inputs=CompositionInputs,
+    formula=composition,
+    examples=({"zcdp_rhos": (0.125, 0.03125, 0.5), "zcdp_offsets": (0.0, 0.25, 0.0), "delta": 1e-6},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (POST_PROCESSING, PRODUCTS, LEMMA_A_3)

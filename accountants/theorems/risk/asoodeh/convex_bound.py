@@ -1,0 +1,110 @@
+"""What Algorithm 1 of Asoodeh et al. is worth where losses are convex and no more, with constants.
+
+W_t = Π(W_{t−1} − η g_t), g_t the mean of m gradients of records that no other step reads, plus noise of variance σ²/m
+per coordinate: E[g_t | W_{t−1}] = ∇F(W_{t−1}), F the mean over the population, and E‖g_t‖² ≤ s² = L² + dσ²/m. For
+u = w*, or any model of the past, the distance to it gives
+
+    E‖W_{t+1} − u‖² ≤ E‖W_t − u‖² − 2η E(F(W_t) − F(u)) + η²s².                                              (a)
+
+A step is thought of after the last one, so that (a) speaks of W_1, …, W_T, which are those that may be released; W_1 is
+within the domain's 2ρ of w*.
+
+- Stop after a uniform step of the last k: by (a) from the first of them, E F(W_τ) − F* ≤ 2ρ²/(ηk) + ηs²/2. With all T
+  steps and η = 2ρ/(s√T) that is 2ρs/√T, the O(1/√T) of the paper.
+- Stop after the last. Let S_k be the mean of E F over the last k + 1 models. (a) with u = W_{T−k} gives
+  S_k − E F(W_{T−k}) ≤ ηs²/2, and k S_{k−1} = (k + 1)S_k − E F(W_{T−k}), so that S_{k−1} ≤ S_k + ηs²/(2k). Hence
+  E F(W_T) = S_0 ≤ S_{T−1} + (ηs²/2)H_{T−1}, and E F(W_T) − F* ≤ 2ρ²/(ηT) + (ηs²/2)(1 + H_{T−1}), which is
+  2ρs√((1 + H_{T−1})/T) at the best η.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.power_sums import PAD, harmonic
+from epsilond.accountants.numerics.roots import root_up
+from epsilond.accountants.quantities import STEP_SIZE, Dimension, Lipschitz, ParticipantFields, Quantity, Radius
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+RECORD_NOISE = Quantity(symbol="σ", ge=0, le=1e50, description="noise per coordinate of each record's gradient")
+STOPS = Quantity(symbol="k", ge=1, description="the last steps among which the run stops; absent: all")
+
+
+def rounded_up(value: Fraction) -> float:
+    """The least double that is no less, or the next."""
+    return root_up(value * value)
+
+
+@formula(given="One pass over n users, m in each step, of equal steps η; absent: the best for each release.")
+def convex_stops(
+    *,
+    run: ParticipantFields,
+    dimension: Dimension,
+    lipschitz: Lipschitz,
+    radius: Radius,
+    noise_std: Annotated[float, RECORD_NOISE],
+    step_size: Annotated[float | None, STEP_SIZE] = None,
+    stops: Annotated[int | None, STOPS] = None,
+) -> Outputs:
+    """Bounds on the excess risk of the model after a random step and after the last, and the steps they are for."""
+    steps = run.clients // run.participants
+    last = steps if stops is None else stops
+    if last > steps:
+        raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {steps}")
+    squared_radius = Fraction(radius) ** 2
+    moment = Fraction(lipschitz) ** 2 + dimension * Fraction(noise_std) ** 2 / run.participants
+    growth = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))
+
+    def stopped(count: int, factor: Fraction) -> tuple[float, float]:
+        """2ρ²/(ηk) + ηs²/2 · factor, and η; at the best η it is 2ρs√(factor/k)."""
+        if step_size is None:
+            root = root_up(4 * squared_radius * moment * factor / count)
+            return root, float(2 * Fraction(radius) / Fraction(root_up(moment * factor * count)))
+        eta = Fraction(step_size)
+        return rounded_up(2 * squared_radius / (eta * count) + eta * moment * factor / 2), step_size
+
+    random_stop, random_step_size = stopped(last, Fraction(1))
+    final, final_step_size = stopped(steps, growth)
+    return {
+        "steps": steps,
+        "excess_risk_at_random_stop": random_stop,
+        "step_size_of_random_stop": random_step_size,
+        "excess_risk_of_last": final,
+        "step_size_of_last": final_step_size,
+    }
+
+
+CONVEX_STOPS = Theorem(
+    id="epsilond.one-pass-convex-excess-risk",
+    title="One pass where losses are not strongly convex: the risk, with constants",
+    statement=(
+        "With equal steps η, s² = L² + dσ²/m and T = ⌊n/m⌋: after a uniform step of the last k, E F − F* ≤ 2ρ²/(ηk) + "
+        "ηs²/2, at best 2ρs/√k; after the last, 2ρ²/(ηT) + (ηs²/2)(1 + H_{T−1}), at best 2ρs√((1 + H_{T−1})/T)"
+    ),
+    source=Source("epsilond", "accountants/theorems/risk/asoodeh/convex_bound.py"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("loss", "every record's loss is convex and L-Lipschitz on the ball of radius ρ"),
+        Condition("independent-records", "records are independent, of one population, and each is used once at most"),
+        Condition("secret-stop", "the step after which the run stops is uniform, and independent of the records"),
+    ),
+    formula=convex_stops,
+    examples=(
+        {"clients": 1000, "participants": 10, "dimension": 5, "lipschitz": 1.0, "radius": 1.0, "noise_std": 0.5},
+        {
+            "clients": 1000,
+            "participants": 10,
+            "dimension": 5,
+            "lipschitz": 1.0,
+            "radius": 1.0,
+            "noise_std": 0.5,
+            "step_size": 0.1,
+            "stops": 50,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (CONVEX_STOPS,)

@@ -1,0 +1,36 @@
+"""The excess risk of one pass where losses are convex and no more, of which Asoodeh et al. give the order alone."""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import ParticipantFields
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+
+@formula(given="One pass over n users, m in each step.", bounded=False)
+def order(*, run: ParticipantFields) -> Outputs:
+    """1/√T with T = ⌊n/m⌋: how the risk scales, and no bound on it."""
+    steps = run.clients // run.participants
+    return {"steps": steps, "excess_risk_scale": 1.0 / math.sqrt(steps)}
+
+
+CONVEX = Theorem(
+    id="asoodeh.convex-losses",
+    title="One pass where losses are not strongly convex: an order",
+    statement=(
+        "Without strong convexity the excess risk after T = ⌊n/m⌋ steps is O(1/√T), the constant not given: an order, "
+        "never a bound"
+    ),
+    source=Source("asoodeh2021", "the remark on losses that are not strongly convex"),
+    status=Status.UNPROVED,
+    conditions=(
+        Condition("constant-is-known", "the constant of O(1/√T), which the text does not give", undecidable=True),
+    ),
+    constants="hidden",
+    formula=order,
+    examples=({"clients": 1000, "participants": 30},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (CONVEX,)

@@ -1,0 +1,106 @@
+"""The experiments of Bietti et al.: smoothness of the squared loss, and the constants of their synthetic data."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.power_sums import harmonic
+from epsilond.accountants.quantities import SQUARES, AtMost, BatchSize, Clients, Dimension, Quantity
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+
+_TESTS = "tests/theorems/risk/bietti/test_experiments.py"
+FEATURE_NORM = Quantity(symbol="R", ge=0, scale=SQUARES, description="bound on the ℓ2 norm of one record's features")
+COMMON_STD = Quantity(
+    symbol="s₀", ge=0, scale=SQUARES, description="standard deviation of a coordinate of the common model"
+)
+OWN_STD = Quantity(
+    symbol="s_i", ge=0, scale=SQUARES, description="standard deviation of what a client adds to its own coordinates"
+)
+LABEL_STD = Quantity(symbol="τ", ge=0, scale=SQUARES, description="standard deviation of a label's noise")
+OWN_COORDINATES = Quantity(
+    symbol="d_i", ge=0, le=10**6, description="how many coordinates, the last ones, differ between clients"
+)
+STEP_SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.2, 1.5, 1.8)
+SCALED_PERSONALIZATIONS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, "unbounded")
+NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+
+
+@formula(given="Features of at most this norm.")
+def squared_loss(*, feature_norm: Annotated[float, FEATURE_NORM]) -> Outputs:
+    """2R²; and R², the smoothness in w alone or θ_i alone."""
+    squared = feature_norm * feature_norm
+    return {"smoothness": 2.0 * squared, "smoothness_of_a_part": squared}
+
+
+SQUARED_LOSS = Theorem(
+    id="bietti.squared-loss",
+    title="Smoothness of the squared loss of w + θ_i",
+    statement="½(y − (w + θ_i)ᵀx)² with ‖x‖ ≤ R is jointly convex and 2R²-smooth in (w, θ_i), and attains it",
+    source=Source("bietti2022", "Section 4, the additive model with the squared loss"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("bounded-features", "‖x‖ ≤ R for every record: Gaussian features, as in the experiments, are not"),
+    ),
+    formula=squared_loss,
+    examples=({"feature_norm": 1.5},),
+)
+
+
+@formula(
+    given="The synthetic data; the defaults are the paper's.",
+    checks=(AtMost("own_coordinates", "dimension", "cannot exceed dimension"),),
+)
+def synthetic(
+    *,
+    clients: Clients = 1000,
+    dimension: Dimension = 100,
+    own_coordinates: Annotated[int, OWN_COORDINATES] = 5,
+    common_std: Annotated[float, COMMON_STD] = 10.0,
+    own_std: Annotated[float, OWN_STD] = 0.01,
+    label_std: Annotated[float, LABEL_STD] = 0.01,
+    batch_size: BatchSize = 10,
+) -> Outputs:
+    """tr Σ, E‖θ₀‖², the risk at the start, that which one model for all cannot avoid, and the gradient's variance.
+
+    Risks are (1/N) Σ‖w + θ_i − θ_i*‖²_Σ in the mean over the draw of the models. The last three are the grids of the
+    search, σ in units of the clipping norm over N.
+    """
+    trace = harmonic(dimension)
+    tail = math.fsum(1.0 / k for k in range(dimension - own_coordinates + 1, dimension + 1))
+    own = own_std * own_std * tail
+    return {
+        "covariance_trace": trace,
+        "squared_common_norm": dimension * common_std * common_std,
+        "initial_risk": common_std * common_std * trace + own,
+        "global_risk": (clients - 1) / clients * own,
+        "gradient_variance": label_std * label_std * trace / batch_size,
+        "step_sizes": STEP_SIZES,
+        "scaled_personalizations": SCALED_PERSONALIZATIONS,
+        "noise_multipliers": NOISE_MULTIPLIERS,
+    }
+
+
+SYNTHETIC = Theorem(
+    id="bietti.appendix-a",
+    title="The constants of the synthetic data, and the grids of the search",
+    statement=(
+        "x ~ N(0, diag(1/k)), y = θ_i*ᵀx + N(0, τ²), θ_i* = θ₀ ~ N(0, s₀²I) but for N(0, s_i²) on the last d_i "
+        "coordinates: tr Σ = H_d, the start has risk s₀²H_d + s_i² Σ_{k>d−d_i} 1/k, one model for all (1 − 1/N) times "
+        "the last, a batch's gradient at the optimum variance τ²H_d/m; η and αN from the grids"
+    ),
+    source=Source("bietti2022", "Section 6 and Appendix A"),
+    status=Status.PROVED,
+    errata=(
+        Erratum(
+            "E-B10",
+            printed="the risk of Section 6 and the loss of Section 4 side by side",
+            truth="the risk of Section 6 is twice the excess of the loss with its ½; plotted, it is divided by d too",
+            test=f"{_TESTS}::test_the_risk_is_twice_the_excess_of_the_loss",
+        ),
+    ),
+    formula=synthetic,
+    examples=({},),
+)
+THEOREMS: tuple[Theorem, ...] = (SQUARED_LOSS, SYNTHETIC)

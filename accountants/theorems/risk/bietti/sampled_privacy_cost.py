@@ -1,0 +1,190 @@
+"""What privacy costs PPSGD with clients drawn at random: (14) and (36) of Bietti et al., at the noise of (12).
+
+Theorems 5.2 and B.4 take σ_ζ as it is; here it is c₂ C √(T ln(1/δ))/(Wε) with C = Gω, the norm below which nothing is
+clipped: W = Σ m_i and ω = m_max where clients are weighed by their records, W = N and ω = 1 where alike. The constant
+c₂ is hidden in the paper and depends on the target (E-B9): a certified noise is that of the calibrator `ppsgd`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.federation import read_members
+from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.quantities import (
+    CLIENT_GROUPS,
+    FINITE_PERSONALIZATION,
+    NOISE_CONSTANT,
+    SQUARES,
+    BudgetFields,
+    Epsilon,
+    Lipschitz,
+    Rate,
+    Rounds,
+    SharedDimension,
+    Smoothness,
+    Weighting,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.noise import noise_with_constant
+from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    HIDDEN_RANGE,
+    RANGE_CONSTANT,
+    check_groups,
+    noise_multiplier_of,
+)
+from epsilond.accountants.theorems.risk.bietti.full_participation import (
+    CONVEX_SMOOTH,
+    FRESH,
+    UNCLIPPED,
+    WeightedOptimum,
+    theorem_bound,
+    theorem_step,
+)
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
+    EXAMPLE,
+    NO_RATE,
+    PRINTED_SMOOTHNESS,
+    PRINTED_VARIANCE,
+    RATE_TOO_MANY,
+    SYMBOLS,
+    DrawnGradients,
+    GroupOfUsers,
+)
+
+
+@request
+class SampledTargetInputs(WeightedOptimum, BudgetFields):
+    """Clients drawn independently at rate q, at a finite α, and the target whose noise (12) prescribes."""
+
+    client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
+    rounds: Rounds
+    participation_rate: Annotated[Rate, SQUARES]
+    smoothness: Smoothness
+    personalization: Annotated[float, FINITE_PERSONALIZATION]
+    shared_dimension: SharedDimension
+    lipschitz: Lipschitz
+    epsilon: Annotated[Epsilon, SQUARES]
+    noise_constant: Annotated[float, NOISE_CONSTANT]
+    range_constant: Annotated[float | None, RANGE_CONSTANT] = None
+
+    def check(self) -> None:
+        """From 1 to 1000 groups, each with the fields of one."""
+        read_members(self, "client_groups", GroupOfUsers)
+        check_groups(self.client_groups)
+
+    def federation(self, weighting: Weighting) -> DrawnGradients:
+        """The clients, weighed so."""
+        return DrawnGradients(groups=self.client_groups, weighting=weighting, rate=self.participation_rate)
+
+
+def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Reading) -> dict[str, float]:
+    federation, alpha = inputs.federation(weighting), inputs.personalization
+    dimension, squared = inputs.shared_dimension, inputs.norm * inputs.norm
+    clipping_norm = inputs.lipschitz * federation.largest_message
+    std = noise_with_constant(
+        constant=inputs.noise_constant,
+        clipping_norm=clipping_norm,
+        contributions=federation.weight,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=inputs.log_delta,
+    )
+    shared, local = federation.smoothness_factors(reading)
+    smoothness = inputs.smoothness * max(alpha * shared, local)
+    steep, flat = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
+    sampled, private = alpha * steep + flat, alpha * dimension * std * std
+    found = theorem_bound(smooth=smoothness * squared, variance=(sampled + private) * squared, rounds=inputs.rounds)
+    outputs = {
+        "noise_std": std,
+        "noise_multiplier": noise_multiplier_of(
+            noise_std=std, rate=federation.rate, weight=federation.weight, clipping_norm=clipping_norm
+        ),
+        "weighted_smoothness": smoothness,
+        "variance": sampled + private,
+        "step_size": theorem_step(
+            smoothness=smoothness, norm=inputs.norm, variance=sampled + private, rounds=inputs.rounds
+        ),
+        "optimisation_term": found.optimisation,
+        "statistical_term": 3.0 * inputs.norm * math.sqrt(sampled / inputs.rounds),
+        "privacy_term": 3.0 * inputs.norm * math.sqrt(private / inputs.rounds),
+        "excess_risk": found.total,
+    }
+    if weighting == "samples":
+        return outputs
+    coarser = private + federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
+    wider = theorem_bound(smooth=smoothness * squared, variance=coarser * squared, rounds=inputs.rounds)
+    return {**outputs, "coarser_variance": coarser, "coarser_excess_risk": wider.total}
+
+
+@in_doubles
+def by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
+    """σ_ζ of (12), the bound with it, and its parts: the last two are joined under one root. Printed: E-B5, E-B6."""
+    return _at_target(inputs, "samples", reading)
+
+
+@in_doubles
+def by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
+    """The same with clients weighed alike; `coarser_…` is (36), where every batch is taken to be the smallest."""
+    return _at_target(inputs, "clients", reading)
+
+
+def _in_range(inputs: SampledTargetInputs) -> Sides:
+    reach = inputs.participation_rate**2 * inputs.rounds
+    if inputs.range_constant is None:
+        return Sides("undecidable", inputs.epsilon, reach)
+    limit = inputs.range_constant * reach
+    return Sides(inputs.epsilon < limit, inputs.epsilon, limit)
+
+
+RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)
+NOISE_SUFFICES = Condition(
+    "constant-suffices", "c₂ is large enough for this target: bietti.5.1 does not say which is", undecidable=True
+)
+CONDITIONS = (RANGE, NOISE_SUFFICES, PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED)
+ERRATA = (NO_RATE, RATE_TOO_MANY, SYMBOLS, HIDDEN_RANGE)
+_RUN = {name: value for name, value in EXAMPLE.items() if name != "noise_std"}
+_EXAMPLE = {
+    **_RUN,
+    "participation_rate": 0.25,
+    "lipschitz": 1.0,
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "noise_constant": 2.0,
+}
+
+EQUATION_14 = Theorem(
+    id="bietti.5.2.equation-14",
+    title="Generalisation of PPSGD at the noise of a target, clients weighed by their records",
+    statement=(
+        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qMT) + αd_wG_m²c₂² ln(1/δ)/(M²ε²)), "
+        "G_m = G m_max; L_{m,α} and σ̃ as corrected"
+    ),
+    source=Source("bietti2022", "(14)"),
+    status=Status.REFUTED,
+    conditions=CONDITIONS,
+    errata=ERRATA,
+    constants="hidden",
+    inputs=SampledTargetInputs,
+    formula=by_samples,
+    examples=(_EXAMPLE,),
+)
+EQUATION_36 = Theorem(
+    id="bietti.b.4.equation-36",
+    title="Generalisation of PPSGD at the noise of a target, clients weighed alike",
+    statement=(
+        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + σ̄²_θ)/(qNm_minT) + ασ̃²_w/(qNT) + "
+        "αd_wG²c₂² ln(1/δ)/(N²ε²)); L_α and σ̃ as corrected"
+    ),
+    source=Source("bietti2022", "(16) and (36)"),
+    status=Status.REFUTED,
+    conditions=CONDITIONS,
+    errata=ERRATA,
+    constants="hidden",
+    inputs=SampledTargetInputs,
+    formula=by_clients,
+    examples=(_EXAMPLE,),
+)
+THEOREMS: tuple[Theorem, ...] = (EQUATION_14, EQUATION_36)

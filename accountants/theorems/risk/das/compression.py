@@ -1,0 +1,58 @@
+"""Theorem 2 of Das et al., its γ: the mean squared error of a rounded and noisy unit update."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.profiles.truncated_law import variance
+from epsilond.accountants.quantities import FLAT_DECAY_RATE, Dimension, NoiseLevels, QuantizationLevels
+from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.das.noise_law import update_error
+
+_TESTS = "tests/theorems/risk/das/test_compression.py"
+
+
+@formula(given="A unit update of d coordinates on a grid of 1/s, with noise of m levels; α absent is 0, the worst.")
+def compression(
+    *,
+    dimension: Dimension,
+    quantization_levels: QuantizationLevels,
+    noise_levels: NoiseLevels,
+    decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
+) -> Outputs:
+    """d(1 + 4m²)/(4s²); and d/(4s²) + dV at this α, of which the rounding and the noise."""
+    d, square = dimension, quantization_levels * quantization_levels
+    in_steps = variance(decay_rate or 0.0, noise_levels)
+    return {
+        "compression": d * (1 + 4 * noise_levels * noise_levels) / (4 * square),
+        "least_compression": update_error(
+            dimension=d, quantization_levels=quantization_levels, variance_in_steps=in_steps
+        ),
+        "rounding_term": d / (4 * square),
+        "noise_term": d * in_steps / square,
+    }
+
+
+COMPRESSION = Theorem(
+    id="das.2-compression",
+    title="The mean squared error of a message",
+    statement=(
+        "E‖M(u) − u‖² ≤ γ = (d/(4s²))(1 + 4m²), m the most noise levels of any client; sharper, d/(4s²) + dV(m, α)"
+    ),
+    source=Source("das2021", "Theorem 2, the definition of γ"),
+    status=Status.PROVED,
+    conditions=(Condition("unit-update", "the update is a unit vector, rounded as Algorithm 1 rounds"),),
+    errata=(
+        Erratum(
+            "D-6",
+            printed="V ≤ m²/s² in γ",
+            truth="V ≤ m(m + 1)/(3s²), so that γ is up to three times too large even for uniform noise",
+            test=f"{_TESTS}::test_the_printed_compression_is_up_to_three_times_too_large",
+        ),
+    ),
+    formula=compression,
+    examples=({"dimension": 100, "quantization_levels": 64, "noise_levels": 9, "decay_rate": 0.1},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (COMPRESSION,)

@@ -1,0 +1,267 @@
+"""What Theorems E.1 and 2.4 of Lowy and Razaviyayn prescribe: rounds, envelope, regulariser, and the risk as a scale.
+
+Records are used again, and the noise is that of Algorithm 1. Theorem 2.4 puts the Moreau envelope in place of a loss
+that is not smooth. All risks hide constants: they are scales. The explicit bound at any noise and rounds is in
+`accelerated_bound.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from epsilond.accountants.federation import Federation
+from epsilond.accountants.theorem import Reading
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates, aggregates, noise_stds
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
+    envelope_gap,
+    envelope_lipschitz,
+    envelope_strong_convexity,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+    client_factor,
+    reused_gradient_variance_printed,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReusedRun:
+    """The federation and the loss. `smoothness` None: the envelope stands in (Theorem 2.4).
+
+    `empirical_gradient_std` is Φ̂ (of the envelope, if there is one), `empirical_heterogeneity` v̂; `gap` is Δ.
+    """
+
+    federation: Federation
+    dimension: int
+    lipschitz: float
+    diameter: float
+    smoothness: float | None
+    strong_convexity: float
+    gap: float
+    empirical_gradient_std: float
+    empirical_heterogeneity: float = 0.0
+
+    @property
+    def records(self) -> int:
+        """ñ, the records of all clients."""
+        return sum(group.clients * group.samples_per_client for group in self.federation.groups)
+
+    @property
+    def batches_are_random(self) -> bool:
+        """1{MK < ñ}: whether a round leaves records out."""
+        return self.federation.participation.mean * self.federation.smallest_batch < self.records
+
+    def leaves_records_out(self, reading: Reading) -> bool:
+        """The same; corrected, where all clients take part, whether any batch is less than its client's records.
+
+        K is the smallest batch, so that the printed indicator is 1 for full batches of clients that differ in size.
+        """
+        if reading == "corrected" and self.federation.all_participate:
+            return any(group.batch_size < group.samples_per_client for group in self.federation.groups)
+        return self.batches_are_random
+
+    @property
+    def client_variance(self) -> float:
+        """(v̂²/M)(N − M)/(N − 1), which the theorems leave out (E-12)."""
+        moments = self.federation.participation
+        spread = self.empirical_heterogeneity * self.empirical_heterogeneity
+        if self.federation.all_participate:
+            return 0.0
+        return client_factor(clients=self.federation.clients, participants=moments.mean) * spread
+
+    def privacy(self, seen: Aggregates) -> float:
+        """d Ψ~, in squared gradient units."""
+        return self.dimension * self.lipschitz * self.lipschitz * seen.xi
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratedPrescription:
+    """What a reading says to run, and the risk it claims for it up to constants.
+
+    `prescribed_rounds` is the right side of R ≥ … at the R that is run. `terms` add to the bound before R is put in,
+    (30) or (32); `excess_risk` is the claim after, (31), (33) to (36). `variance` is V² at the printed σ,
+    `regularization` λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
+    """
+
+    rounds: int
+    prescribed_rounds: float
+    noise_stds: tuple[float, ...]
+    excess_risk: float
+    terms: Mapping[str, float]
+    variance: float
+    regularization: float
+    aggregates: Aggregates
+    logarithm_argument: float
+    envelope_smoothness: float | None = None
+
+    @property
+    def regularization_of_the_lemma(self) -> float:
+        """V/(D√R) of Lemma E.11, about the start (E-29)."""
+        return 2.0 * self.regularization
+
+
+def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
+    """b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0."""
+    squared, privacy = run.lipschitz * run.lipschitz, run.privacy(seen)
+    if run.strong_convexity > 0.0:
+        return run.strong_convexity * seen.participants * squared / privacy
+    return squared * math.sqrt(seen.participants / privacy) / run.diameter
+
+
+def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
+    """The complete statements, (30) to (36), at the smallest R that meets its own prescription.
+
+    R = max{√(βD√M~/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)}, the first being √(β/μ) ln(ΔμM~/(dΨ~)) if μ > 0. Printed: no K
+    (E-10), M~ = √M' or √M (E-06). Corrected: for M < N also v̂²(N − M)/((N − 1) dΨ~), and its term (E-12). The
+    envelope's own strong convexity μb/(μ + b) is at least μ/2 where b ≥ μ: the scales may keep μ, as printed.
+    """
+
+    def prescribed(count: int) -> float:
+        return _prescribed(run, aggregates(run.federation, count, reading), reading)
+
+    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
+    seen = aggregates(run.federation, chosen, reading)
+    moments = run.federation.participation
+    smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
+    squared = run.lipschitz * run.lipschitz
+    noise = 256.0 * squared * chosen * seen.noise_ratio
+    variance = reused_gradient_variance_printed(
+        participants=moments.mean,
+        rms_participants=moments.mean,
+        batch_size=run.federation.smallest_batch,
+        records=run.records,
+        empirical_gradient_std=run.empirical_gradient_std,
+        dimension=run.dimension,
+        average_noise_variance=noise * moments.mean,
+        largest_noise_variance=noise * moments.mean,
+    )
+    clients = run.client_variance if reading == "corrected" else 0.0
+    sampling = variance.sampling if run.leaves_records_out(reading) else 0.0
+    total = sampling + variance.noise + clients
+    privacy = run.dimension * squared * seen.noise_ratio
+    if run.strong_convexity > 0.0:
+        mu = run.strong_convexity
+        terms = {
+            "optimisation": run.gap * math.exp(-chosen * math.sqrt(mu / smoothness)),
+            "minibatch": sampling / (mu * chosen),
+            "clients": clients / (mu * chosen),
+            "privacy": privacy / mu,
+        }
+    else:
+        terms = {
+            "optimisation": smoothness * (run.diameter / chosen) ** 2,
+            "minibatch": run.diameter * math.sqrt(_sampled(run, sampling) / chosen),
+            "clients": run.diameter * math.sqrt(clients / chosen),
+            "privacy": run.diameter * math.sqrt(privacy),
+        }
+    return AcceleratedPrescription(
+        rounds=chosen,
+        prescribed_rounds=prescribed(chosen),
+        noise_stds=noise_stds(run.federation, lipschitz=run.lipschitz, rounds=chosen),
+        excess_risk=terms["privacy"],
+        terms=terms,
+        variance=total,
+        regularization=math.sqrt(total / chosen) / (2.0 * run.diameter),
+        aggregates=seen,
+        logarithm_argument=_logarithm_argument(run, seen),
+        envelope_smoothness=None if run.smoothness is not None else smoothness,
+    )
+
+
+def _sampled(run: ReusedRun, sampling: float) -> float:
+    """The variance of batches in the second term of (30) and (34): (34) has L for Φ̂ even where V² has 2L (E-36)."""
+    if run.smoothness is not None or sampling == 0.0:
+        return sampling
+    return run.lipschitz * run.lipschitz / (run.federation.participation.mean * run.federation.smallest_batch)
+
+
+def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
+    """ΔμM~/(dΨ~), whose logarithm is in the rounds of the strongly convex statements."""
+    return run.gap * run.strong_convexity * seen.participants / run.privacy(seen)
+
+
+def _prescribed(run: ReusedRun, seen: Aggregates, reading: Reading) -> float:
+    privacy = run.privacy(seen)
+    smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
+    if run.strong_convexity > 0.0:
+        argument = _logarithm_argument(run, seen)
+        log = math.log(argument) if argument > 0.0 else -math.inf
+        first = math.sqrt(smoothness / run.strong_convexity) * log
+    else:
+        first = math.sqrt(smoothness * run.diameter * math.sqrt(seen.participants / privacy))
+    # Theorem 2.4 puts L² for Φ̂² here, whatever the envelope's own bound.
+    whole = run.empirical_gradient_std if run.smoothness is not None else run.lipschitz
+    divisor = 1 if reading == "printed" else run.federation.smallest_batch
+    sampled = whole * whole / divisor if run.leaves_records_out(reading) else 0.0
+    if reading == "corrected":
+        sampled += run.client_variance * run.federation.participation.mean
+    return max(first, sampled / privacy)
+
+
+def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:
+    """b, and the envelope's gap, Lipschitz constant and strong convexity."""
+    return {
+        "envelope_smoothness": smoothness,
+        "smoothing_gap": envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness),
+        "envelope_lipschitz": envelope_lipschitz(lipschitz=run.lipschitz, reading=reading),
+        "envelope_strong_convexity": envelope_strong_convexity(
+            strong_convexity=run.strong_convexity, envelope_smoothness=smoothness
+        ),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class InformalPrescription:
+    """Rounds and risk of an informal statement; both up to constants, the rounds up to logarithms too."""
+
+    rounds: int
+    prescribed_rounds: float
+    noise_stds: tuple[float, ...]
+    excess_risk: float
+    logarithm_argument: float
+
+
+def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescription:
+    """The informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
+
+    R = max{√(βD√M εn/(L√d)), 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²)}, √M εn/√(d ln(1/δ)) for the first and L for Φ̂ if
+    not smooth; for μ > 0 the first is √(β/μ) ln(DμMε²n²/(Ld)), or the former times that logarithm.
+    """
+    (group,) = run.federation.groups
+    participants, reach = run.federation.participation.mean, group.epsilon * group.samples_per_client
+    private = run.dimension * -group.log_delta
+    argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
+    log = math.log(argument) if argument > 0.0 else -math.inf
+    if run.smoothness is None:
+        first = math.sqrt(participants / private) * reach * (log if run.strong_convexity > 0.0 else 1.0)
+        whole, cost = 1.0, private
+    else:
+        drift = run.smoothness * run.diameter * reach / run.lipschitz
+        convex = math.sqrt(drift * math.sqrt(participants / run.dimension))
+        steep = math.sqrt(run.smoothness / run.strong_convexity) * log if run.strong_convexity > 0.0 else convex
+        first, whole = steep, (run.empirical_gradient_std / run.lipschitz) ** 2
+        cost = run.dimension * (math.log(2.0) - group.log_delta)
+    second = reach * reach * whole / (group.batch_size * private) if run.batches_are_random else 0.0
+    prescribed = max(first, second)
+    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed)
+    if run.strong_convexity > 0.0:
+        scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)
+    else:
+        scale = run.lipschitz * run.diameter * math.sqrt(cost / participants) / reach
+    return InformalPrescription(
+        rounds=chosen,
+        prescribed_rounds=prescribed,
+        noise_stds=noise_stds(run.federation, lipschitz=run.lipschitz, rounds=chosen),
+        excess_risk=scale,
+        logarithm_argument=argument if run.strong_convexity > 0.0 else math.inf,
+    )
+
+
+def speedup(run: ReusedRun) -> float:
+    """min{√M εn/√d, MK}: by how much fewer rounds (10) needs than the best before it, up to logarithms."""
+    (group,) = run.federation.groups
+    participants = run.federation.participation.mean
+    reach = group.epsilon * group.samples_per_client
+    return min(math.sqrt(participants / run.dimension) * reach, participants * group.batch_size)

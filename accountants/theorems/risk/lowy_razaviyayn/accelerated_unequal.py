@@ -1,0 +1,233 @@
+"""The explicit bound of `accelerated_bound.py` for clients that differ, and for a random number of them in a round.
+
+Its derivation needs of a round's gradient only that it is unbiased for the mean of the weighted losses, and that its
+mean squared error is at most V². Client i has n_i records and draws K_i; its weighted losses are L_i-Lipschitz, its
+noise has σ_i. Given the number of participants they are a uniform set, so that with w_i² the variance within client i
+and s² that of the clients' means
+
+    V² = mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M,    M = 1/E[1/M_r],    c = (1 − (M − 1)/(N − 1))/M,
+
+a_i = (n_i − K_i)/((n_i − 1)K_i) where records are drawn again from the same data, 1/K_i where every record is used
+once and is new. At every point w_i² ≤ L_i² and mean_i(w_i²) + s² ≤ mean_i(L_i²); what is given of Φ̂ or φ, and of v̂ or
+v, bounds them too, and `largest_variance` is the largest V² that all this leaves.
+
+Weights p_i N average to 1: the mean of weighted losses is β-smooth if every loss is, and μ-strongly convex. On the
+envelope the mean of μ_i b/(μ_i + b), μ_i = p_i N μ, is at least μb/(μ_max + b), and the gap is mean_i(L_i²)/(2b).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from epsilond.accountants.federation import ClientGroup
+from epsilond.accountants.quantities import (
+    GRADIENT_STD,
+    HETEROGENEITY,
+    INITIAL_DISTANCE,
+    INITIAL_GAP,
+    Diameter,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
+    ACCELERATED_RISK_BOUND,
+    OBJECTIVE,
+    AcceleratedProblem,
+    AcceleratedRisk,
+    accelerated_risk,
+    best_envelope_smoothness,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+    Variance,
+    client_factor,
+    largest_variance,
+    sampling_factor,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
+    EXACT_PROXIMAL_STEP,
+    FEDERATED_RISK,
+    FederatedRun,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnequalAcceleratedProblem(AcceleratedProblem):
+    """A problem whose clients differ: the inherited counts are the smallest, L the root mean square of the L_i.
+
+    `heaviest` is the largest p_i N. The statistics are those of the weighted losses, and weigh every client alike.
+    """
+
+    groups: tuple[ClientGroup, ...]
+    heaviest: float
+
+    @classmethod
+    def of_groups(cls, groups: Sequence[ClientGroup], **others: Any) -> UnequalAcceleratedProblem:
+        """From groups whose `lipschitz` is that of the weighted losses."""
+        clients = sum(group.clients for group in groups)
+        return cls(
+            groups=tuple(groups),
+            clients=clients,
+            samples_per_client=min(group.samples_per_client for group in groups),
+            batch_size=min(group.batch_size for group in groups),
+            lipschitz=math.sqrt(math.fsum(group.clients / clients * group.lipschitz**2 for group in groups)),
+            **others,
+        )
+
+    def envelope_convexity(self, envelope_smoothness: float) -> float:
+        """μb/(μ_max + b)."""
+        steepest = self.heaviest * self.strong_convexity
+        kept = envelope_strong_convexity(strong_convexity=steepest, envelope_smoothness=envelope_smoothness)
+        return kept / self.heaviest
+
+    def variance(self, noise_std: float) -> Variance:
+        """The largest V²; `noise_std` is the root mean square over clients."""
+        used_once = self.objective == "population"
+        most = math.inf if self.gradient_std is None else self.gradient_std * self.gradient_std
+        sampling, clients = largest_variance(
+            self.groups,
+            factors=[
+                (
+                    1.0 / group.batch_size
+                    if used_once
+                    else sampling_factor(population=group.samples_per_client, drawn=group.batch_size)
+                )
+                / self.participants
+                for group in self.groups
+            ],
+            between=client_factor(clients=self.clients, participants=self.participants),
+            most_within=most if used_once else math.inf,
+            most_apart=math.inf if self.heterogeneity is None else self.heterogeneity * self.heterogeneity,
+            most_together=math.inf if used_once else most,
+        )
+        return Variance(
+            sampling=sampling,
+            clients=clients,
+            noise=self.dimension * noise_std * noise_std / self.participants,
+        )
+
+
+@request
+class FederatedAcceleratedInputs(FederatedRun):
+    """A run of Algorithm 2. Absent: φ (or Φ̂) and v (or v̂) at their largest, distance D, gap LD, b the best.
+
+    `gradient_std` and `heterogeneity` are φ and v of the distributions for the population, Φ̂ and v̂ of the data at
+    hand for the empirical loss; both of the weighted losses, and Φ̂ the root mean square over clients of their own.
+    """
+
+    diameter: Diameter
+    initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
+    initial_gap: Annotated[float | None, INITIAL_GAP] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD] = None
+    heterogeneity: Annotated[float | None, HETEROGENEITY] = None
+    objective: Annotated[Objective, OBJECTIVE] = "population"
+
+    def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
+        """Everything but noise and rounds, on an envelope or, if None, on the loss itself."""
+        groups = self.groups
+        clients = sum(group.clients for group in groups)
+        mean = math.fsum(group.clients / clients * group.lipschitz for group in groups)
+        return UnequalAcceleratedProblem.of_groups(
+            groups,
+            heaviest=max(self.scales),
+            participants=self.mean_participants,
+            dimension=self.dimension,
+            smoothness=self.smoothness or 0.0,
+            strong_convexity=self.strong_convexity,
+            initial_distance=self.initial_distance or self.diameter,
+            diameter=self.diameter,
+            initial_gap=self.initial_gap or mean * self.diameter,
+            gradient_std=self.gradient_std,
+            heterogeneity=self.heterogeneity,
+            objective=self.objective,
+            envelope_smoothness=envelope_smoothness,
+        )
+
+    @property
+    def envelope(self) -> float | None:
+        """b as given or nearly the best one, None for a loss that is smooth itself."""
+        if self.smoothness is not None or self.envelope_smoothness is not None:
+            return self.envelope_smoothness
+        return best_envelope_smoothness(self.problem_on(None), noise_std=self.noise_std, rounds=self.rounds)
+
+    def risk(self, envelope_smoothness: float | None) -> AcceleratedRisk:
+        """The bound there."""
+        problem = self.problem_on(envelope_smoothness)
+        return accelerated_risk(problem, noise_std=self.noise_std, rounds=self.rounds)
+
+
+def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
+    """The bound, its terms, the stages that reach it, and the envelope if there is one."""
+    envelope = inputs.envelope
+    risk = inputs.risk(envelope)
+    return {
+        "excess_risk": risk.total,
+        **{f"{name}_term": value for name, value in risk.terms.items()},
+        **({} if envelope is None else {"envelope_smoothness": envelope}),
+        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in risk.stages],
+    }
+
+
+def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
+    """The largest K_i R/n_i against 1 for one pass, against itself where records are re-used."""
+    used = max(group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups)
+    return Sides.at_most(used, 1.0 if inputs.objective == "population" else used)
+
+
+FEDERATED_ACCELERATED_RISK = Theorem(
+    id="epsilond.federated-accelerated-sgd-excess-risk",
+    title="Excess risk of accelerated noisy mini-batch SGD for clients that differ, smooth or not",
+    statement=(
+        "the bound of epsilond.accelerated-sgd-excess-risk with V² the largest mean_i(a_i w_i²)/M + c s² + "
+        "d mean_i(σ_i²)/M, M = 1/E[1/M_r], that w_i ≤ L_i, mean_i(w_i²) + s² ≤ mean_i(L_i²) and the given statistics "
+        "leave; without smoothness on the Moreau envelope, with mean_i(L_i²)/(2b) more; L_i of the weighted losses"
+    ),
+    source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_unequal.py"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("one-pass", "K_i R ≤ n_i for every client for the population (right side 1)", _one_pass),
+        *(one for one in ACCELERATED_RISK_BOUND.conditions if one.id in ("closed-convex-domain", "last-output")),
+        Condition(
+            "loss",
+            "every record's loss is convex, μ-strongly convex (μ may be 0) and L_i-Lipschitz on the domain, and "
+            "β-smooth where a smoothness is given",
+        ),
+        Condition(
+            "unbiased-gradients",
+            "given their number, a round's clients are a uniform set; batches are disjoint and of independent records "
+            "(population), or drawn afresh without replacement (empirical)",
+        ),
+        EXACT_PROXIMAL_STEP,
+    ),
+    inputs=FederatedAcceleratedInputs,
+    formula=bound,
+    examples=(
+        {
+            **{name: FEDERATED_RISK.examples[0][name] for name in ("client_groups", "participation")},
+            "rounds": 200,
+            "dimension": 20,
+            "diameter": 1.0,
+            "objective": "empirical",
+        },
+        {
+            "client_groups": [
+                {"clients": 30, "samples_per_client": 10_000, "batch_size": 50, "noise_std": 0.1, "lipschitz": 1.0},
+                {"clients": 20, "samples_per_client": 40_000, "batch_size": 200, "noise_std": 0.03, "lipschitz": 2.0},
+            ],
+            "participation": [{"participants": 40, "probability": 1.0}],
+            "rounds": 200,
+            "dimension": 20,
+            "smoothness": 2.0,
+            "strong_convexity": 0.1,
+            "diameter": 2.0,
+            "gradient_std": 0.5,
+            "heterogeneity": 0.1,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (FEDERATED_ACCELERATED_RISK,)

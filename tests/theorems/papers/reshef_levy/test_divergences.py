@@ -1,0 +1,105 @@
+"""Appendix A of Reshef and Levy on divergences: by enumeration of laws, and of mechanisms that depend on the past."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import log, mp, mpf, sqrt
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.papers.reshef_levy.divergences import LEMMA_A_3, POST_PROCESSING, PRODUCTS
+
+
+def divergence(first: Sequence[Any], second: Sequence[Any], order: float) -> Any:
+    """ln E_Q (P/Q)^a/(a − 1), the other way round from the code."""
+    a = mpf(order)
+    return log(sum(mpf(q) * (mpf(p) / mpf(q)) ** a for p, q in zip(first, second, strict=True) if p > 0)) / (a - 1)
+
+
+def random_laws(seed: int, count: int, size: int) -> list[list[float]]:
+    drawn = np.random.default_rng(seed).dirichlet(np.full(size, 1.5), size=count)
+    return [[float(p) for p in row] for row in drawn]
+
+
+@pytest.mark.compares("reshef.appendix-a.post-processing")
+@pytest.mark.parametrize("order", [1.01, 2.0, 40.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_channel_enlarges_a_divergence(seed: int, order: float) -> None:
+    first, second = random_laws(seed, 2, 4)
+    kernel = random_laws(50 + seed, 4, 3)
+    inputs = POST_PROCESSING.request(first=first, second=second, order=order, kernel=kernel)
+    found = POST_PROCESSING.evaluate(inputs).outputs
+    with mp.workdps(40):
+        sent = [[sum(mpf(p) * mpf(row[k]) for p, row in zip(one, kernel, strict=True)) for k in range(3)]
+                for one in (first, second)]  # fmt: skip
+        wanted = (divergence(first, second, order), divergence(sent[0], sent[1], order))
+    assert found["renyi_divergence"] == pytest.approx(float(wanted[0]), rel=1e-10)
+    assert found["renyi_divergence_after_kernel"] == pytest.approx(float(wanted[1]), rel=1e-9, abs=1e-13)
+    assert found["renyi_divergence_after_kernel"] <= found["renyi_divergence"]
+
+
+@pytest.mark.compares("reshef.appendix-a.products")
+@pytest.mark.parametrize("order", [1.5, 7.0])
+def test_the_divergence_of_both_by_enumeration(order: float) -> None:
+    (first, second), (third, fourth) = random_laws(1, 2, 4), random_laws(2, 2, 3)
+    inputs = PRODUCTS.request(first=first, second=second, other_first=third, other_second=fourth, order=order)
+    found = PRODUCTS.evaluate(inputs).outputs
+    with mp.workdps(40):
+        joint = [[mpf(a) * mpf(b) for a, b in itertools.product(*pair)] for pair in ((first, third), (second, fourth))]
+        wanted = {
+            "renyi_divergence": divergence(first, second, order),
+            "other_renyi_divergence": divergence(third, fourth, order),
+            "joint_renyi_divergence": divergence(joint[0], joint[1], order),
+        }
+    assert found == pytest.approx({name: float(value) for name, value in wanted.items()}, rel=1e-11)
+
+
+def test_an_outcome_that_the_second_law_misses() -> None:
+    inputs = PRODUCTS.request(
+        first=(0.5, 0.5), second=(1.0, 0.0), other_first=(0.5, 0.5), other_second=(0.5, 0.5), order=2.0
+    )
+    found = PRODUCTS.evaluate(inputs).outputs
+    assert found["joint_renyi_divergence"] == math.inf
+    assert found["other_renyi_divergence"] == 0.0
+
+
+@pytest.mark.compares("reshef.lemma-a.3")
+def test_sums_of_concentrated_privacy() -> None:
+    body = LEMMA_A_3.examples[0]
+    found = LEMMA_A_3.evaluate(LEMMA_A_3.request(**body)).outputs
+    with mp.workdps(30):
+        rho, offset = sum(map(mpf, body["zcdp_rhos"])), sum(map(mpf, body["zcdp_offsets"]))
+        # The least of ξ + ρa + ln(1/δ)/(a − 1) over orders, by its stationary point.
+        order = 1 + sqrt(-log(mpf(body["delta"])) / rho)
+        epsilon = offset + rho * order - log(mpf(body["delta"])) / (order - 1)
+        wanted = {"zcdp_rho": rho, "zcdp_offset": offset, "concentrated_mu": sqrt(2 * rho), "epsilon": epsilon}
+    assert found == pytest.approx({name: float(value) for name, value in wanted.items()}, rel=1e-13)
+    nothing = LEMMA_A_3.evaluate(LEMMA_A_3.request(zcdp_rhos=(0.0,), delta=1e-5)).outputs
+    assert nothing["epsilon"] == 0.0
+    for bad in ((), (-1.0,), (math.inf,)):
+        with pytest.raises(InvalidInput):
+            LEMMA_A_3.request(zcdp_rhos=bad, delta=1e-5)
+    with pytest.raises(InvalidInput):
+        LEMMA_A_3.request(zcdp_rhos=(1.0,), zcdp_offsets=(1.0, 2.0), delta=1e-5)
+
+
+def test_mechanisms_that_depend_on_earlier_outputs_compose() -> None:
+    """The second mechanism is another one after each output of the first; the sum of their worst ρ covers the pair."""
+    orders = np.concatenate([np.linspace(1.001, 3.0, 40), np.geomspace(3.0, 400.0, 40)])
+
+    def rho_of(first: Sequence[Any], second: Sequence[Any]) -> float:
+        return max(float(divergence(first, second, float(a)) / a) for a in orders)
+
+    with mp.workdps(25):
+        first, second = random_laws(5, 2, 3)
+        later = [random_laws(10 + k, 2, 3) for k in range(3)]
+        joint = [[mpf(one[k]) * mpf(x) for k in range(3) for x in later[k][which]]
+                 for which, one in enumerate((first, second))]  # fmt: skip
+        worst = max(rho_of(*each) for each in later)
+        total = LEMMA_A_3.evaluate(LEMMA_A_3.request(zcdp_rhos=(rho_of(first, second), worst), delta=1e-5)).outputs
+        assert rho_of(joint[0], joint[1]) <= total["zcdp_rho"]

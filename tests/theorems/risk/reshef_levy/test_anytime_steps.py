@@ -1,0 +1,118 @@
+"""The weights of Algorithm 1 of Reshef and Levy and the lemmas under its convergence: by running it, in rationals."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.risk.reshef_levy.anytime_steps import ANYTIME, LEMMA_A_7, REGRET, WEIGHTS
+
+
+@pytest.mark.compares("reshef.algorithm-1-weights")
+@pytest.mark.parametrize("number", [1, 2, 3, 40])
+def test_the_weights_from_their_definition(number: int) -> None:
+    found = WEIGHTS.evaluate(WEIGHTS.request(round=number)).outputs
+    sums = [Fraction(sum(range(1, t + 1))) for t in (number, number + 1)]
+    wanted = {
+        "weight": number,
+        "weight_sum": float(sums[0]),
+        "momentum": float(1 - Fraction(number - 1, number)),
+        "share": float(Fraction(number + 1) / sums[1]),
+    }
+    assert found == pytest.approx(wanted, rel=1e-15)
+
+
+def test_the_share_keeps_the_mean_by_round() -> None:
+    points = [Fraction(k * k % 7, 3) for k in range(1, 30)]
+    mean = points[0]
+    for number, point in enumerate(points[1:], start=1):
+        share = Fraction(2, number + 2)
+        mean = (1 - share) * mean + share * point
+        total = sum(t * x for t, x in enumerate(points[: number + 1], start=1))
+        assert mean == total / Fraction((number + 1) * (number + 2), 2)
+
+
+def run(eta: float, rounds: int, seed: int) -> dict[str, Any]:
+    """w ← Π(w − ηtg), x the mean by round, on Σ c_i|x_i − z_i|^1.5 over the unit ball, with what the lemmas speak of."""
+    rng = np.random.default_rng(seed)
+    centre, scale = np.asarray([0.3, -0.2, 0.4]), np.asarray([1.0, 2.0, 0.5])
+
+    def loss(x: Any) -> float:
+        return float(np.sum(scale * np.abs(x - centre) ** 1.5))
+
+    def gradient(x: Any) -> Any:
+        return 1.5 * scale * np.sign(x - centre) * np.sqrt(np.abs(x - centre))
+
+    w = rng.normal(size=3)
+    w /= np.linalg.norm(w)
+    x, products, moved, regret = w.copy(), [], [], 0.0
+    for t in range(1, rounds + 1):
+        if t > 1:
+            x = x + 2.0 / (t + 1.0) * (w - x)
+        slope = gradient(x)
+        products.append(float(slope @ (w - centre)))
+        noisy = t * (slope + 0.3 * rng.normal(size=3))
+        after = w - eta * noisy
+        after /= max(1.0, float(np.linalg.norm(after)))
+        moved.append(float(np.linalg.norm(after - w)))
+        regret += float(noisy @ (after - centre))
+        w = after
+    return {"excess": loss(x), "products": products, "moved": moved, "regret": regret}
+
+
+@pytest.mark.compares("reshef.appendix-a.anytime")
+@pytest.mark.parametrize("rounds", [1, 4, 60])
+def test_the_last_mean_model_has_no_more_than_the_regret(rounds: int) -> None:
+    measured = run(0.02, rounds, seed=rounds)
+    found = ANYTIME.evaluate(ANYTIME.request(inner_products=measured["products"]))
+    exact = sum(t * Fraction(value) for t, value in enumerate(measured["products"], start=1))
+    assert found.outputs["weighted_regret"] == pytest.approx(float(exact), rel=1e-13)
+    assert found.outputs["excess_risk"] == pytest.approx(float(exact / Fraction(rounds * (rounds + 1), 2)), rel=1e-13)
+    assert measured["excess"] <= found.outputs["excess_risk"]
+    assert found.conditions[-1].holds is True
+    impossible = ANYTIME.evaluate(ANYTIME.request(inner_products=(1.0, -0.75, 5.0)))
+    assert impossible.conditions[-1].holds is False
+    assert impossible.conditions[-1].left == -0.5
+
+
+@pytest.mark.compares("reshef.appendix-a.regret")
+@pytest.mark.parametrize("eta", [0.005, 0.1, 2.0])
+def test_the_regret_of_projected_steps(eta: float) -> None:
+    measured = run(eta, 25, seed=9)
+    found = REGRET.evaluate(REGRET.request(diameter=2.0, step_size=eta, movements=measured["moved"])).outputs
+    moved = sum(Fraction(one) ** 2 for one in measured["moved"])
+    assert found["regret"] == pytest.approx(float((4 - moved) / (2 * Fraction(eta))), rel=1e-12)
+    assert found["plain_regret"] == pytest.approx(2.0 / eta, rel=1e-14)
+    assert measured["regret"] <= found["regret"] <= found["plain_regret"]
+
+
+@pytest.mark.compares("reshef.lemma-a.7")
+@pytest.mark.parametrize("rounds", [1, 2, 10, 400])
+@pytest.mark.parametrize("feedback", [0.5, 0.125, 0.0])
+def test_the_recursion_by_its_extremal_sequence(feedback: float, rounds: int) -> None:
+    """Equality in every round, with B_t = B throughout: the largest A_T there is."""
+    share, added, values = feedback / rounds, 3.0, []
+    for _ in range(rounds):
+        values.append((share * math.fsum(values) + added) / (1.0 - share))
+    found = LEMMA_A_7.evaluate(LEMMA_A_7.request(added=added, feedback=feedback, rounds=rounds)).outputs
+    assert found["sharper_bound"] == pytest.approx(values[-1], rel=1e-11)
+    assert found["bound"] == pytest.approx(added / (1.0 - feedback), rel=1e-15)
+    assert found["sharper_bound"] <= found["bound"] * (1.0 + 1e-12)
+    rng = np.random.default_rng(rounds)
+    others, limits = [], np.sort(rng.uniform(0.0, added, size=rounds))
+    for limit in limits:
+        others.append((share * math.fsum(others) + limit) / (1.0 - share) * rng.uniform())
+    assert others[-1] <= found["sharper_bound"]
+
+
+def test_lists_out_of_range_are_refused() -> None:
+    for bad in ((), (math.inf,), (-1e101,)):
+        with pytest.raises(InvalidInput):
+            ANYTIME.request(inner_products=bad)
+    with pytest.raises(InvalidInput):
+        REGRET.request(diameter=1.0, step_size=1.0, movements=(-1.0,))
