@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.ledger.amending import Independence
 from epsilond.accountants.ledger.amounts import Amount, exact
-from epsilond.accountants.ledger.opening import AskedSlot, Planned
+from epsilond.accountants.ledger.opening import AskedSlot, Planned, item_of
 from epsilond.accountants.ledger.state import Declared, SlotKind, Target
 from epsilond.accountants.quantities import (
     OBSERVER,
@@ -24,8 +25,11 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.specs import Spec
+from epsilond.ledgers.calibrating.compartment import Place
 
 LONGEST_NAME = 200
+Order = Literal["oldest", "newest"]
+"""Which entries come first."""
 SECONDS = 86_400.0
 """A reservation that does not say so expires after a day."""
 MOST_LEDGERS = 1000
@@ -152,6 +156,9 @@ def _require_name(name: str | None, pointer: str) -> None:
         raise InvalidInput.at(
             pointer, "is empty or too long, or cannot be printed", allowed=f"1 to {LONGEST_NAME} printable characters"
         )
+    if name is not None and name != name.strip():
+        # It would look like another name, and be another data set with a budget of its own.
+        raise InvalidInput.at(pointer, "begins or ends with a blank", allowed="no blanks around it")
 
 
 def _capacity(asked: str | Capacity | Mapping[str, Any]) -> str | dict[str, Any]:
@@ -198,6 +205,27 @@ class WhatIfAsked(JobAsked):
 
 
 @request
+class CalibrateAsked:
+    """An algorithm to be calibrated within what is left: its fields, and what it is charged to.
+
+    The Gaussian slot, or the only one, if neither a slot nor an item is named.
+    """
+
+    fields: Annotated[
+        Mapping[str, Any],
+        Quantity(description="of the algorithm's calibration, without ε, δ and what else is the ledger's to say"),
+    ]
+    slot: Annotated[SlotKind | None, Quantity(description="the slot that would be charged")] = None
+    item: Annotated[str | None, Quantity(description="the item of the plan that would be drawn on")] = None
+    eta: Annotated[str | None, AmountQuantity(description="what a residue charge may add to δ")] = None
+
+    @property
+    def place(self) -> Place:
+        """As `ledgers.calibrating` wants it."""
+        return Place(slot=self.slot, item=self.item, eta=_amount(self.eta, "/eta"))
+
+
+@request
 class ReserveAsked(JobAsked):
     """Runs to be held, until they are committed, cancelled, or expire."""
 
@@ -223,6 +251,41 @@ class CommitAsked:
     """Runs that may be released from now on; all that are left unless `count` says fewer."""
 
     count: Annotated[int | None, COUNT] = None
+
+
+@request
+class LowerAsked:
+    """An item of the plan that falls to fewer runs."""
+
+    name: Annotated[str, NAME]
+    planned: Annotated[int, Quantity(description="runs that stay planned, at least those taken", ge=0, le=1e15)]
+
+
+@request
+class AmendAsked:
+    """Another plan: items that are added, and items of which runs that nobody has committed or holds are taken out."""
+
+    add: Annotated[tuple[PlannedAsked, ...], Quantity(description="items of new names")] = ()
+    lower: Annotated[tuple[LowerAsked, ...], Quantity(description="items that fall to fewer runs")] = ()
+    declared: Annotated[
+        Independence | None,
+        Quantity(description="what makes it valid after a commit: no output had a part in it, nor in its time"),
+    ] = None
+
+    def check(self) -> None:
+        """Names are there and not too long."""
+        for place, item in enumerate(self.add):
+            _require_name(item.name, f"/add/{place}/name")
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """As `accountants.ledger.amending.amended` wants it."""
+        items = (Planned(name=item.name, spec=item.spec) for item in self.add)
+        return {
+            "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
+            "lower": {item.name: item.planned for item in self.lower},
+            "declared": self.declared,
+        }
 
 
 @request

@@ -6,7 +6,7 @@ decimal strings, other numbers the shortest strings that give the same double.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
@@ -75,6 +75,20 @@ def ended(held: Reservation) -> Record:
 def voided(held: Reservation, count: int) -> Record:
     """Of committed runs that were taken back on a declaration."""
     return {"kind": "voided", "reservation": held.id, "count": count, "declared": "no-output-observed"}
+
+
+def amended(
+    add: Sequence[PlanItem], lower: Mapping[str, int], declared: str | None, certified: Opening, specs: Sequence[str]
+) -> Record:
+    """Of a plan that was amended; `specs` has each added item's mechanism as canonical JSON text."""
+    items = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
+    record: Record = {
+        "kind": "amended",
+        "add": items,
+        "lower": [{"name": name, "planned": planned} for name, planned in lower.items()],
+        "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
+    }
+    return record if declared is None else record | {"declared": declared}
 
 
 def charged(price: Charge) -> Record:

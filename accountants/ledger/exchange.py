@@ -3,12 +3,14 @@
 A credit for g may be spent on h if the profile of h is at most that of g at every ε, in both orders (docs/ledger.md,
 "Plans, credits and exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation it suffices that the
 rate is no larger and the noise no smaller: a smaller rate is a mixture with the run that reads nothing, and more noise
-is post-processing. Anything else is exchanged for itself alone.
+is post-processing. Where the draw is the same, by whatever sampler, more noise alone suffices. Anything else is
+exchanged for itself alone.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 _NOISE = {"gaussian": "noise_multiplier", "laplace": "scale_multiplier"}
@@ -20,6 +22,11 @@ def dominated(spec: Any, by: Any) -> str | None:
         return "it is the same mechanism"
     if getattr(spec, "level", None) != getattr(by, "level", None):
         return None
+    if spec.kind == by.kind == "subsampled" and replace(spec, mechanism=by.mechanism) == by:
+        (one, other) = spec.mechanism, by.mechanism
+        louder = _NOISE.get(one.kind)
+        if one.kind == other.kind and louder is not None and getattr(one, louder) >= getattr(other, louder):
+            return "it has the same draw, and the same noise or more"
     inner, outer = _sampled(spec), _sampled(by)
     if inner is None or outer is None:
         return None

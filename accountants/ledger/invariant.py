@@ -129,7 +129,7 @@ def _pairs(state: LedgerState, without: str | None = None) -> list[tuple[Pair, i
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
     found: list[tuple[Pair, int]] = []
     for item in state.plan:
-        if item.job is None:  # what a residue charge has brought is part of its slot
+        if item.job is None and item.planned:  # what a residue charge has brought is part of its slot
             found += item_pairs(item, state)
     return found
 

@@ -20,7 +20,7 @@ from epsilond.accountants.errors import (
     NotSealed,
     ReservationEnded,
 )
-from epsilond.accountants.ledger.amounts import LARGEST, Amount, less
+from epsilond.accountants.ledger.amounts import LARGEST, Amount
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.exchange import dominated
@@ -52,12 +52,13 @@ def reserve(
     count: int | None = None,
     eta: Amount | None = None,
     delta: Amount | None = None,
+    rough: bool = False,
 ) -> LedgerState:
     """Hold runs for somebody: of the plan's item, or of the item that has this very mechanism, or of a slot.
 
     A job that can be stepped is reserved as so many steps: `count` of them, or all that the spec says; of an item
     alone, all that are left. With an item and a spec, the spec must be proved to lose no more, run by run, than the
-    item's (docs/ledger.md, "Plans, credits and exchange").
+    item's (docs/ledger.md, "Plans, credits and exchange"). A `rough` price is quick, certified, and a little too high.
 
     Raises:
         LedgerClosed, NotSealed: nothing is reserved at present.
@@ -73,7 +74,7 @@ def reserve(
     if item is not None and slot is not None:
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
-        return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta)
+        return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta, rough)
     chosen = _chosen(state, spec, item)
     step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
     wanted = _count(count, runs, spec is None or step is spec)
@@ -103,7 +104,9 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
     wanted = left if count is None else count
     if not 1 <= wanted <= left:
         raise InvalidInput.at(
-            "/count", "is not a number of runs that the reservation still holds", allowed=f"1 to {left}"
+            "/count",
+            "is not a number of runs that the reservation still holds",
+            allowed=_up_to(left),
         )
     if found.slot is not None and found.charge is not None and not found.charge.additive and found.item is None:
         state = _charge_whole_job(state, found)
@@ -163,7 +166,9 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
     found = state.reservations.get(identifier)
     most = 0 if found is None else found.committed - found.voided
     if found is None or not 1 <= count <= most:
-        raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=f"1 to {most}")
+        raise InvalidInput.at(
+            "/count", "is not a number of runs that were committed", allowed=f"1 to {most}" if most else "none"
+        )
     if found.item is not None:
         drawn = state.item(found.item)
         assert drawn is not None
@@ -172,23 +177,6 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         slot = _slot(state, found.slot)
         state = state.with_slot(replace(slot, used=minus(slot.used, times(found.charge.each, count))))
     return replace(state.with_reservation(replace(found, voided=found.voided + count)), conditional=True)
-
-
-def lower(state: LedgerState, kind: SlotKind, capacity: Amounts) -> LedgerState:
-    """Give up free capacity of a slot: it may fall, never rise.
-
-    Raises:
-        InvalidInput: a part would rise, or fall below what is used and reserved.
-    """
-    slot = _slot(state, kind)
-    for part, amount in capacity.items():
-        if part not in slot.capacity:
-            raise InvalidInput.at(f"/capacity/{part}", "is no part of the slot", allowed=", ".join(slot.capacity))
-        least = less(slot.capacity[part], slot.free(part))
-        if not least <= amount <= slot.capacity[part]:
-            allowed = f"{least:f} to {slot.capacity[part]:f}"
-            raise InvalidInput.at(f"/capacity/{part}", "may only fall, to what is taken", allowed=allowed)
-    return state.with_slot(replace(slot, capacity={**slot.capacity, **capacity}))
 
 
 def held(state: LedgerState, made: Reservation, slot: Slot) -> LedgerState:
@@ -218,6 +206,7 @@ def _reserve_of_slot(
     count: int | None,
     eta: Amount | None,
     delta: Amount | None,
+    rough: bool,
 ) -> LedgerState:
     slot = state.slot(kind)
     if slot is None:
@@ -227,7 +216,7 @@ def _reserve_of_slot(
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, runs = steps_of(spec)
     wanted = _count(count, runs, step is spec)
-    price = charge(Asked(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta), slot)
+    price = charge(Asked(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta, rough=rough), slot)
     return held(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
 
 
@@ -339,3 +328,7 @@ def require_open(state: LedgerState) -> None:
 
 def _sides(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
     return ConditionResult(condition, text, False, float(lhs), float(rhs))  # type: ignore[arg-type]
+
+
+def _up_to(most: int) -> str:
+    return f"1 to {most}" if most else "none: there are no more"

@@ -76,7 +76,7 @@ def opened(
         setting=setting,
         target=target,
         declared=declared,
-        plan=tuple(_item(one, place) for place, one in enumerate(plan)),
+        plan=tuple(item_of(one, f"/plan/{place}") for place, one in enumerate(plan)),
         slots=tuple(_slot(slot, place, target) for place, slot in enumerate(slots)),
         sealed=declared.sealed,
     )
@@ -85,12 +85,17 @@ def opened(
     return state, opening(state)
 
 
-def _item(planned: Planned, place: int) -> PlanItem:
+def item_of(planned: Planned, at: str) -> PlanItem:
+    """An item of a plan as it begins.
+
+    Raises:
+        InvalidInput: its name is a charged job's, or it has too many runs.
+    """
     if planned.name.startswith(JOB):
-        raise InvalidInput.at(f"/plan/{place}/name", f'begins with "{JOB}", as items of charged jobs do')
+        raise InvalidInput.at(f"{at}/name", f'begins with "{JOB}", as items of charged jobs do')
     step, count = steps_of(planned.spec)
     if count > LARGEST_COUNT:
-        raise InvalidInput.at(f"/plan/{place}/spec", "has too many runs", allowed=f"at most {LARGEST_COUNT}")
+        raise InvalidInput.at(f"{at}/spec", "has too many runs", allowed=f"at most {LARGEST_COUNT}")
     return PlanItem(name=planned.name, spec=step, planned=count)
 
 

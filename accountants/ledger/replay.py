@@ -12,6 +12,7 @@ from typing import Any
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.amending import INDEPENDENT, amended
 from epsilond.accountants.ledger.amounts import ZERO
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
@@ -19,7 +20,7 @@ from epsilond.accountants.ledger.entries import charge_of, state_of
 from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.opening import PARTS
 from epsilond.accountants.ledger.residue import holds
-from epsilond.accountants.ledger.state import JOB, Charge, LedgerState, Reservation, Slot, plus, times
+from epsilond.accountants.ledger.state import JOB, Charge, LedgerState, PlanItem, Reservation, Slot, plus, times
 from epsilond.accountants.quantity import LARGEST_COUNT
 
 SpecReader = Callable[[str], Any]
@@ -81,6 +82,8 @@ def applied(state: LedgerState | None, entry: Mapping[str, Any], read: SpecReade
         return moves.release(state, entry["reservation"], kind)
     if kind == "voided":
         return moves.void(state, entry["reservation"], entry["count"])
+    if kind == "amended":
+        return _amended(state, entry, read)
     if kind == "sealed":
         return moves.seal(state)
     if kind == "closed":
@@ -115,6 +118,15 @@ def _committed(state: LedgerState, entry: Mapping[str, Any]) -> LedgerState:
         freed = moves.unheld(slot, held)
         state = moves.held(state.with_slot(freed), replace(held, charge=price), freed)
     return moves.commit(state, entry["reservation"], entry["count"])
+
+
+def _amended(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
+    items = [PlanItem(name=each["name"], spec=read(each["spec"]), planned=each["planned"]) for each in entry["add"]]
+    lower = {each["name"]: each["planned"] for each in entry["lower"]}
+    whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
+    _require(whole and all(_is_count(item.planned) for item in items), "an item is none")
+    _require(entry.get("declared") in (None, INDEPENDENT), "nothing such can be declared")
+    return amended(state, add=items, lower=lower, declared=entry.get("declared"))[0]
 
 
 def _require_enough(state: LedgerState, spec: Any, count: int, slot: Slot, price: Charge) -> None:

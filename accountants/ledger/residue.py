@@ -11,14 +11,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epsilond.accountants.curve import Pair
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.ledger.amounts import ZERO, Amount, down, float_below, less, root_above, root_below, up
+from epsilond.accountants.ledger.amounts import (
+    QUANTUM,
+    ZERO,
+    Amount,
+    down,
+    float_below,
+    less,
+    root_above,
+    root_below,
+    up,
+)
 from epsilond.accountants.ledger.cells import excess
+from epsilond.accountants.ledger.steps import StepPrices, step_prices
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.theorems.composition.rounds import composed_pair
 
@@ -30,6 +42,10 @@ if TYPE_CHECKING:
 
 LEAST_ETA = Decimal("1e-18")
 """The smallest η: amounts have 18 places."""
+LARGEST_SLOTS = Decimal(64), Decimal(400)
+"""μ² of the largest slots that are computed with: a cost that is enough there is enough in every larger one."""
+_SURELY, _HOPELESS = 1.01, 4.0
+"""What the steps cost one after another over what is left, from which nothing else is tried, or no composition."""
 _TOLERANCE = 1e-7
 """Of the search, relative to the cost; the answer is certified whatever the search finds."""
 _ROUGH = 1e-3
@@ -37,6 +53,11 @@ _SHARE = 0.8
 """The search aims at this share of η at points, and leaves the rest to the chords between them."""
 _MOST_STEPS = 40
 _MOST_RAISES = 12
+_MARGIN = Fraction(1) + Fraction(1, 2**18)
+"""What a charge of steps is raised by, so that another machine, which rounds otherwise, certifies it again."""
+_MANY, _MUCH, _FEW = 100, (0.1, 0.02), 4
+_FINE = Decimal("1e-10")
+"""Steps, share of the slot of fewer and of as many, most parts and least η with which a charge of all together pays."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +76,40 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
     """
     if cost > remaining or eta < LEAST_ETA:
         return False
-    trial = _Trial(parts, remaining, eta)
-    return trial.certified(cost)[0]
+    return any(_holds(parts, slot, cost, eta) for slot in _slots(remaining) if slot >= cost)
+
+
+def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
+    stepped = step_prices(parts, remaining=remaining, eta=eta)
+    if _cannot_fit(parts, stepped, remaining, eta):
+        return False
+    if stepped is None or _worth_composing(parts, stepped, remaining, eta):
+        if _Trial(parts, remaining, eta).certified(cost)[0]:
+            return True
+        stepwise = None if stepped is None else stepped.cost()
+        return stepwise is not None and stepwise <= cost
+    stepwise = stepped.cost()
+    if stepwise is not None and stepwise <= cost:
+        return True
+    return may_be_composed(parts) and _Trial(parts, remaining, eta).certified(cost)[0]
+
+
+def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
+    """By how much a cost is too small, as the largest log of a ratio of profiles at some ε; at most 0 if it may do.
+
+    For searches over mechanisms. It is no certificate: see `holds`.
+    """
+    trial = _Trial(parts, remaining, eta, share=1.0)
+    worst = trial.worst(float_below(cost))
+    trial.refine(float_below(cost))
+    return max(worst, trial.worst(float_below(cost)))
 
 
 def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """The least cost of a mechanism in a slot, within about 10^-6 of itself; None if not even all of it suffices.
+    """About the least cost of a mechanism in a slot, certified; None if none was found, whatever is left.
+
+    Step after step, which is quick and a little dear where the job takes a large part of the slot; there many steps
+    whose law is known exactly are composed and charged together, within about 10^-6 of the least cost of all.
 
     Raises:
         InvalidInput: η is smaller than an amount can be.
@@ -68,8 +117,97 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     """
     if eta < LEAST_ETA:
         raise InvalidInput.at("/eta", "is too small for a residue charge", allowed="at least 1e-18")
-    if remaining <= 0:
+    for slot in _slots(remaining):
+        found = _least_cost(parts, slot, eta)
+        if found is not None:
+            return Residue(remaining, found.cost, eta)
+    return None
+
+
+def _slots(remaining: Amount) -> list[Amount]:
+    """The slot, or smaller ones in place of one that would take too many cells; none if nothing is left."""
+    return sorted({min(remaining, most) for most in LARGEST_SLOTS}) if remaining > 0 else []
+
+
+def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
+    stepped = step_prices(parts, remaining=remaining, eta=eta)
+    if _cannot_fit(parts, stepped, remaining, eta):
         return None
+    if stepped is None or _worth_composing(parts, stepped, remaining, eta):
+        composed = _composed_cost(parts, remaining, eta)
+        return composed if composed is not None or stepped is None else _stepwise(stepped, remaining, eta)
+    found = _stepwise(stepped, remaining, eta)
+    return found if found is not None or not may_be_composed(parts) else _composed_cost(parts, remaining, eta)
+
+
+def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> tuple[float, Amount | None]:
+    """About what a job costs, from below, and a certified cost, a hundredth too dear or so; never by composition."""
+    if eta < LEAST_ETA or remaining <= 0:
+        return math.inf, None
+    remaining = min(remaining, LARGEST_SLOTS[0])
+    stepped = step_prices(parts, remaining=remaining, eta=eta, rough=True)
+    if stepped is None:
+        return 0.0, None
+    found = _stepwise(stepped, remaining, eta)
+    return stepped.floor, None if found is None else found.cost
+
+
+def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
+    """As `least_cost`, quickly and a little too dear; None more often."""
+    cost = quick_cost(parts, remaining=remaining, eta=eta)[1]
+    return None if cost is None else Residue(remaining, cost, eta)
+
+
+def _stepwise(stepped: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
+    """What the steps cost one after another, with room for another machine's roundings."""
+    cost = stepped.cost()
+    if cost is None:
+        return None
+    return Residue(remaining, min(max(up(Fraction(cost) * _MARGIN), QUANTUM), remaining), eta)
+
+
+def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Amount | None:
+    """The cost of all steps together where that is worth its work; None where it is not, or where it is too much."""
+    if not exact(parts, eta) or remaining <= 0:
+        return None
+    found = _composed_cost(parts, min(remaining, LARGEST_SLOTS[0]), eta)
+    return None if found is None else found.cost
+
+
+def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
+    """Whether several steps have exact laws, few of them different, so that their composition is quick."""
+    few = len(parts) <= _FEW and all(pair.law is not None for pair, _ in parts)
+    return few and sum(count for _, count in parts) > 1 and eta >= _FINE
+
+
+def _cannot_fit(parts: Sequence[tuple[Pair, int]], stepped: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
+    """Whether nothing dear is tried: the steps cost too much one after another, even for a quick composition."""
+    too_much = _HOPELESS if exact(parts, eta) else _SURELY
+    return stepped is not None and stepped.floor > too_much * float(remaining)
+
+
+def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
+    """Whether composition is tried where the charge of steps does not do: for exact laws, and for few outcomes.
+
+    Of other pairs it takes seconds, and its ends are hardly ever narrow enough.
+    """
+    return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
+
+
+def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, remaining: Amount, eta: Amount) -> bool:
+    """Whether a charge for all steps together is quick, and smaller: steps that take much of the slot.
+
+    The cells of chords and tangents number about 1/√η, and more where a charge is a small part of the slot. Where the
+    steps have no price one after another, rare large losses among them, only their composition may.
+    """
+    if not exact(parts, eta):
+        return False
+    least = _MUCH[sum(count for _, count in parts) >= _MANY]
+    return stepped.floor >= least * float(remaining) or stepped.cost() is None
+
+
+def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
+    """Of all steps at once, by their composition beside what is left."""
     trial = _Trial(parts, remaining, eta)
     found = trial.search()
     if found is None:  # the search leaves room that the whole slot may do without
@@ -90,12 +228,15 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 class _Trial:
     """One mechanism against one state of a slot."""
 
-    def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> None:
+    def __init__(
+        self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
+    ) -> None:
         self._parts = [(pair, times) for pair, times in parts if times > 0]
         self._remaining = remaining
         self._whole = float_below(remaining)
         self._right = gaussian_pair(root_below(remaining))
         self._log_eta = math.log(float_below(eta)) * (1.0 + 1e-15)
+        self._log_share = math.log(share)
         self._whole_fits: bool | None = None
         self._points = np.linspace(0.0, self._reach(remaining), 25)
 
@@ -124,10 +265,18 @@ class _Trial:
         if not self._whole_fits:
             return None
         first = self._met(min(self._guess(), 0.9 * self._whole), _ROUGH)
-        place = int(np.argmax(self._gaps(first)))
+        self.refine(first)
+        return self._met(first, _TOLERANCE)
+
+    def worst(self, cost: float) -> float:
+        """The largest gap at the points."""
+        return float(np.max(self._gaps(cost)))
+
+    def refine(self, cost: float) -> None:
+        """Look at more points around the one that decides at this cost."""
+        place = int(np.argmax(self._gaps(cost)))
         sides = self._points[max(place - 1, 0)], self._points[min(place + 1, self._points.size - 1)]
         self._points = np.unique(np.concatenate([self._points, np.linspace(*sides, 10)]))
-        return self._met(first, _TOLERANCE)
 
     def again(self, found: float) -> float:
         """As `search`, from a cost that was too small."""
@@ -175,7 +324,7 @@ class _Trial:
         at = self._points
         worst = np.full(at.size, -math.inf)
         for one, other in _orders(left, self._right):
-            allowed = np.logaddexp(other.log_delta(at).lower, self._log_eta + math.log(_SHARE))
+            allowed = np.logaddexp(other.log_delta(at).lower, self._log_eta + self._log_share)
             worst = np.maximum(worst, one.log_delta(at).upper - allowed)
         return worst
 

@@ -150,7 +150,11 @@ class Declared:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerState:
-    """A ledger. `conditional` once a decision in it was declared to be independent of every output."""
+    """A ledger.
+
+    `conditional` once runs were voided, or its plan amended after a commit, on a declaration; `amended` once its plan
+    is another than it was opened with.
+    """
 
     setting: Setting
     target: Target
@@ -161,6 +165,7 @@ class LedgerState:
     status: Status = "open"
     sealed: bool = False
     conditional: bool = False
+    amended: bool = False
 
     def __post_init__(self) -> None:
         """Names of items and kinds of slots are each one of a kind."""

@@ -41,7 +41,8 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
     """What the ledger's promise rests on and no computation can check, in the order of reading."""
     found = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
     found += [BLOCK] if of_block else []
-    found += [INDEPENDENT] if state.declared.inputs == "independent-of-outputs" else []
+    decided = state.conditional and state.amended
+    found += [INDEPENDENT] if decided or state.declared.inputs == "independent-of-outputs" else []
     found += [UNSEEN] if state.conditional else []
     return (*found, *_of_mechanisms(state))
 

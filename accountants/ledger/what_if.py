@@ -39,17 +39,24 @@ def what_if(
     count: int | None = None,
     eta: Amount | None = None,
     delta: Amount | None = None,
+    rough: bool = False,
 ) -> WhatIf:
     """As `moves.reserve` would do, with the same words; refusals of the ledger are part of the answer.
+
+    `rough` gives a quick price that may be a little too high, and does not look for what would fit instead.
 
     Raises:
         InvalidInput: the request contradicts itself.
     """
     runs = 1 if spec is None else steps_of(spec)[1]
     try:
-        after = moves.reserve(state, _TRIAL, spec=spec, item=item, slot=slot, count=count, eta=eta, delta=delta)
+        after = moves.reserve(
+            state, _TRIAL, spec=spec, item=item, slot=slot, count=count, eta=eta, delta=delta, rough=rough
+        )
     except LedgerExhausted as refused:
-        found = with_nearest(refused, state, spec=spec, slot=slot, count=count, eta=eta, delta=delta)
+        found = (
+            refused if rough else with_nearest(refused, state, spec=spec, slot=slot, count=count, eta=eta, delta=delta)
+        )
         return WhatIf(
             fits=False, count=count or runs, item=item, slot=slot, reason=found.message, nearest=found.nearest
         )

@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants.ledger.amounts import Amount, shown
 from epsilond.accountants.ledger.entries import amounts
+from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.state import Charge, LedgerState
 from epsilond.accountants.ledger.view import PlanCurve, conditions, in_words, plan_curve
 from epsilond.accountants.ledger.what_if import WhatIf
 from epsilond.accountants.quantities import Observer, Relation, Unit
-from epsilond.calibrators.answer import Caution, DeclaredCondition, Served, TargetAnswer
+from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition, Served, TargetAnswer, as_json
+from epsilond.ledgers.calibrating.within import Within
 from epsilond.ledgers.storage.records import EXACT, HoldingRow, LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
@@ -169,19 +171,42 @@ class WhatIfAnswer:
     nearest: Annotated[Mapping[str, float | str], Served("what would fit")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class WithinAnswer:
+    """A calibration whose run takes what is left of the ledger. Nothing was changed, and nothing is held."""
+
+    algorithm: str
+    request: Annotated[
+        Mapping[str, Any], Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")
+    ]
+    spec: Annotated[Mapping[str, Any], Served("what is run: to be reserved as it stands")]
+    count: Annotated[int, Served("runs that the spec is")]
+    charge: Annotated[ChargeAnswer, Served("what a reservation of it would be charged")]
+    slack: Annotated[
+        float | None, Served("with a share of so much less noise the ledger refuses the run; absent: not known")
+    ] = None
+    calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is of this run alone")]
+
+
 @dataclass(frozen=True)
 class Promised:
     """What takes time to say of a ledger: its conditions and the curve of its plan."""
 
     conditions: tuple[DeclaredCondition, ...]
     curve: tuple[PlanCurve, ...]
+    certified: Mapping[str, float] | None = None
+    """ε and log δ of all that an amended ledger allows; of another its opening says it."""
 
 
 def promised(state: LedgerState, *, of_block: bool) -> Promised:
     """What takes time to say of a ledger."""
     found = conditions(state, of_block=of_block)
     told = tuple(DeclaredCondition(id=each.id, statement=each.statement) for each in found)
-    return Promised(tuple(dict.fromkeys(told)), plan_curve(state))
+    certified = None
+    if state.amended:
+        now = opening(state)
+        certified = {"epsilon": now.epsilon, "log_delta": now.log_delta}
+    return Promised(tuple(dict.fromkeys(told)), plan_curve(state), certified)
 
 
 def summary(row: LedgerRow) -> LedgerSummary:
@@ -191,7 +216,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 
 def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
     """Of its rows, the state that they tell of, and what was promised."""
-    certified = json.loads(row.record)["certified"]
+    certified = said.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
     return LedgerAnswer(
         **_own(row),
@@ -240,6 +265,25 @@ def what_if(found: WhatIf) -> WhatIfAnswer:
     return WhatIfAnswer(
         fits=found.fits, count=found.count, charge=charge, reason=found.reason, nearest=dict(found.nearest)
     )
+
+
+def found_within(found: Within) -> Mapping[str, Any]:
+    """Of what was found, all but the calibration itself."""
+    held = found.held
+    told = {
+        "algorithm": found.algorithm,
+        "request": as_json(found.request),
+        "spec": as_json(found.spec),
+        "count": held.count,
+        "charge": _charge(held.item, held.slot, held.count, held.charge),
+        "slack": found.slack,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def within(found: Within, calibration: Calibration) -> WithinAnswer:
+    """The same with the calibration."""
+    return WithinAnswer(**found_within(found), calibration=calibration)
 
 
 def when(seconds: float) -> str:

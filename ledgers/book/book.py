@@ -1,8 +1,10 @@
 """A book of ledgers: every request in, one transaction with its entries out, and a receipt for what was committed.
 
 What takes time is evaluated before anything is locked, from rows and a version that were read together; then the
-ledgers are locked, in the order of their ids, and the move is made if their versions are still those. Keys of requests
-are kept for ever beside what was answered, so that a request that is sent again is answered again and debits nothing.
+ledgers are locked, in the order of their ids, and the move is made if their versions are still those. What costs
+nothing to judge (runs of the plan, commits of charges that add up) is judged under the lock, and never repeated. Keys
+of requests are kept for ever beside what was answered, so that a request that is sent again is answered again and
+debits nothing.
 """
 
 from __future__ import annotations
@@ -21,21 +23,30 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.ledger import entries as told
 from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.amending import amended
 from epsilond.accountants.ledger.opening import opened
-from epsilond.accountants.ledger.state import LedgerState
+from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.desk import Desk, States, entry, text
-from epsilond.ledgers.book.errors import Contended, NotFound, NotReconciled
+from epsilond.ledgers.book.errors import Contended, NotReconciled
+from epsilond.ledgers.book.published import PublishedLog
+from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after, state_from
-from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import Keyring
-from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.requests import SECONDS, CommitAsked, JobAsked, OpenLedger, ReserveAsked, VoidAsked
+from epsilond.ledgers.requests import (
+    SECONDS,
+    AmendAsked,
+    CommitAsked,
+    JobAsked,
+    OpenLedger,
+    Order,
+    ReserveAsked,
+    VoidAsked,
+)
 from epsilond.ledgers.storage import entries, ledgers, reservations
-from epsilond.ledgers.storage.nodes import StoredNodes
 from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
 from epsilond.ledgers.storage.transactions import Again, looking, moving
 from epsilond.storage.transactions import Database
@@ -48,7 +59,7 @@ MOST_DUE = 100
 MOST_RECEIPTS = 20
 
 
-class Book:
+class Book(PublishedLog):
     """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is whoever's ledgers may not be seen by others. Every method that changes something takes the idempotency
@@ -72,11 +83,9 @@ class Book:
         reconciled: Callable[[], bool] = lambda: True,
     ) -> None:
         """`keyring` gives the keys as they are now; its name is the log's origin."""
-        self._database = database
-        self._keyring = keyring
+        super().__init__(database, keyring, Desk(keyring, clock))
         self._evaluate = evaluate
         self._clock = clock
-        self._desk = Desk(keyring, clock)
         self._reconciled = reconciled
 
     # Opened and looked at.
@@ -85,7 +94,7 @@ class Book:
         """Open a ledger, certified to stay within its target.
 
         Raises:
-            BlockHasLedger: the block has one, open or closed.
+            BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
             Infeasible, ConditionViolated, InvalidInput: as `accountants.ledger.opening.opened` does.
         """
         fingerprint = _fingerprint("open", asked)
@@ -120,6 +129,10 @@ class Book:
                     raise BlockHasLedger(message, None, {"ledger": str(taken)}) from None
                 where = {"dataset": asked.dataset, "block": asked.block or "", "name": asked.name}
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record | where)])
+                other = ledgers.overlapping(connection, row)
+                if other is not None:
+                    message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
+                    raise BlockHasLedger(message, None, {"ledger": other})
             return row
 
         self._require_reconciled()
@@ -146,18 +159,45 @@ class Book:
             start = None if after is None else self._desk.row(connection, tenant, after)
             return ledgers.page(connection, tenant, limit=limit, after=start)
 
-    def entries(self, tenant: str, identifier: str, *, start: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
-        """A ledger's entries in the log from this number on."""
+    def entries(
+        self,
+        tenant: str,
+        identifier: str,
+        *,
+        start: int | None = None,
+        limit: int = 1000,
+        order: Order = "oldest",
+    ) -> list[dict[str, Any]]:
+        """A ledger's entries in the log from this number on, or from this number back if the newest come first."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
-            return [entry(row) for row in entries.page(connection, start=start, limit=limit, ledger=identifier)]
+            found = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
+            return [entry(row) for row in found]
+
+    def written(self, tenant: str, identifier: str) -> dict[str, Any]:
+        """A summary of a ledger's entries in the log."""
+        with looking(self._database) as connection:
+            self._desk.row(connection, tenant, identifier)
+            found = entries.counted(connection, identifier)
+        kinds = {kind: count for kind, (count, _, _) in found.items()}
+        return written(kinds, min(each[1] for each in found.values()), max(each[2] for each in found.values()))
 
     def what_if(self, tenant: str, identifier: str, asked: JobAsked) -> WhatIf:
         """What a job would cost and whether it fits; changes nothing."""
-        state = self.state(tenant, identifier)
-        _require_relation(state, asked)
+        state = self.asked_of(tenant, identifier, asked)
         found: WhatIf = self._evaluate(partial(what_if, state, **asked.job))
         return found
+
+    def evaluated(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
+        """What a picklable computation gives of a ledger as it is now; changes nothing."""
+        found: T = self._evaluate(partial(computation, self.state(tenant, identifier)))
+        return found
+
+    def asked_of(self, tenant: str, identifier: str, asked: JobAsked) -> LedgerState:
+        """The state of a ledger of which a job may be asked."""
+        state = self.state(tenant, identifier)
+        _require_relation(state, asked)
+        return state
 
     def owner(self, identifier: str) -> str:
         """The tenant of a ledger, for whoever may act for any."""
@@ -182,8 +222,12 @@ class Book:
                     return self._desk.reserved(connection, tenant, again["reservation"])
                 states = self._desk.states(connection, tenant, asked)
             after: dict[str, LedgerState] = {}
+            quick = job.spec is None and job.slot is None
             for name, (_, state) in states.items():
                 _require_relation(state, job)
+                if quick:
+                    after[name] = moves.reserve(state, identifier, **job.job)
+                    continue
                 try:
                     after[name] = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
                 except LedgerExhausted as refused:
@@ -197,9 +241,14 @@ class Book:
                 expires=now + (SECONDS if job.expires_in is None else job.expires_in),
                 holdings=tuple(holding_of(name, after[name].reservations[identifier]) for name in sorted(after)),
             )
-            with self._moving(states) as connection:
+            with self._moving(states, compared=not quick) as connection:
                 if self._desk.answered(connection, tenant, key, fingerprint) is not None:
                     raise Again(key)
+                if quick:
+                    states = self._desk.states(connection, tenant, asked)
+                    after = {name: moves.reserve(state, identifier, **job.job) for name, (_, state) in states.items()}
+                    held = (holding_of(name, after[name].reservations[identifier]) for name in sorted(after))
+                    made = replace(made, holdings=tuple(held))
                 for name, state in after.items():
                     ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
                 reservations.add(connection, made)
@@ -251,13 +300,19 @@ class Book:
                 self._release(tenant, identifier, "expired")
                 raise ReservationEnded("The reservation has expired.")
             wanted = asked.count
+            quick = all(_at_once(state.reservations[identifier]) for _, state in states.values())
             after = {
                 name: self._evaluate(partial(moves.commit, state, identifier, wanted))
-                for name, (_, state) in states.items()
+                for name, (_, state) in ({} if quick else states).items()
             }
-            with self._moving(states) as connection:
+            with self._moving(states, compared=not quick) as connection:
                 if self._desk.answered(connection, tenant, key, fingerprint) is not None:
                     raise Again(key)
+                if quick:  # judged under the lock, so that nobody comes in between and nothing is repeated
+                    before, (held, states) = held, self._desk.held(connection, tenant, identifier)
+                    if held.state != before.state:
+                        raise Again(key)
+                    after = {name: moves.commit(state, identifier, wanted) for name, (_, state) in states.items()}
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():
@@ -292,6 +347,35 @@ class Book:
         """Nothing more is reserved."""
         return self._simple(tenant, identifier, key, "closed", moves.close, {})
 
+    def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
+        """Another plan, certified anew; after a commit by a decision that is declared independent of outputs.
+
+        Raises:
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
+        """
+        fingerprint, parts = _fingerprint("amend", [identifier, asked]), asked.parts
+
+        def attempt() -> LedgerRow:
+            with looking(self._database) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                states = self._desk.states(connection, tenant, [identifier])
+            row, state = states[identifier]
+            if again is not None:
+                return row
+            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
+            specs = [text_of(item.spec) for item in parts["add"]]
+            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs)
+            with self._moving(states) as connection:
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    raise Again(key)
+                written = ledgers.write(connection, row, rows_after(row, after))
+                entry_of = [(row.id, record | ({"by": by} if by else {}))]
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, entry_of)
+            return written
+
+        self._require_reconciled()
+        return self._retried(attempt)
+
     def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
         """Take committed runs back, as it is declared that nobody saw any output of them; `by` stands in the entry.
 
@@ -302,50 +386,6 @@ class Book:
         more |= {"by": by} if by else {}
         move = partial(moves.void, identifier=asked.reservation, count=asked.count)
         return self._simple(tenant, identifier, key, "voided", move, more)
-
-    # The log.
-
-    def checkpoint(self) -> str:
-        """The log's signed head."""
-        with looking(self._database) as connection:
-            return self._desk.head(connection, entries.size(connection))
-
-    def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """The receipt of an entry of this tenant, under the head as it is now.
-
-        Raises:
-            NotFound: there is no such entry of this tenant.
-        """
-        with looking(self._database) as connection:
-            row = entries.get(connection, seq)
-            if row is None or row.tenant != tenant:
-                raise NotFound(str(seq))
-            return self._desk.receipt(connection, row, entries.size(connection))
-
-    def consistency(self, earlier: int, later: int | None = None) -> Consistency:
-        """That the log of so many entries is the beginning of a later one, the present one if none is named.
-
-        Raises:
-            NotFound: the log never had so many.
-        """
-        with looking(self._database) as connection:
-            size = entries.size(connection)
-            now = size if later is None else later
-            if not 0 <= earlier <= now <= size:
-                raise NotFound(str(earlier))
-            return Consistency.of(Tree(StoredNodes(connection), now), earlier)
-
-    def root(self, size: int) -> bytes | None:
-        """The root of the log's first entries; None if it does not have so many."""
-        with looking(self._database) as connection:
-            if not 0 <= size <= entries.size(connection):
-                return None
-            return Tree(StoredNodes(connection), size).root()
-
-    @property
-    def keyring(self) -> Keyring:
-        """The keys that sign and that have signed."""
-        return self._keyring()
 
     # What the methods above share.
 
@@ -416,8 +456,9 @@ class Book:
         now = replace(held, state=state, holdings=holdings, expires=None if over else held.expires)
         reservations.write(connection, held, now)
 
-    def _moving(self, states: States) -> Any:
-        return moving(self._database, {name: row.version for name, (row, _) in states.items()})
+    def _moving(self, states: States, *, compared: bool = True) -> Any:
+        """These ledgers, locked; at the versions that were read unless they are read again inside."""
+        return moving(self._database, {name: row.version if compared else None for name, (row, _) in states.items()})
 
     def _require_reconciled(self) -> None:
         if not self._reconciled():
@@ -430,6 +471,11 @@ class Book:
             except Again:
                 time.sleep(min(0.001 * 2.0 ** min(tried, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
         raise Contended("others moved the ledger each time; nothing was written")
+
+
+def _at_once(held: Reservation) -> bool:
+    """Whether a commit of it costs nothing to judge: runs of the plan, or a charge that adds up."""
+    return held.item is not None or held.charge is None or held.charge.additive
 
 
 def _require_relation(state: LedgerState, asked: JobAsked) -> None:

@@ -9,25 +9,40 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.answers import LedgerAnswer, when
 from epsilond.ledgers.log import jws
 from epsilond.ledgers.log.canonical import canonical, digest
+from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 FORMAT: Final = "epsilond-ledger-report-1"
+TYPE: Final = "epsilond-ledger-report+jws"
+"""The kind of record that is signed: no signature of it is one of a receipt, or of an answer."""
 
 
-def signed(ledger: LedgerAnswer, checkpoint: str, now: float, key: SigningKey) -> dict[str, Any]:
-    """The report and its detached JSON Web Signature. Its numbers that are no integers are decimal strings."""
-    report = {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": _texts(as_json(ledger))}
-    return {"report": report, "signature": jws.sign(report, digest(canonical(report)), key)}
+def report(ledger: LedgerAnswer, checkpoint: str, entries: Mapping[str, Any], now: float) -> dict[str, Any]:
+    """What is signed. Its numbers that are no integers are decimal strings. `entries` is what `written` gives."""
+    told = _texts(as_json(ledger))
+    return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": told, "entries": dict(entries)}
+
+
+def written(kinds: Mapping[str, int], first: int, last: int) -> dict[str, Any]:
+    """A summary of a ledger's entries: how many of each kind, and their first and last number in the log."""
+    return {"count": sum(kinds.values()), "first": first, "last": last, "kinds": dict(sorted(kinds.items()))}
+
+
+def signed(told: Mapping[str, Any], key: SigningKey) -> dict[str, Any]:
+    """The report and its detached JSON Web Signature, whose subject is the report itself."""
+    return {"report": told, "signature": jws.sign(told, digest(canonical(told)), key, kind=TYPE)}
 
 
 def verified(told: Mapping[str, Any], keys: tuple[PublicKey, ...]) -> PublicKey:
     """Which of these keys signed a report.
 
     Raises:
-        NotVerified: none did, or it was changed since.
+        NotVerified: none did, or it was changed since, or it is a record of another kind.
     """
-    report = told["report"]
-    return jws.verify(report, digest(canonical(report)), told["signature"], keys)
+    record, signature = told.get("report"), told.get("signature")
+    if not isinstance(record, Mapping) or not isinstance(signature, str) or record.get("format") != FORMAT:
+        raise Malformed("is no report of a ledger")
+    return jws.verify(record, digest(canonical(record)), signature, keys, kind=TYPE)
 
 
 def _texts(value: Any) -> Any:

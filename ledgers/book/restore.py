@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.checkpoints import Checkpoint
@@ -23,8 +24,24 @@ from epsilond.ledgers.log.signing import Keyring
 if sys.platform != "win32":
     import fcntl
 
+ACCOUNTED_FOR: Final = "missing-entries-are-accounted-for"
+"""What an operator declares who accepts a log that is no continuation of what was kept."""
 Root = Callable[[int], bytes | None]
 """The root of the first entries of the log that is in use; None if it does not have so many."""
+
+
+def not_continued(note: str, keyring: Keyring, root: Root) -> str | None:
+    """Why the log of these keys does not continue a checkpoint, in one sentence; None where it does."""
+    try:
+        kept = checkpoints.verify(note, keyring.signing.name, keyring.keys)
+    except NotVerified as error:
+        return f"The checkpoint that is kept elsewhere is not this log's: {error}."
+    found = root(kept.size)
+    if found is None:
+        return f"The checkpoint that is kept elsewhere has {kept.size} entries, and the log has fewer."
+    if found != kept.root:
+        return f"The first {kept.size} entries of the log are not those that were signed."
+    return None
 
 
 class Kept:
@@ -43,26 +60,34 @@ class Kept:
             self._agreed = self.trouble(root) is None
         return self._agreed
 
+    @property
+    def missing(self) -> bool:
+        """Whether there is no such file."""
+        return not self._path.exists()
+
+    def begin(self, root: Root, head: Callable[[], str]) -> None:
+        """Put the checkpoint of an empty log into a file that is not there yet: from then on one that is gone shows.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self.missing and root(1) is None:
+            self.keep(head())
+
     def trouble(self, root: Root) -> str | None:
-        """Why the log does not continue the file's checkpoint, in one sentence; None where it does or there is none."""
+        """Why the log does not continue the file's checkpoint, in one sentence; None where it does.
+
+        A log without entries needs no file. One with entries has had a file since its first.
+        """
         try:
             note = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            return None
+            return None if root(1) is None else "There is no checkpoint kept elsewhere, and the log has entries."
         except UnicodeDecodeError:
             return "The checkpoint that is kept elsewhere is no text."
         except OSError as error:
             return f"The checkpoint that is kept elsewhere cannot be read: {error.strerror}."
-        try:
-            kept = self._read(note)
-        except NotVerified as error:
-            return f"The checkpoint that is kept elsewhere is not this log's: {error}."
-        found = root(kept.size)
-        if found is None:
-            return f"The checkpoint that is kept elsewhere has {kept.size} entries, and the log has fewer."
-        if found != kept.root:
-            return f"The first {kept.size} entries of the log are not those that were signed."
-        return None
+        return not_continued(note, self._keyring(), root)
 
     def keep(self, note: str) -> None:
         """Put a signed checkpoint into the file, on the disk, unless a larger one is there.

@@ -29,7 +29,14 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
         status=row.status,
         sealed=row.sealed,
         conditional=row.conditional,
+        amended=is_amended(row),
     )
+
+
+def is_amended(row: LedgerRow) -> bool:
+    """Whether the plan is another than the ledger was opened with: what was added, or fell, never comes back."""
+    first = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
+    return first != {item.name: item.planned for item in row.items if item.job is None}
 
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:

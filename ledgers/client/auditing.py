@@ -18,19 +18,24 @@ from epsilond.ledgers.client.local import FilePlace, file_place
 from epsilond.ledgers.client.runs import Runs
 from epsilond.ledgers.log.bundles import FORMAT, Bundle
 from epsilond.ledgers.log.canonical import Record, read
+from epsilond.ledgers.log.checkpoints import parse as parse_checkpoint
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.key_files import PUBLISHED
 from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.notes import parse as parse_note
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.log.verify import Outcome, Verification, verify
+from epsilond.ledgers.pages.page import checkpoint_of, is_page
 
 SQLITE: Final = b"SQLite format 3\x00"
 _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
 
 
-def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = ()) -> Verification:
+def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log: Path | None = None) -> Verification:
     """What a bundle, a receipt or a file of ledgers shows, for somebody who trusts these keys and old checkpoints.
+
+    `log` is a bundle with entries, or receipts of entries, that say whether the runs of a receipt were voided later.
 
     Raises:
         InvalidInput: one of the files cannot be read, or is nothing of the kind.
@@ -47,6 +52,9 @@ def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = ()) -> Ver
             found = Verification()
             found.add(Outcome.FAILED, f"An entry of the file is none: {error}.")
             return found
+        own = bundle.receipts
+        if log is not None:
+            bundle = _with_log(bundle, log)
         old = [note for path in checkpoints for note in _notes(path)]
         found = verify(
             replace(bundle, checkpoints=[*bundle.checkpoints, *old]),
@@ -55,6 +63,7 @@ def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = ()) -> Ver
             replay=replay,
         )
         _receipts_replayed(bundle, found)
+        _voided(own, bundle, found)
         if place is not None:
             _balances_compared(place, bundle.entries, found)
         return found
@@ -135,6 +144,44 @@ def _receipts_replayed(bundle: Bundle, found: Verification) -> None:
     found.add(Outcome.NOT_VERIFIED, "Whether the log has more entries of these ledgers, receipts cannot show.")
 
 
+def _with_log(bundle: Bundle, path: Path) -> Bundle:
+    try:
+        more = _bundle(path, "/log")
+    except NotVerified as error:
+        raise InvalidInput.at("/log", str(error)) from None
+    if bundle.entries and more.entries:
+        raise InvalidInput.at("/log", "is for receipts: the entries of a log are given already")
+    return Bundle(
+        entries=bundle.entries or more.entries,
+        checkpoints=[*bundle.checkpoints, *more.checkpoints],
+        receipts=[*bundle.receipts, *more.receipts],
+        proofs=[*bundle.proofs, *more.proofs],
+    )
+
+
+def _voided(own: Sequence[Receipt], bundle: Bundle, found: Verification) -> None:
+    """Marks receipts of commits whose runs were taken back: nobody may run anything on them, nor show them for a run.
+
+    Where the receipt of the void itself was given beside them, as in an export of a ledger, that is said and no fault.
+    """
+    voids = {
+        (entry.get("ledger"), entry.get("reservation")): entry.get("seq")
+        for entry in (*bundle.entries, *(each.entry for each in bundle.receipts))
+        if entry.get("kind") == "voided"
+    }
+    shown = bool(bundle.entries) or any(each.entry.get("kind") == "opened" for each in bundle.receipts)
+    commits = [(place, each.entry) for place, each in enumerate(own) if each.entry.get("kind") == "committed"]
+    for place, entry in commits:
+        void = voids.get((entry.get("ledger"), entry.get("reservation")))
+        if void is not None:
+            told = any(each.entry.get("seq") == void for each in own)
+            outcome = Outcome.VOIDED if told else Outcome.FAILED
+            message = f"Receipt {place} is good for nothing: runs of its reservation were voided by entry {void}."
+            found.add(outcome, message)
+    if commits and not shown:
+        found.add(Outcome.NOT_VERIFIED, "Whether runs of a receipt were voided later is not shown: give the log.")
+
+
 def _balances_compared(place: FilePlace, entries: Sequence[Record], found: Verification) -> None:
     """Whether the file's balances are those that the entries give."""
     for name, own in by_ledger(entries).items():
@@ -158,8 +205,8 @@ def _balances_compared(place: FilePlace, entries: Sequence[Record], found: Verif
 
 def _of_file(place: FilePlace, path: Path) -> Bundle:
     bundle = place.bundle(None)
-    head = _runs(path).head()
-    return bundle if head is None else replace(bundle, checkpoints=[*bundle.checkpoints, head])
+    head = _runs(path).head
+    return replace(bundle, checkpoints=[*bundle.checkpoints, *(_notes(head) if head.exists() else ())])
 
 
 def _runs(path: Path) -> Runs:
@@ -174,8 +221,8 @@ def _is_database(path: Path) -> bool:
     return True
 
 
-def _bundle(path: Path) -> Bundle:
-    text = _content(path, "/bundle")
+def _bundle(path: Path, pointer: str = "/bundle") -> Bundle:
+    text = _content(path, pointer)
     record = read(text)
     if record.keys() == _RECEIPT:
         return Bundle(receipts=[Receipt.of_record(record)])
@@ -185,15 +232,28 @@ def _bundle(path: Path) -> Bundle:
 
 
 def _notes(path: Path) -> list[str]:
-    """Checkpoints from a note, a receipt or a bundle."""
+    """Checkpoints from a note, a receipt, a bundle or a ledger's page."""
     text = _content(path, "/checkpoint")
-    if not text.lstrip().startswith(b"{"):
-        return [text.decode("utf-8", "replace")]
     try:
+        if not text.lstrip().startswith(b"{"):
+            plain = text.decode("utf-8", "replace")
+            return [checkpoint_of(plain) if is_page(plain) else plain]
         bundle = _bundle(path)
     except NotVerified as error:
         raise InvalidInput.at("/checkpoint", str(error)) from None
     return [*bundle.checkpoints, *(each.checkpoint for each in bundle.receipts)]
+
+
+def newest(path: Path) -> str:
+    """The largest checkpoint of a note, a receipt or a bundle; none of them is verified.
+
+    Raises:
+        InvalidInput: it cannot be read, or has none.
+    """
+    try:
+        return max(_notes(path), key=lambda note: parse_checkpoint(parse_note(note).text).size)
+    except (NotVerified, ValueError):
+        raise InvalidInput.at("/checkpoint", "has no checkpoint") from None
 
 
 def _content(path: Path, pointer: str, size: int = -1) -> bytes:

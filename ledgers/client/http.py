@@ -13,6 +13,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from epsilond.accountants import errors
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
+from epsilond.accountants.theorem import ConditionResult
 from epsilond.ledgers.client.errors import Refused, Unanswered
 
 TRIES: Final = 5
@@ -46,7 +47,15 @@ class Connection:
     key: str | None = field(default=None, repr=False)
     timeout: float = 60.0
 
-    def ask(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        accept: str = "application/json, text/plain",
+    ) -> Any:
         """What the service answers: a document, or a text where that is what it is.
 
         Raises:
@@ -54,7 +63,7 @@ class Connection:
             Refused: it refuses otherwise.
             Unanswered: nothing came back in several tries; the same key asked again tells what became of it.
         """
-        headers = {"Accept": "application/json, text/plain"}
+        headers = {"Accept": accept}
         headers |= {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         headers |= {} if key is None else {"Idempotency-Key": key}
         data = None
@@ -106,7 +115,8 @@ def _refuse(error: HTTPError) -> NoReturn:
     slug = str(problem.get("type", "")).rpartition("/")[2]
     said = str(problem.get("detail") or problem.get("title") or f"{error.code} {error.reason}")
     if slug in _REFUSALS:
-        raise _REFUSALS[slug](said, None, dict(problem.get("nearest") or {})) from None
+        failing = _condition(problem.get("condition"))
+        raise _REFUSALS[slug](said, failing, dict(problem.get("nearest") or {})) from None
     faults = [
         Fault(str(each.get("pointer") or each.get("parameter") or ""), str(each["message"]), each.get("allowed"))
         for each in problem.get("errors", ())
@@ -117,3 +127,15 @@ def _refuse(error: HTTPError) -> NoReturn:
     if error.code >= 500 or error.code == 429:
         raise Unanswered(f"the service cannot answer now: {said}") from None
     raise Refused(said) from None
+
+
+def _condition(told: Any) -> ConditionResult | None:
+    """The condition that fails, as a problem tells it; a side that is no number is left out."""
+    if not isinstance(told, Mapping) or not {"id", "statement"} <= told.keys():
+        return None
+    left, right = (told.get(side) for side in ("left", "right"))
+    return ConditionResult(str(told["id"]), str(told["statement"]), False, _side(left), _side(right))
+
+
+def _side(told: Any) -> float | None:
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None

@@ -12,12 +12,14 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.answers import Document
 from epsilond.ledgers.client.place import Answer, Place
 from epsilond.ledgers.client.running import Run
 from epsilond.ledgers.client.runs import Runs
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.requests import Order
 
 AmountTold = Decimal | float | str
 Inputs = Literal["functions-of-releases", "independent-of-outputs"]
@@ -126,6 +128,26 @@ class Books:
         """The signed head of the log. Keep one elsewhere: it shows if the log is ever written anew."""
         return self._place.checkpoint()
 
+    def reconcile(
+        self,
+        checkpoint: str | None = None,
+        *,
+        declared: Literal["missing-entries-are-accounted-for"] | None = None,
+    ) -> Document:
+        """After a restore: compare the log with a checkpoint that was kept elsewhere, so that moves are made again.
+
+        A log that continues it, and the newest that was noted beside a file, is taken as it is. One that does not has
+        lost entries: what they debited would be free again. It is accepted only where you declare that they are
+        accounted for: committed anew, or their ledgers closed. A service accepts nothing without that declaration.
+
+        Raises:
+            Refused: the log is no continuation, or there is nothing to compare it with.
+            InvalidInput: another declaration.
+        """
+        if declared not in (None, ACCOUNTED_FOR):
+            raise InvalidInput.at("/declared", "is not what is declared", allowed=ACCOUNTED_FOR)
+        return Document(self._place.reconcile(checkpoint, declared))
+
     def keys(self) -> Document:
         """The keys that signatures are verified with, to be kept where whoever verifies trusts them."""
         return Document(self._place.keys())
@@ -179,6 +201,23 @@ class Ledger:
         """What `reserve` would cost with these words, and whether it fits; changes nothing."""
         return Document(self._place.what_if(self.id, _given(job(name, spec, slot, count, eta, delta))))
 
+    def calibrate(
+        self,
+        algorithm: str,
+        fields: Mapping[str, Any],
+        *,
+        slot: SlotKind | None = None,
+        item: str | None = None,
+        eta: AmountTold | None = None,
+    ) -> Document:
+        """The calibration whose run takes what is left: its `request`, `spec` and `charge`; nothing is reserved.
+
+        `epsilond.calibrate(…, given=…)` gives the whole answer to that request. `slack` is a share of the noise: with
+        so much less of it the ledger refuses the run.
+        """
+        asked = _given({"fields": as_json(fields), "slot": slot, "item": item, "eta": _amount(eta)})
+        return Document(self._place.calibrate(self.id, algorithm, asked))
+
     def reserve(
         self,
         name: str | None = None,
@@ -214,6 +253,31 @@ class Ledger:
         """Nothing more is reserved, for ever; what is held may still be committed."""
         self._place.close_ledger(self.id, _key(key))
 
+    def amend(
+        self,
+        *,
+        add: Mapping[str, Any] | None = None,
+        lower: Mapping[str, int] | None = None,
+        declared: Literal["independent-of-outputs"] | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Another plan: mechanisms are added, each under a new name; items fall to `lower` runs, not below those taken.
+
+        Before the first commit that is free. Afterwards you declare that no output had a part in the decision, nor in
+        its time, and the ledger's promise rests on that for ever. Slots stay; what was committed stays.
+
+        Raises:
+            ConditionViolated: something was committed, and nothing is declared.
+            Infeasible: the new plan and the slots lose more than the target; `nearest` says what would do.
+            InvalidInput: a name is taken, or an item would fall below what is committed or held of it.
+        """
+        body = {
+            "add": [{"name": each, "spec": as_json(spec)} for each, spec in (add or {}).items()],
+            "lower": [{"name": each, "planned": planned} for each, planned in (lower or {}).items()],
+            "declared": declared,
+        }
+        self._place.amend(self.id, _given(body), _key(key))
+
     def void(
         self, run: Run | str, count: int, *, declared: Literal["no-output-observed"], key: str | None = None
     ) -> None:
@@ -222,9 +286,17 @@ class Ledger:
         body = {"reservation": reservation, "count": count, "declared": declared}
         self._place.void(self.id, body, _key(key))
 
-    def entries(self, start: int = 0) -> list[Document]:
-        """What was written of it, from this number of the log on."""
-        return [Document(each) for each in self._place.entries(self.id, start)]
+    def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[Document]:
+        """What was written of it, from this number of the log on: all, or so many of the oldest or of the newest."""
+        return [Document(each) for each in self._place.entries(self.id, start, order, limit)]
+
+    def report(self) -> str:
+        """It as a page of HTML to be read and kept, with its data and a signature: `epsilond.verify` checks it.
+
+        Raises:
+            MissingExtra: the packages of the extra `reports` are not installed.
+        """
+        return self._place.report(self.id)
 
     def curve(self) -> list[tuple[float, float]]:
         """(ε, log10 δ) of the plan alone, upper ends, around the target's δ; it is no measure of what was spent."""

@@ -7,30 +7,42 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
-from epsilond.ledgers.client import documents
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR, Kept, not_continued
+from epsilond.ledgers.calibrating.within import calibrated
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.client.runs import Runs
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import parse
-from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import Keyring, published_keys
-from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked, VoidAsked, WhatIfAsked
+from epsilond.ledgers.pages.page import page
+from epsilond.ledgers.requests import (
+    AmendAsked,
+    CalibrateAsked,
+    CommitAsked,
+    OpenLedger,
+    Order,
+    ReserveAsked,
+    VoidAsked,
+    WhatIfAsked,
+)
 from epsilond.ledgers.storage import entries
-from epsilond.ledgers.storage.nodes import StoredNodes
 from epsilond.ledgers.storage.opening import opened
 from epsilond.ledgers.storage.records import EntryRow
 from epsilond.ledgers.storage.transactions import looking
@@ -74,8 +86,12 @@ class FilePlace:
         try:
             folder = path.with_name(f"{path.name}.keys")
             self._keyring = open_keyring(folder, _origin(folder), datetime.now(UTC))
-            self._head = runs.head()
-            self._book = Book(self._database, self._keys, reconciled=self._reconciled)
+            self._kept = Kept(runs.head, self._keys)
+            self._book = Book(self._database, self._keys, reconciled=lambda: self._kept.agrees(self._book.root))
+            self._kept.begin(self._book.root, self._book.checkpoint)
+        except OSError as error:
+            self._database.close()
+            raise InvalidInput.at("/place", f"its keys or its notes cannot be written: {error.strerror}") from None
         except BaseException:
             self._database.close()
             raise
@@ -84,7 +100,7 @@ class FilePlace:
 
     def open(self, body: Body, key: str) -> Answer:
         asked = read(OpenLedger, body)
-        return self.ledger(self._asked(lambda book: book.open(OWNER, asked, key)).id)
+        return self.ledger(self._moved(lambda book: book.open(OWNER, asked, key)).id)
 
     def ledgers(self) -> list[Answer]:
         def every(book: Book) -> list[Answer]:
@@ -92,52 +108,72 @@ class FilePlace:
             while len(page) == _PAGE:
                 page = book.ledgers(OWNER, limit=_PAGE, after=page[-1].id)
                 found = found + page
-            return [documents.summary(row) for row in found]
+            return [as_json(answers.summary(row)) for row in found]
 
         return self._asked(every)
 
     def ledger(self, identifier: str) -> Answer:
-        return self._asked(lambda book: documents.ledger(book.ledger(OWNER, identifier), book.state(OWNER, identifier)))
+        return self._asked(lambda book: as_json(_ledger(book, identifier)))
 
-    def entries(self, identifier: str, start: int) -> list[Answer]:
+    def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
         def every(book: Book) -> list[Answer]:
             found: list[Answer] = []
-            begin = start
-            while page := book.entries(OWNER, identifier, start=begin, limit=_ENTRIES):
-                found += page
-                begin = page[-1]["seq"] + 1
-            return found
+            begin, newest = (start, False) if order == "oldest" else (None, True)
+            while limit is None or len(found) < limit:
+                page = book.entries(OWNER, identifier, start=begin, limit=_ENTRIES, order=order)
+                found += [each for each in page if each["seq"] >= start]
+                if len(page) < _ENTRIES:
+                    break
+                begin = page[-1]["seq"] + (-1 if newest else 1)
+            return found[:limit]
 
         return self._asked(every)
 
     def what_if(self, identifier: str, body: Body) -> Answer:
         asked = read(WhatIfAsked, body)
-        return documents.what_if(self._asked(lambda book: book.what_if(OWNER, identifier, asked)))
+        return self._asked(lambda book: as_json(answers.what_if(book.what_if(OWNER, identifier, asked))))
+
+    def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
+        asked = read(CalibrateAsked, body)
+        find = partial(calibrated, algorithm=algorithm, given=asked.fields, place=asked.place)
+        return self._asked(lambda book: as_json(answers.found_within(book.evaluated(OWNER, identifier, find))))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
         asked = read(ReserveAsked, body)
-        return documents.reservation(self._asked(lambda book: book.reserve(OWNER, ledgers, asked, key)))
+        return self._moved(lambda book: as_json(answers.reservation(book.reserve(OWNER, ledgers, asked, key))))
 
     def reservation(self, identifier: str) -> Answer:
-        return documents.reservation(self._asked(lambda book: book.reservation(OWNER, identifier)))
+        return self._asked(lambda book: as_json(answers.reservation(book.reservation(OWNER, identifier))))
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
         asked = read(CommitAsked, body)
-        answer: Any = self._asked(lambda book: book.commit(OWNER, identifier, asked, key))
+        answer: Any = self._moved(lambda book: book.commit(OWNER, identifier, asked, key))
         return [Receipt.of_record(each) for each in answer["receipts"]]
 
     def cancel(self, identifier: str) -> Answer:
-        return documents.reservation(self._asked(lambda book: book.cancel(OWNER, identifier)))
+        return self._moved(lambda book: as_json(answers.reservation(book.cancel(OWNER, identifier))))
 
     def seal(self, identifier: str, key: str) -> None:
-        self._asked(lambda book: book.seal(OWNER, identifier, key))
+        self._moved(lambda book: book.seal(OWNER, identifier, key))
 
     def close_ledger(self, identifier: str, key: str) -> None:
-        self._asked(lambda book: book.close(OWNER, identifier, key))
+        self._moved(lambda book: book.close(OWNER, identifier, key))
+
+    def amend(self, identifier: str, body: Body, key: str) -> None:
+        asked = read(AmendAsked, body)
+        self._moved(lambda book: book.amend(OWNER, identifier, asked, key))
 
     def void(self, identifier: str, body: Body, key: str) -> None:
         asked = read(VoidAsked, body)
-        self._asked(lambda book: book.void(OWNER, identifier, asked, key))
+        self._moved(lambda book: book.void(OWNER, identifier, asked, key))
+
+    def report(self, identifier: str) -> str:
+        def made(book: Book) -> str:
+            ledger, summary = _ledger(book, identifier), book.written(OWNER, identifier)
+            told = reports.report(ledger, book.checkpoint(), summary, time.time())
+            return page(told, self._keyring.signing)
+
+        return self._asked(made)
 
     def checkpoint(self) -> str:
         return self._asked(lambda book: book.checkpoint())
@@ -157,6 +193,19 @@ class FilePlace:
 
         return self._asked(whole)
 
+    def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
+        def compared(book: Book) -> Answer:
+            trouble = None if checkpoint is None else not_continued(checkpoint, self._keyring, book.root)
+            lost = self._kept.missing and checkpoint is not None
+            trouble = trouble or (None if lost else self._kept.trouble(book.root))
+            if trouble is not None and declared != ACCOUNTED_FOR:
+                raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
+            note = book.checkpoint()
+            self._kept.accept(note)
+            return {"checkpoint": note} | ({} if trouble is None else {"accepted": trouble})
+
+        return self._asked(compared)
+
     def close(self) -> None:
         """Let go of the file."""
         if not self.closed:
@@ -166,20 +215,15 @@ class FilePlace:
     def _keys(self) -> Keyring:
         return self._keyring
 
-    def _reconciled(self) -> bool:
-        """Whether the log goes on from the last head that came with a receipt: else the file is an older copy."""
-        if self._head is None:
-            return True
+    def _moved(self, call: Callable[[Book], T]) -> T:
+        """The same of a move; the log's head is noted before it answers."""
+        answer = self._asked(call)
         try:
-            head = checkpoints.verify(self._head, self._keyring.signing.name, self._keyring.keys)
-        except NotVerified:
-            return False
-        with looking(self._database) as connection:
-            there = entries.size(connection) >= head.size
-            holds = there and Tree(StoredNodes(connection), head.size).root() == head.root
-        if holds:  # it stays so: the log only grows
-            self._head = None
-        return holds
+            self._kept.keep(self._asked(lambda book: book.checkpoint()))
+        except OSError as error:
+            message = f"the head of the log cannot be noted: {error.strerror}; ask again with the same key"
+            raise Unanswered(message) from None
+        return answer
 
     def _asked(self, call: Callable[[Book], T]) -> T:
         if self.closed:
@@ -192,13 +236,18 @@ class FilePlace:
             raise Unanswered(f"the ledgers cannot be used: {error}") from None
 
 
+def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
+    row, state = book.whole(OWNER, identifier)
+    return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)))
+
+
 def _said(error: BookError) -> str:
     if isinstance(error, NotFound):
         return f"there is no such ledger, reservation or entry: {error}"
     if isinstance(error, KeyReused):
         return f"the idempotency key came with another request before: {error}"
     if isinstance(error, NotReconciled):
-        return f"{error}; if the file is a copy from a backup, put the newest one in its place"
+        return f"{error}; if the file is a copy from a backup, put the newest one in its place, or see ledger reconcile"
     return str(error)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.requests import Order
 
 Body: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = dict[str, Any]
@@ -29,11 +30,14 @@ class Place(Protocol):
     def ledger(self, identifier: str) -> Answer:
         """One ledger, with its balances, its curve and what it rests on."""
 
-    def entries(self, identifier: str, start: int) -> list[Answer]:
-        """Its entries from this number of the log on."""
+    def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
+        """Its entries from this number of the log on, all or so many of the oldest or the newest."""
 
     def what_if(self, identifier: str, body: Body) -> Answer:
         """What a job would cost, and whether it fits."""
+
+    def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
+        """The request whose run takes what is left, its spec and what it would be charged; nothing is reserved."""
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
         """A reservation in all of these or in none."""
@@ -53,11 +57,23 @@ class Place(Protocol):
     def close_ledger(self, identifier: str, key: str) -> None:
         """Nothing more is reserved."""
 
+    def amend(self, identifier: str, body: Body, key: str) -> None:
+        """The plan is another from now on."""
+
     def void(self, identifier: str, body: Body, key: str) -> None:
         """Committed runs are taken back on a declaration."""
 
+    def report(self, identifier: str) -> str:
+        """It as a page of HTML, signed."""
+
     def checkpoint(self) -> str:
         """The signed head of the log."""
+
+    def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
+        """The log is compared with a checkpoint, and its head accepted as `checkpoint`.
+
+        Where it was no continuation and that was declared to be accounted for, `accepted` says why it was none.
+        """
 
     def keys(self) -> Answer:
         """The published keys."""

@@ -9,16 +9,21 @@ from urllib.parse import quote, urlsplit
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.errors import Refused
 from epsilond.ledgers.client.http import Connection
 from epsilond.ledgers.client.place import Answer, Body
-from epsilond.ledgers.log import receipts
+from epsilond.ledgers.log import checkpoints, receipts
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
+from epsilond.ledgers.requests import Order
 
+_MOST_ENTRIES = 1000
+"""Of one page of entries."""
 _PAGES = 10_000
 
 
@@ -50,11 +55,20 @@ class ServicePlace:
     def ledger(self, identifier: str) -> Answer:
         return self._document("GET", f"/v1/ledgers/{_quoted(identifier)}")
 
-    def entries(self, identifier: str, start: int) -> list[Answer]:
-        return self._listed(f"/v1/ledgers/{_quoted(identifier)}/entries?from={start}", "entries")
+    def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
+        path = f"/v1/ledgers/{_quoted(identifier)}/entries"
+        asked = f"from={start}" if order == "oldest" else "order=newest"
+        if limit is not None:
+            asked += f"&limit={min(max(limit, 1), _MOST_ENTRIES)}"
+        found = self._listed(f"{path}?{asked}", "entries", limit)
+        return [each for each in found if each["seq"] >= start]
 
     def what_if(self, identifier: str, body: Body) -> Answer:
         return self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/what-if", as_json(body))
+
+    def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
+        path = f"/v1/ledgers/{_quoted(identifier)}/calibrations/{_quoted(algorithm)}"
+        return self._document("POST", path, as_json(body))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
         if len(ledgers) == 1:
@@ -86,12 +100,48 @@ class ServicePlace:
     def close_ledger(self, identifier: str, key: str) -> None:
         self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/close", {}, key)
 
+    def amend(self, identifier: str, body: Body, key: str) -> None:
+        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/amendments", as_json(body), key)
+
     def void(self, identifier: str, body: Body, key: str) -> None:
         self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/voids", as_json(body), key)
+
+    def report(self, identifier: str) -> str:
+        return str(self._service.ask("GET", f"/v1/ledgers/{_quoted(identifier)}/report", accept="text/html"))
 
     def checkpoint(self) -> str:
         found = self._service.ask("GET", "/v1/log/checkpoint")
         return str(found["checkpoint"]) if isinstance(found, dict) else str(found)
+
+    def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
+        """The comparison is made here, with the service's proof; acceptance is its operator's, with the scope admin."""
+        trouble = None if checkpoint is None else self._not_continued(checkpoint)
+        if trouble is not None and declared is None:
+            raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
+        if declared is None:
+            if checkpoint is None:
+                raise Refused(f"there is no checkpoint to compare with: give one, or declare {ACCOUNTED_FOR}")
+            return {"checkpoint": self.checkpoint()}
+        found = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
+        return {"checkpoint": found["checkpoint"]} | ({} if trouble is None else {"accepted": trouble})
+
+    def _not_continued(self, checkpoint: str) -> str | None:
+        """Why the service's log does not continue a checkpoint, in one sentence; None where it does."""
+        self._trust()
+        origin = self._trusted[0].name
+        try:
+            old = checkpoints.verify(checkpoint, origin, self._trusted)
+        except NotVerified as error:
+            return f"The checkpoint is not this log's: {error}."
+        new = checkpoints.verify(self.checkpoint(), origin, self._trusted)
+        if new.size < old.size:
+            return f"The checkpoint has {old.size} entries, and the log {new.size}."
+        path = f"/v1/log/proofs?from={old.size}&to={new.size}"
+        try:
+            Consistency.of_record(self._document("GET", path)).verify(old.root, new.root)
+        except NotVerified:
+            return f"The first {old.size} entries of the log are not those that were signed."
+        return None
 
     def keys(self) -> Answer:
         return self._document("GET", "/v1/keys")
@@ -137,16 +187,16 @@ class ServicePlace:
             raise Refused(f"the service answers something else than a document at {path}")
         return found
 
-    def _listed(self, path: str, name: str) -> list[Answer]:
-        """The items of all pages."""
+    def _listed(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
+        """The items of all pages, or so many."""
         found: list[Answer] = []
         for _ in range(_PAGES):
             page = self._document("GET", path)
             found += page[name]
             path = str(page.get("next") or "")
-            if not path.startswith("/"):
+            if not path.startswith("/") or (limit is not None and len(found) >= limit):
                 break
-        return found
+        return found[:limit]
 
 
 def _quoted(identifier: str) -> str:

@@ -21,7 +21,7 @@ from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.receipts import Receipt
 
 HEAD: Final = "head"
-"""The file with the last checkpoint that came with a receipt."""
+"""The name of the file with the newest head of a log in a file: `book.restore.Kept` writes and reads it."""
 
 
 class Runs:
@@ -41,18 +41,16 @@ class Runs:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for receipt in receipts:
             self._note(receipt)
-        if receipts:
-            _replaced(self.folder / HEAD, receipts[-1].checkpoint)
         _synced(self.folder)
 
     def used(self, receipt: Receipt) -> bool:
         """Whether a run was begun with it."""
         return self._path(receipt).exists()
 
-    def head(self) -> str | None:
-        """The last checkpoint that came with a receipt, if one did."""
-        path = self.folder / HEAD
-        return path.read_text(encoding="utf-8") if path.exists() else None
+    @property
+    def head(self) -> Path:
+        """Where the newest head of a log is noted, apart from the log."""
+        return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
         entry = receipt.entry
@@ -70,15 +68,6 @@ class Runs:
 
     def _path(self, receipt: Receipt) -> Path:
         return self.folder / f"{hashlib.sha256(canonical(receipt.entry)).hexdigest()}.json"
-
-
-def _replaced(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("w", encoding="utf-8") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    beside.replace(path)
 
 
 def _synced(folder: Path) -> None:

@@ -17,22 +17,23 @@ from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 TYPE: Final = "epsilond-record+jws"
+"""The kind of what is signed, unless another is told. A signature of one kind is none of another."""
 LONGEST: Final = 1_000
 """Characters of a signature; ours have some 360."""
 
 
-def sign(record: Record, subject: str, key: SigningKey) -> str:
-    """header..signature, the same for the same record, subject and key.
+def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
+    """header..signature, the same for the same record, subject, key and kind.
 
     Raises:
         Malformed: the record has no canonical form, or the subject is not what `canonical.digest` gives.
     """
-    head = _header(key.public.kid, subject)
+    head = _header(key.public.kid, subject, kind)
     return f"{head}..{to_base64url(key.sign(_signed(head, record)))}"
 
 
-def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey]) -> PublicKey:
-    """Which of these keys signed the record for this subject.
+def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
+    """Which of these keys signed the record for this subject, as this kind of record.
 
     Raises:
         NotVerified: none of them did.
@@ -44,17 +45,17 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey]) ->
     for key in keys:
         if key.kid == kid:
             # Built and compared, not interpreted: no header can ask for another algorithm, key or treatment.
-            if head != _header(key.kid, subject):
-                raise NotVerified("the signature is for another subject, or of another form")
+            if head != _header(key.kid, subject, kind):
+                raise NotVerified("the signature is for another subject, or of another form or kind")
             key.verify(_signed(head, record), from_base64url(signature))
             return key
     raise NotVerified("no key that is known signed the record")
 
 
-def _header(kid: str, subject: str) -> str:
+def _header(kid: str, subject: str, kind: str) -> str:
     if not is_digest(subject):
         raise Malformed("a subject is sha256: and 64 hexadecimal digits")
-    return to_base64url(canonical({"alg": "EdDSA", "kid": kid, "subject": subject, "typ": TYPE}))
+    return to_base64url(canonical({"alg": "EdDSA", "kid": kid, "subject": subject, "typ": kind}))
 
 
 def _signed(head: str, record: Record) -> bytes:

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from epsilond.ledgers.log.canonical import canonical, parse
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import Keyring, PublishedKey, published_keys
+from epsilond.ledgers.log.signing import Keyring, PublishedKey, document_of, published_keys, retired
 
 if sys.platform != "win32":
     import fcntl
@@ -47,12 +47,14 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         if secret is not None:
             signing = read_private(secret, name)
         elif published:
+            if published[-1].until is not None:
+                raise KeysUnusable(f"the last key in {folder} was retired: make another before anything is signed")
             signing = _own(folder, name, published[-1].key.kid)
         else:
             signing = _left_alone(folder, name) or _made(folder, name)
         if not published:
             keyring = Keyring.new(signing, now)
-        elif published[-1].key == signing.public:
+        elif published[-1].key == signing.public and published[-1].until is None:
             return Keyring(signing, published)
         else:
             keyring = Keyring.following(published, signing, now)
@@ -62,24 +64,88 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         return keyring
 
 
-def rotate(folder: Path, name: str, now: datetime) -> Keyring:
-    """A new key signs from now on; the one before stays published, and its private key is deleted.
+def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> Keyring:
+    """The first key of a log of this name, or one after the last was retired.
+
+    With `secret` the private key is written to that file, which must not be there yet, and not into the folder.
 
     Raises:
-        KeysUnusable: as `open_keyring` does.
-        OSError: the folder cannot be read or written.
+        KeysUnusable: a key signs already, or the file is there.
+        OSError: the folder or the file cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone_in(folder):
+        published = _published(folder, name)
+        if published and published[-1].until is None:
+            raise KeysUnusable(
+                f"{folder} has a key that signs, since {published[-1].record['from']}: rotate it instead"
+            )
+        if not published and _left_alone(folder, name) is not None:
+            raise KeysUnusable(f"{folder} has a private key that is not published: its first use publishes it")
+        return _exchanged(folder, name, published, now, secret=secret, replacing=False)
+
+
+def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> Keyring:
+    """A new key signs from now on; the one before stays published, and its private key is deleted.
+
+    With `secret`, the file of the private key that signs, the new one takes that file's place.
+
+    Raises:
+        KeysUnusable: as `open_keyring` does, and where the key that signs is not there to be exchanged.
+        OSError: the folder or the file cannot be read or written.
     """
     with _alone_in(folder):
         published = _published(folder, name)
         if not published:
             raise KeysUnusable(f"{folder} has no keys that another could follow")
-        before = _private(folder, published[-1].key.kid)
+        current = published[-1]
+        if current.until is not None:
+            raise KeysUnusable(f"the last key in {folder} was retired: make another instead")
+        before = _private(folder, current.key.kid) if secret is None else secret
         if not before.exists():
             raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")
-        keyring = Keyring.following(published, _made(folder, name), now)
-        _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
-        before.unlink()
-        return keyring
+        if secret is not None and read_private(secret, name).public != current.key:
+            raise KeysUnusable(f"{secret} has another key than the one that signs")
+        return _exchanged(folder, name, published, now, secret=secret, replacing=True)
+
+
+def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedKey, ...]:
+    """The key that signs signs no more, as it was stolen or lost; nothing is signed until another is made.
+
+    It stays published: what it signed before is good. Its private key is deleted where the folder has it.
+
+    Raises:
+        KeysUnusable: it is not the one that signs.
+        OSError: the folder cannot be read or written.
+    """
+    with _alone_in(folder):
+        published = _published(folder, name)
+        if kid not in {each.key.kid for each in published}:
+            raise KeysUnusable(f"{folder} has no key {kid}")
+        if published[-1].key.kid != kid or published[-1].until is not None:
+            raise KeysUnusable(f"{kid} was retired before")
+        after = retired(published, now)
+        _write(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
+        _private(folder, kid).unlink(missing_ok=True)
+        return after
+
+
+def listed(folder: Path) -> tuple[PublishedKey, ...]:
+    """Every key of a folder, oldest first.
+
+    Raises:
+        KeysUnusable: there are none, or the file of them is none.
+        OSError: it cannot be read.
+    """
+    published = _all(folder)
+    if not published:
+        raise KeysUnusable(f"{folder} has no keys")
+    return published
+
+
+def has_private(folder: Path, kid: str) -> bool:
+    """Whether the folder holds the private key of this id."""
+    return _private(folder, kid).exists()
 
 
 def read_private(path: Path, name: str) -> SigningKey:
@@ -99,16 +165,59 @@ def read_private(path: Path, name: str) -> SigningKey:
     return SigningKey(name, private)
 
 
-def _published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
+def _exchanged(
+    folder: Path,
+    name: str,
+    published: tuple[PublishedKey, ...],
+    now: datetime,
+    *,
+    secret: Path | None,
+    replacing: bool,
+) -> Keyring:
+    """A new key signs, which is written before it is published.
+
+    Whoever dies in between leaves the key before in its folder, or a secret that takes over at its next use.
+    """
+    signing = SigningKey.new(name)
+    text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    if secret is None:
+        _write(_private(folder, signing.public.kid), text, mode=0o600)
+    elif replacing:
+        _write(secret, text, mode=secret.stat().st_mode & 0o777)
+    else:
+        _write_new(secret, text)
+    keyring = Keyring.following(published, signing, now) if published else Keyring.new(signing, now)
+    _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+    if published:
+        _private(folder, published[-1].key.kid).unlink(missing_ok=True)
+    return keyring
+
+
+def _write_new(path: Path, text: bytes) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise KeysUnusable(f"{path} is there already") from None
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _all(folder: Path) -> tuple[PublishedKey, ...]:
     path = folder / PUBLISHED
     try:
-        published = published_keys(parse(path.read_bytes()))
+        return published_keys(parse(path.read_bytes()))
     except FileNotFoundError:
         return ()
     except Malformed as error:
         raise KeysUnusable(f"{path}: {error}") from None
+
+
+def _published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
+    published = _all(folder)
     if any(each.key.name != name for each in published):
-        raise KeysUnusable(f"{path} has keys of {published[0].key.name}, not of {name}")
+        raise KeysUnusable(f"{folder / PUBLISHED} has keys of {published[0].key.name}, not of {name}")
     return published
 
 

@@ -81,13 +81,13 @@ class Keyring:
         Raises:
             KeysUnusable: it signed before, has another name, or `at` is before the present key's time.
         """
-        *retired, current = published
+        *_, current = published
         if signing.name != current.key.name:
             raise KeysUnusable(f"the keys of {current.key.name} keep that name")
         if any(each.key == signing.public for each in published):
             raise KeysUnusable("a key that signed before does not follow itself")
         now = _second(at)
-        return cls(signing, (*retired, replace(current, until=now), PublishedKey(signing.public, now)))
+        return cls(signing, (*retired(published, now), PublishedKey(signing.public, now)))
 
     def rotated(self, signing: SigningKey, at: datetime) -> Keyring:
         """`following` these keys."""
@@ -99,8 +99,23 @@ class Keyring:
         return tuple(each.key for each in self.published)
 
     def document(self) -> dict[str, Any]:
-        """What the service publishes: a JSON Web Key Set (RFC 7517) whose keys have members of our own beside."""
-        return {"keys": [each.record for each in self.published]}
+        """What the service publishes."""
+        return document_of(self.published)
+
+
+def retired(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
+    """These keys, none of which signs after `at`.
+
+    Raises:
+        KeysUnusable: `at` is before the time of the one that signs.
+    """
+    *earlier, current = published
+    return (*earlier, current if current.until is not None else replace(current, until=_second(at)))
+
+
+def document_of(published: tuple[PublishedKey, ...]) -> dict[str, Any]:
+    """What is published: a JSON Web Key Set (RFC 7517) whose keys have members of our own beside."""
+    return {"keys": [each.record for each in published]}
 
 
 def published_keys(document: object) -> tuple[PublishedKey, ...]:

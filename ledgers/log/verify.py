@@ -30,11 +30,12 @@ NOT_SHOWN: Final = (
 
 
 class Outcome(StrEnum):
-    """What became of a claim: shown, not as it says it is, or left open by what was given."""
+    """What became of a claim: shown, not as it says it is, left open by what was given, or taken back later."""
 
     VERIFIED = "verified"
     FAILED = "failed"
     NOT_VERIFIED = "not verified"
+    VOIDED = "voided"
 
 
 @dataclass(frozen=True)

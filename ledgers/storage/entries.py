@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
+from epsilond.ledgers.requests import Order
 from epsilond.ledgers.storage.records import EntryRow
 from epsilond.ledgers.storage.tables import COUNTER, ENTRIES
 
@@ -56,13 +57,30 @@ def get(connection: Connection, seq: int) -> EntryRow | None:
 
 
 def page(
-    connection: Connection, *, start: int = 0, limit: int, ledger: str | None = None, kind: str | None = None
+    connection: Connection,
+    *,
+    start: int | None = None,
+    limit: int,
+    ledger: str | None = None,
+    kind: str | None = None,
+    order: Order = "oldest",
 ) -> list[EntryRow]:
-    """Entries from the one with the number `start`, in their order: of one ledger or all, of one kind or all."""
-    wanted = select(*_COLUMNS).where(ENTRIES.c.seq >= start)
+    """Entries from the one with the number `start` on, or back if the newest come first: of one ledger, of one kind."""
+    wanted, newest = select(*_COLUMNS), order == "newest"
+    if start is not None:
+        wanted = wanted.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
     if ledger is not None:
         wanted = wanted.where(ENTRIES.c.ledger == ledger)
     if kind is not None:
         wanted = wanted.where(ENTRIES.c.kind == kind)
-    rows = connection.execute(wanted.order_by(ENTRIES.c.seq).limit(limit)).mappings()
+    in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
+    rows = connection.execute(wanted.order_by(in_order).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]
+
+
+def counted(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
+    """How many entries a ledger has of each kind, with the first and the last number of these."""
+    number = ENTRIES.c.seq
+    wanted = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
+    rows = connection.execute(wanted.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
+    return {kind: (count, first, last) for kind, count, first, last in rows}

@@ -105,6 +105,16 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
     return connection.execute(select(LEDGERS.c.id).where(wanted)).scalar_one_or_none()
 
 
+def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
+    """The id of a ledger of the whole dataset beside this one of a block, or of a block beside this one of the whole.
+
+    Call it after the counter of entries is taken: then no other is being added.
+    """
+    of_other_kind = LEDGERS.c.block != "" if ledger.block == "" else LEDGERS.c.block == ""
+    wanted = (LEDGERS.c.tenant == ledger.tenant) & (LEDGERS.c.dataset == ledger.dataset) & of_other_kind
+    return connection.execute(select(LEDGERS.c.id).where(wanted).limit(1)).scalar_one_or_none()
+
+
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
     """A tenant's ledgers in the order in which they were opened, from the one after `after`."""
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.tenant == tenant)

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """`count` runs of `spec`. `eta` and `delta` are what it may take of these parts; None leaves it to the slot."""
+    """`count` runs of `spec`. `eta` and `delta` are what it may take of these parts; None leaves it to the slot.
+
+    A `rough` price is quick and may be a little too high.
+    """
 
     setting: Setting
     spec: Any
     count: int
     eta: Amount | None = None
     delta: Amount | None = None
+    rough: bool = False
     _known: dict[Any, Guarantee] = field(default_factory=dict, repr=False, compare=False)
 
     def guarantee(self, spec: Any) -> Guarantee:

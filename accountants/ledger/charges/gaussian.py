@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import ConditionViolated, LedgerExhausted
 from epsilond.accountants.ledger.amounts import ZERO, Amount, up
-from epsilond.accountants.ledger.residue import LEAST_ETA, least_cost
+from epsilond.accountants.ledger.residue import LEAST_ETA, least_cost, rough_cost
 from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def charge(asked: Asked, slot: Slot) -> Charge:
         return Charge(parts=times(one, asked.count), each=one, theorem=EXACT)
     eta = eta_of(asked, slot)
     remaining = slot.left("mu_squared")
-    found = least_cost(asked.parts, remaining=remaining, eta=eta)
+    find = rough_cost if asked.rough else least_cost
+    found = find(asked.parts, remaining=remaining, eta=eta)
     if found is None:
         raise LedgerExhausted(f"not even all that is left, μ² = {remaining:f}, pays for the job at η = {eta:f}")
     return Charge(parts={"mu_squared": found.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)

@@ -193,14 +193,6 @@ def test_a_void_marks_the_ledger_as_conditional() -> None:
         moves.void(voided, "a", 7)
 
 
-def test_capacity_only_falls() -> None:
-    state = run(ledger(gaussian_slot()), "a", slot="gdp", spec=specs.Gaussian(noise_multiplier=1.0))
-    assert moves.lower(state, "gdp", {"mu_squared": Decimal("1.5")}).slots[0].capacity["mu_squared"] == Decimal("1.5")
-    for amount in ("0.9", "9"):
-        with pytest.raises(InvalidInput):
-            moves.lower(state, "gdp", {"mu_squared": Decimal(amount)})
-
-
 @pytest.mark.parametrize(
     ("asked", "error"),
     [

@@ -72,8 +72,17 @@ def test_a_block_has_one_ledger_for_ever(kept: Book) -> None:
     kept.close(TENANT, ledger.id, key())
     with pytest.raises(BlockHasLedger):
         kept.open(TENANT, opening(), key())
-    assert kept.open(TENANT, opening(block="2026-11"), key()).id != ledger.id
     assert kept.open("another", opening(), key()).id != ledger.id
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, "2026-11"), ("2026-11", None)])
+def test_a_dataset_is_kept_whole_or_in_blocks(kept: Book, first: str | None, second: str | None) -> None:
+    one = kept.open(TENANT, opening(block=first), key())
+    with pytest.raises(BlockHasLedger) as refused:
+        kept.open(TENANT, opening(block=second), key())
+    assert refused.value.nearest == {"ledger": one.id}
+    if first is not None:
+        assert kept.open(TENANT, opening(block="2026-12"), key()).id != one.id
 
 
 def test_receipts_are_verified_offline(kept: Book) -> None:

@@ -17,6 +17,7 @@ from tests.ledgers.client.places import book_of, opened
 PROGRAM = """
     import json, os, signal, sys
     import epsilond
+    from epsilond.ledgers.book.restore import Kept
     from epsilond.ledgers.client import runs
     from epsilond.ledgers.client.running import Run
 
@@ -31,11 +32,13 @@ PROGRAM = """
     open(sys.argv[3], "ab").write(receipt.to_bytes() + b"\\n")  # the work
     dies()
 """
+HEAD_OF_COMMIT = "Kept.keep = lambda self, note, keep=Kept.keep: dies() if note.split()[1] == '3' else keep(self, note)"
 BETWEEN = {
     "before the commit": ("Run.commit = dies", 0, False),
+    "before the head is kept": (HEAD_OF_COMMIT, 4, False),
     "between commit and begin": ("runs.Runs.begin = dies", 4, False),
     "while the note is written": ("json.dump = dies", 4, True),
-    "after the note": ("runs._replaced = dies", 4, True),
+    "after the note": ("runs._synced = dies", 4, True),
     "after the work": ("", 4, True),
 }
 
@@ -116,4 +119,4 @@ def test_a_note_says_of_what_it_is(tmp_path):
     (note,) = (tmp_path / "ledger.db.runs").glob("*.json")
     told = json.loads(note.read_text())
     assert (told["seq"], told["reservation"], told["count"]) == (2, run.id, 2)
-    assert Runs(tmp_path / "ledger.db.runs").head() == run.receipts[0].checkpoint
+    assert Runs(tmp_path / "ledger.db.runs").head.read_text() == run.receipts[0].checkpoint

@@ -4,6 +4,7 @@ import pytest
 
 import epsilond
 from epsilond.app.main import create_app
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.auditing import audited
 from epsilond.ledgers.client.errors import ReceiptUsed, Refused
 from epsilond.ledgers.log.canonical import canonical
@@ -45,11 +46,34 @@ def test_from_open_to_verify(books, tmp_path):
     ledger.close()
     kinds = "opened sealed reserved committed cancelled reserved committed closed"
     assert [each.kind for each in ledger.entries()] == kinds.split()
+    assert [each.kind for each in ledger.entries(order="newest")] == kinds.split()[::-1]
+    assert [each.kind for each in ledger.entries(order="newest", limit=2)] == kinds.split()[:-3:-1]
     (tmp_path / "bundle").write_bytes(books.bundle(ledger).to_bytes())
     (tmp_path / "keys").write_bytes(canonical(books.keys()))
     found = audited(tmp_path / "bundle", tmp_path / "keys")
     assert found.holds, found.sentences()
     assert any("were computed again" in each.sentence for each in found.findings)
+
+
+def test_a_calibration_within_what_is_left(books, tmp_path):
+    asked = ASKED | {"plan": {}}
+    ledger = books.open(**asked)
+    rounds = {"sampling": "full", "rounds": 200}
+    found = ledger.calibrate("gaussian", rounds, slot="gdp")
+    answer = epsilond.calibrate("gaussian", given=ledger, **rounds)
+    assert answer.parameters.noise_multiplier == found.calibration["parameters"]["noise_multiplier"]
+    assert found.slack == 0.001
+    with epsilond.ledger(tmp_path / "here.db") as here:
+        assert epsilond.calibrate("gaussian", given=here.open(**asked), **rounds) == answer
+    with ledger.reserve("train", spec=found.spec, slot="gdp") as run:
+        run.commit()
+    with pytest.raises(epsilond.LedgerExhausted):
+        epsilond.calibrate("gaussian", given=ledger, **rounds)
+    with pytest.raises(epsilond.ConditionViolated) as refused:
+        epsilond.calibrate("ppsgd", given=ledger, clients=5, rounds=1, clipping_norm=1.0, shared_dimension=1)
+    assert refused.value.condition.id == "epsilond.ledger-unit"
+    with pytest.raises(epsilond.InvalidInput):
+        epsilond.calibrate("nothing", given=ledger)
 
 
 def test_more_ledgers_than_a_page_has(books):
@@ -59,3 +83,20 @@ def test_more_ledgers_than_a_page_has(books):
     with books.reserve([books.ledger("n0"), books.ledger("n1")], spec=QUERY, slot="gdp") as run:
         run.commit()
     assert len(run.receipts) == 2
+
+
+def test_the_page_and_the_comparison_with_what_was_kept(books, tmp_path):
+    ledger = books.open(**ASKED)
+    kept = books.checkpoint()
+    with ledger.reserve("train", count=10) as run:
+        run.commit(4)
+    page = ledger.report()
+    found = epsilond.verify(page, keys=books.keys())
+    assert (found.outcome, found.name) == ("signed", "hospital")
+    assert "accepted" not in books.reconcile(kept)
+    with pytest.raises(Refused, match="no checkpoint to compare with"):
+        books.reconcile()
+    with pytest.raises(Refused):  # who has no scope admin accepts nothing
+        books.reconcile(declared=ACCOUNTED_FOR)
+    with epsilond.ledger(tmp_path / "other.db") as other, pytest.raises(Refused, match="not this log's"):
+        books.reconcile(other.checkpoint())

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from epsilond.ledgers.log import key_files
 from epsilond.ledgers.log.errors import KeysUnusable
-from epsilond.ledgers.log.key_files import open_keyring, rotate
+from epsilond.ledgers.log.key_files import has_private, listed, make, open_keyring, retire, rotate
 from tests.ledgers.log.keys import FIRST, ORIGIN, SECOND
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -207,3 +207,83 @@ def test_rotation_needs_keys(tmp_path):
     with pytest.raises(KeysUnusable, match="no keys that another could follow"):
         rotate(tmp_path, ORIGIN, NOW)
     assert [*tmp_path.iterdir()] == []
+
+
+def test_one_is_made_once_and_again_after_the_last_was_retired(tmp_path):
+    folder = tmp_path / "new" / "keys"
+    first = make(folder, ORIGIN, NOW)
+    assert open_keyring(folder, ORIGIN, LATER).published == first.published == listed(folder)
+    with pytest.raises(KeysUnusable, match="rotate it instead"):
+        make(folder, ORIGIN, LATER)
+    kid = first.signing.public.kid
+    (gone,) = retire(folder, ORIGIN, kid, LATER)
+    assert (gone.key, gone.until) == (first.signing.public, LATER)
+    assert not has_private(folder, kid)
+    for refused in (
+        lambda: open_keyring(folder, ORIGIN, LATER),
+        lambda: rotate(folder, ORIGIN, LATER),
+        lambda: retire(folder, ORIGIN, kid, LATER),
+    ):
+        with pytest.raises(KeysUnusable, match="retired"):
+            refused()
+    second = make(folder, ORIGIN, LATER)
+    assert open_keyring(folder, ORIGIN, LATER).keys == (first.signing.public, second.signing.public)
+    with pytest.raises(KeysUnusable, match="has no key"):
+        retire(folder, ORIGIN, "another", LATER)
+    with pytest.raises(KeysUnusable, match="retired before"):
+        retire(folder, ORIGIN, kid, LATER)
+    with pytest.raises(KeysUnusable, match="not of other"):
+        make(folder, "other.example", LATER)
+
+
+def test_a_key_that_was_lost_is_retired_and_another_made(tmp_path):
+    lost = open_keyring(tmp_path, ORIGIN, NOW)
+    privates(tmp_path)[0].unlink()
+    retire(tmp_path, ORIGIN, lost.signing.public.kid, LATER)
+    assert make(tmp_path, ORIGIN, LATER).keys[0] == lost.signing.public
+
+
+def test_a_private_key_apart_from_the_folder(tmp_path):
+    folder, secret = tmp_path / "keys", tmp_path / "secret"
+    first = make(folder, ORIGIN, NOW, secret=secret)
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in folder.iterdir()] == ["keys.json"]
+    folder.chmod(0o500)  # as a secret or a configuration is mounted: nothing is written into it
+    assert open_keyring(folder, ORIGIN, LATER, secret=secret).published == first.published
+    folder.chmod(0o700)
+    with pytest.raises(KeysUnusable, match="give another"):
+        rotate(folder, ORIGIN, LATER)
+    other = tmp_path / "other"
+    other.write_bytes(pem(SECOND.private))
+    with pytest.raises(KeysUnusable, match="another key than the one that signs"):
+        rotate(folder, ORIGIN, LATER, secret=other)
+    secret.chmod(0o440)
+    second = rotate(folder, ORIGIN, LATER, secret=secret)
+    assert secret.stat().st_mode & 0o777 == 0o440
+    assert open_keyring(folder, ORIGIN, LATER, secret=secret).published == second.published
+    assert second.keys[0] == first.signing.public
+    retire(folder, ORIGIN, second.signing.public.kid, LATER)
+    with pytest.raises(KeysUnusable):
+        open_keyring(folder, ORIGIN, LATER, secret=secret)
+    with pytest.raises(KeysUnusable, match="there already"):
+        make(folder, ORIGIN, LATER, secret=secret)
+    assert len(make(folder, ORIGIN, LATER, secret=tmp_path / "third").keys) == 3
+
+
+def test_a_rotation_of_a_secret_that_is_interrupted_is_finished_at_its_next_use(tmp_path, monkeypatch):
+    folder, secret = tmp_path / "keys", tmp_path / "secret"
+    first = make(folder, ORIGIN, NOW, secret=secret)
+    write = key_files._write
+
+    def stopping(path, text, *, mode):
+        if path.name == "keys.json":
+            raise KeyboardInterrupt
+        write(path, text, mode=mode)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(key_files, "_write", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            rotate(folder, ORIGIN, LATER, secret=secret)
+    again = open_keyring(folder, ORIGIN, LATER, secret=secret)
+    assert again.keys[0] == first.signing.public
+    assert len(again.keys) == 2

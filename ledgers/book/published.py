@@ -1,0 +1,67 @@
+"""What a book shows of its log to whoever audits it: its signed head, proofs, roots and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from epsilond.ledgers.book.desk import Desk
+from epsilond.ledgers.book.errors import NotFound
+from epsilond.ledgers.log.proofs import Consistency
+from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.storage import entries
+from epsilond.ledgers.storage.nodes import StoredNodes
+from epsilond.ledgers.storage.transactions import looking
+from epsilond.storage.transactions import Database
+
+
+class PublishedLog:
+    """The log of a book. Its methods read alone, and may be called in any thread."""
+
+    def __init__(self, database: Database, keyring: Callable[[], Keyring], desk: Desk) -> None:
+        self._database = database
+        self._keyring = keyring
+        self._desk = desk
+
+    def checkpoint(self) -> str:
+        """The log's signed head."""
+        with looking(self._database) as connection:
+            return self._desk.head(connection, entries.size(connection))
+
+    def inclusion(self, tenant: str, seq: int) -> Receipt:
+        """The receipt of an entry of this tenant, under the head as it is now.
+
+        Raises:
+            NotFound: there is no such entry of this tenant.
+        """
+        with looking(self._database) as connection:
+            row = entries.get(connection, seq)
+            if row is None or row.tenant != tenant:
+                raise NotFound(str(seq))
+            return self._desk.receipt(connection, row, entries.size(connection))
+
+    def consistency(self, earlier: int, later: int | None = None) -> Consistency:
+        """That the log of so many entries is the beginning of a later one, the present one if none is named.
+
+        Raises:
+            NotFound: the log never had so many.
+        """
+        with looking(self._database) as connection:
+            size = entries.size(connection)
+            now = size if later is None else later
+            if not 0 <= earlier <= now <= size:
+                raise NotFound(str(earlier))
+            return Consistency.of(Tree(StoredNodes(connection), now), earlier)
+
+    def root(self, size: int) -> bytes | None:
+        """The root of the log's first entries; None if it does not have so many."""
+        with looking(self._database) as connection:
+            if not 0 <= size <= entries.size(connection):
+                return None
+            return Tree(StoredNodes(connection), size).root()
+
+    @property
+    def keyring(self) -> Keyring:
+        """The keys that sign and that have signed."""
+        return self._keyring()

@@ -1,0 +1,192 @@
+"""The part of a ledger that a run is to be charged to: whether a run fits there, and by how much it misses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+from epsilond.accountants.errors import InvalidInput, LedgerExhausted, NotInPlan
+from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.amounts import Amount, down
+from epsilond.accountants.ledger.charges import charge
+from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.gaussian import eta_of, mu_squared
+from epsilond.accountants.ledger.exchange import dominated
+from epsilond.accountants.ledger.invariant import slot_pair
+from epsilond.accountants.ledger.nearest import noise_of, renoised
+from epsilond.accountants.ledger.residue import may_be_composed, quick_cost, shortfall
+from epsilond.accountants.ledger.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
+from epsilond.accountants.ledger.stepped import steps_of
+from epsilond.accountants.theorems.composition.rounds import composed_pair
+
+TRIAL = "calibration"
+"""The id of a reservation that is tried and never made."""
+MISSES = 1.0
+"""By how much a run misses that does not fit, where no figure says it."""
+KEPT = Amount("0.9995")
+"""Of what is free, what the search lets a run cost: beside a little Gaussian noise profiles are found much faster."""
+SHARE_OF_DELTA = Amount("0.5")
+"""Of the η that a run may take, the share that its own δ may be, where the mechanism has a δ of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a run is to be charged: a slot, or an item of the plan; the Gaussian slot, or the only one, if neither.
+
+    Attributes:
+        eta: what a residue charge may take of the slot's η; a share of the slot's if absent.
+    """
+
+    slot: SlotKind | None = None
+    item: str | None = None
+    eta: Amount | None = None
+
+
+class Compartment(Protocol):
+    """A slot or an item at one moment."""
+
+    @property
+    def place(self) -> Place:
+        """How requests name it."""
+
+    def likely_epsilon(self, log_delta: float) -> float:
+        """About the ε of a run that takes all that is left, which decides nothing but where to look."""
+
+    def log_delta(self, otherwise: float) -> float:
+        """log δ at which a mechanism of which something may escape is calibrated."""
+
+    def missed(self, spec: Any) -> float:
+        """By how much a run misses, above 0 if it does; sloppily.
+
+        Raises:
+            NoCertificate: no run of such a mechanism is charged here.
+        """
+
+
+def compartment_of(state: LedgerState, place: Place) -> Compartment:
+    """What is asked for, open and with something left.
+
+    Raises:
+        InvalidInput: the ledger has no such slot, or none is named and it has several, or both are named.
+        NotInPlan: the plan has no such item.
+        LedgerExhausted: nothing is left of it.
+        LedgerClosed, NotSealed: nothing is reserved at present.
+    """
+    moves.require_open(state)
+    if place.slot is not None and place.item is not None:
+        raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
+    if place.item is not None:
+        item = state.item(place.item)
+        if item is None:
+            names = ", ".join(one.name for one in state.plan) or "none"
+            raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
+        if not item.free:
+            raise LedgerExhausted(f"no run of the plan's item {item.name} is left")
+        return OfItem(state, item, place)
+    kinds = [one.kind for one in state.slots]
+    kind = place.slot or ("gdp" if "gdp" in kinds else kinds[0] if len(kinds) == 1 else None)
+    slot = None if kind is None else state.slot(kind)
+    if slot is None and place.slot is not None:
+        raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=", ".join(kinds) or "none: it has a plan")
+    if slot is None:
+        raise InvalidInput.at("/given", "has no Gaussian slot: name another slot of it, or an item of its plan")
+    if not any(slot.free(part) > 0 for part in slot.capacity if part not in ("eta", "delta")):
+        raise LedgerExhausted(f"nothing is left of the slot {slot.kind}")
+    return OfSlot(state, slot, replace(place, slot=slot.kind))
+
+
+def reserved(state: LedgerState, spec: Any, place: Place) -> Reservation:
+    """What a reservation of this run would be: the ledger's own rule, certified.
+
+    Raises:
+        NoCertificate: it is refused.
+    """
+    after = moves.reserve(state, TRIAL, spec=spec, item=place.item, slot=place.slot, eta=place.eta)
+    return after.reservations[TRIAL]
+
+
+@dataclass(frozen=True)
+class OfSlot:
+    """A slot."""
+
+    state: LedgerState
+    slot: Slot
+    place: Place
+
+    def likely_epsilon(self, log_delta: float) -> float:
+        """As the pair of a slot of that size has it."""
+        left = {part: max(self.slot.free(part), Amount(0)) for part in self.slot.capacity}
+        return slot_pair(replace(self.slot, capacity=left)).epsilon(log_delta).upper
+
+    def log_delta(self, otherwise: float) -> float:
+        """A half of what the run may take of η; where the slot has none, nothing may escape."""
+        if self.slot.kind != "gdp":
+            return otherwise
+        nothing = Asked(setting=self.state.setting, spec=None, count=1, eta=self.place.eta)
+        return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
+
+    def missed(self, spec: Any) -> float:
+        """By its price where prices add up, by the profiles where they do not."""
+        step, count = steps_of(spec)
+        asked = Asked(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
+        if self.slot.kind == "gdp" and mu_squared(asked) is None:
+            left, free, eta = self.slot.left("mu_squared"), self.slot.free("mu_squared"), eta_of(asked, self.slot)
+            if not may_be_composed(asked.parts):  # then its steps are charged one after another, which is dearer
+                price_from_below, _ = quick_cost(asked.parts, remaining=left, eta=eta)
+                if math.isinf(price_from_below):
+                    return MISSES
+                if price_from_below > 0.0:
+                    return math.log(price_from_below / float(free))
+            return shortfall(asked.parts, remaining=left, cost=down(free * KEPT), eta=eta)
+        price = charge(asked, self.slot)
+        if len(self.slot.capacity) > 1 and self.slot.kind == "rdp":
+            return _tried(lambda: moves.reserve(self.state, TRIAL, spec=spec, slot="rdp"))
+        ratios = [
+            math.log(Fraction(amount) / Fraction(self.slot.free(part))) if self.slot.free(part) > 0 else math.inf
+            for part, amount in price.parts.items()
+            if amount > 0
+        ]
+        return max(ratios, default=-math.inf)
+
+
+@dataclass(frozen=True)
+class OfItem:
+    """An item of the plan."""
+
+    state: LedgerState
+    item: PlanItem
+    place: Place
+
+    def likely_epsilon(self, log_delta: float) -> float:
+        """As the item's own runs have it."""
+        asked = Asked(setting=self.state.setting, spec=self.item.spec, count=self.item.free)
+        return composed_pair(asked.parts, "default").epsilon(log_delta).upper
+
+    def log_delta(self, otherwise: float) -> float:
+        """The ledger's: an item has no η."""
+        return otherwise
+
+    def missed(self, spec: Any) -> float:
+        """By its noise, beside the item's."""
+        step, count = steps_of(spec)
+        if count > self.item.free:  # no noise helps: the ledger says it in its words
+            reserved(self.state, spec, self.place)
+        wanted, present = noise_of(self.item.spec), noise_of(step)
+        if wanted is None or present is None:
+            return _tried(lambda: reserved(self.state, spec, self.place))
+        alike = renoised(spec, lambda _: wanted)
+        if dominated(steps_of(alike)[0], self.item.spec) is None:  # no noise helps
+            reserved(self.state, alike, self.place)
+        return math.log(wanted / present)
+
+
+def _tried(move: Callable[[], object]) -> float:
+    """Whether a move is made, where no figure says by how much it is not."""
+    try:
+        move()
+    except (LedgerExhausted, NotInPlan):
+        return MISSES
+    return -MISSES

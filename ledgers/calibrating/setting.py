@@ -1,0 +1,98 @@
+"""Whether an algorithm's guarantee is one that a ledger can hold: of its unit and relation, against its observer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Final, get_args, get_type_hints
+
+from epsilond.accountants.errors import ConditionViolated, Fault, InvalidInput
+from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.quantities import quantity_of
+from epsilond.accountants.structure import POSSIBLE, Definition
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.calibrators.calibration import Calibrator
+
+SETTING: Final = ("unit", "relation", "observer")
+TARGET: Final = ("epsilon", "delta", "log10_delta", "gaussian_dp_mu")
+NOISE: Final = ("noise_multiplier", "noise_std")
+"""What a problem may be solved for within a ledger."""
+
+
+def asked_within(calibrator: Calibrator, given: Mapping[str, Any], setting: Setting) -> dict[str, Any]:
+    """The fields of a calibration with the ledger's setting, the target left out.
+
+    Raises:
+        InvalidInput: a field is the ledger's to say, or says otherwise.
+        ConditionViolated: the algorithm has no guarantee in this setting.
+    """
+    own = {field.name for field in fields(calibrator.problem)}
+    faults = [
+        Fault(f"/{name}", "is what the ledger says: leave it out") for name in TARGET if given.get(name) is not None
+    ]
+    faults += [
+        Fault(f"/{name}", "is not the ledger's", getattr(setting, name))
+        for name in SETTING
+        if given.get(name) not in (None, getattr(setting, name))
+    ]
+    solved = given.get("solve_for")
+    if solved not in (None, *NOISE):
+        faults.append(Fault("/solve_for", "is not what a ledger can be asked for", " or ".join(NOISE)))
+    if "noise_multiplier" in own and given.get("noise_multiplier") is not None:
+        faults.append(Fault("/noise_multiplier", "is what is solved for"))
+    if faults:
+        raise InvalidInput(*faults)
+    require_setting(calibrator, setting)
+    asked: dict[str, Any] = {**given, **{name: getattr(setting, name) for name in SETTING if name in own}}
+    if "solve_for" in own and solved is None:
+        asked["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
+    return asked
+
+
+def require_setting(calibrator: Calibrator, setting: Setting) -> None:
+    """Refuse where the algorithm's problem has no such unit, relation or observer.
+
+    Raises:
+        ConditionViolated: it has not.
+    """
+    for name in SETTING:
+        choices = _choices(calibrator.problem, name)
+        if choices and getattr(setting, name) not in choices:
+            raise _other(calibrator.name, name, " or ".join(choices), getattr(setting, name))
+
+
+def require_possible(algorithm: str, definition: Definition, setting: Setting) -> None:
+    """Refuse where the guarantee trusts the ledger's observer.
+
+    Raises:
+        ConditionViolated: it does.
+    """
+    if setting.observer not in POSSIBLE[definition]:
+        whom = f"{' or '.join(POSSIBLE[definition])}, as its trust model is {definition}"
+        raise _other(algorithm, "observer", whom, setting.observer)
+
+
+def require_one(algorithm: str, released: tuple[Any, ...]) -> Any:
+    """What the run releases, where it is the same of all whose data is protected.
+
+    Raises:
+        ConditionViolated: groups of clients release differently; a charge is for all of them.
+    """
+    if len(released) != 1:
+        statement = "kinds of releases, one for each group of clients, of which a ledger charges one"
+        sides = ConditionResult("epsilond.ledger-one-release", statement, False, float(len(released)), 1.0)
+        raise ConditionViolated(f"Groups of clients release differently in {algorithm}: use a ledger for each.", sides)
+    return released[0]
+
+
+def _other(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionViolated:
+    statement = f"the {name} of the guarantee, {theirs}, is that of the ledger, {ledgers}"
+    return ConditionViolated(
+        f"A ledger of {name} {ledgers} cannot hold {algorithm}: its guarantee has the {name} {theirs}.",
+        ConditionResult(f"epsilond.ledger-{name}", statement, False),
+    )
+
+
+def _choices(problem: type, name: str) -> tuple[str, ...]:
+    annotation = get_type_hints(problem, include_extras=True).get(name)
+    return () if annotation is None else tuple(get_args(quantity_of(annotation)[0]))

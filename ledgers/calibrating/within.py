@@ -1,0 +1,198 @@
+"""The least noise with which an algorithm's run fits into what is left of a ledger, certified by the ledger's own rule.
+
+Every calibrator maps a target to a noise and the noise to the spec that is run: less ε, more noise. Here ε is searched,
+at the ledger's δ, for the run that takes what is left; sloppily, by the profiles at a few points. Then the ledger's own
+reservation is tried on the resulting spec, and with a little less ε until it is made. So the calibrators know nothing
+of ledgers, and the guarantee of the answer is the calibrator's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from epsilond.accountants.errors import (
+    BeyondBudget,
+    ConditionViolated,
+    Infeasible,
+    LedgerExhausted,
+    NoCertificate,
+    NotInPlan,
+)
+from epsilond.accountants.ledger.nearest import renoised
+from epsilond.accountants.ledger.state import LedgerState, Reservation
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.search import crossing
+from epsilond.ledgers.calibrating.compartment import MISSES, Place, compartment_of, reserved
+from epsilond.ledgers.calibrating.setting import asked_within, require_one, require_possible
+from epsilond.reading import named, read
+
+WIDTH = 2e-5
+"""Of log ε: how closely the search ends."""
+CLOSE = 1e-4
+"""Of log ε: how far below an ε whose run the ledger refuses the answer may be."""
+BACKS = 15
+"""How often the search steps back from what the ledger refuses, twice as far each time."""
+SLACK = 1e-3
+"""A share of the noise: with so much less of it the ledger is asked again."""
+_EPSILONS = (-math.log(1e6), -math.log(1e-9))
+"""−log of the largest and the smallest ε that is tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within:
+    """A calibration within a ledger.
+
+    Attributes:
+        request: the calibrator's problem, with ε and δ: what it answers is the calibration.
+        spec: what is run, as the ledger is charged for it.
+        held: what a reservation would hold; nothing was reserved.
+        slack: with a share of `slack` less noise the ledger refuses the run; None where that is not known.
+    """
+
+    algorithm: str
+    request: Any
+    spec: Any
+    held: Reservation
+    slack: float | None
+
+
+def calibrated(state: LedgerState, algorithm: str, given: Mapping[str, Any], place: Place) -> Within:
+    """The least noise with which an algorithm fits, by its name and its fields, the target and setting left out.
+
+    Raises:
+        InvalidInput: there is no such algorithm; a field is at fault, or is the ledger's to say.
+        ConditionViolated: the algorithm's guarantee is not one that the ledger can hold.
+        LedgerExhausted: no noise makes the run fit.
+    """
+    chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
+    fields = asked_within(chosen, given, state.setting)
+
+    def problem(epsilon: float, log10_delta: float) -> Any:
+        return read(chosen.problem, {**fields, "epsilon": epsilon, "log10_delta": log10_delta})
+
+    return within(state, chosen, problem, place)
+
+
+def answered(state: LedgerState, algorithm: str, given: Mapping[str, Any], place: Place) -> tuple[Within, Calibration]:
+    """As `calibrated`, with the whole answer of the calibrator."""
+    found = calibrated(state, algorithm, given, place)
+    chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
+    return found, chosen.solve(found.request)
+
+
+def within(state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], Any], place: Place) -> Within:
+    """The least noise of a family of problems, (ε, log10 δ) ↦ problem, with which the run fits.
+
+    Raises:
+        InvalidInput, ConditionViolated, LedgerExhausted: as `calibrated` does.
+    """
+    compartment = compartment_of(state, place)
+    log_delta = state.target.log_delta
+    if calibrator.knob != "noise_multiplier":  # noise of bounded support: what escapes it is a δ of its own
+        log_delta = compartment.log_delta(log_delta)
+    log10_delta = _short(log_delta / math.log(10.0))
+    likely = compartment.likely_epsilon(log_delta)
+    require_possible(calibrator.name, calibrator.definition(problem(_bounded(likely), log10_delta)), state.setting)
+
+    @functools.lru_cache(maxsize=64)
+    def run(strictness: float) -> tuple[Any, Any] | None:
+        """The problem and what is released; None where no noise that is offered meets the target."""
+        asked = problem(math.exp(-strictness), log10_delta)
+        try:
+            return asked, require_one(calibrator.name, calibrator.released(calibrator.found(asked)))
+        except (Infeasible, BeyondBudget):
+            return None
+
+    @functools.lru_cache(maxsize=64)
+    def missed(strictness: float) -> float:
+        found = run(strictness)
+        return -MISSES if found is None else compartment.missed(found[1])
+
+    strictness = crossing(missed, -math.log(_bounded(likely)), _EPSILONS, WIDTH)
+    if strictness is None:
+        raise _exhausted(state, run(_EPSILONS[1]), compartment.place)
+
+    def made(strictness: float) -> Reservation | None:
+        """The reservation of that run, as the ledger itself certifies it."""
+        found = run(strictness)
+        try:
+            return None if found is None else reserved(state, found[1], compartment.place)
+        except (LedgerExhausted, NotInPlan):
+            return None
+
+    best = _least(made, strictness)
+    if best is None:
+        raise _exhausted(state, run(strictness), compartment.place)
+    request, spec = run(best[0]) or (None, None)
+    slack = SLACK if _refused(state, spec, compartment.place) else None
+    return Within(algorithm=calibrator.name, request=request, spec=spec, held=best[1], slack=slack)
+
+
+def _least(made: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
+    """The least strictness from a start on at which a reservation is made, nearly, with it; None if none is near."""
+    held = made(start)
+    if held is not None:
+        return start, held
+    refused, step = start, CLOSE
+    for _ in range(BACKS):
+        passing = refused + step
+        held = made(passing)
+        if held is not None:
+            break
+        refused, step = passing, 2.0 * step
+    else:
+        return None
+    while passing - refused > CLOSE:
+        middle = 0.5 * (refused + passing)
+        found = made(middle)
+        refused, passing, held = (middle, passing, held) if found is None else (refused, middle, found)
+    return passing, held
+
+
+def told(found: Within) -> dict[str, Any]:
+    """As a document, but for the charge."""
+    request = as_json(found.request)
+    return {"algorithm": found.algorithm, "request": request, "spec": as_json(found.spec), "slack": found.slack}
+
+
+def _short(log10_delta: float) -> float:
+    """As it was written, if it was a short number: what the answer is read at, and no part of what is certified."""
+    short = round(log10_delta, 9)
+    return short if math.isclose(log10_delta, short, rel_tol=1e-14) else log10_delta
+
+
+def _bounded(epsilon: float) -> float:
+    """An ε that is tried."""
+    return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
+
+
+def _refused(state: LedgerState, spec: Any, place: Place) -> bool:
+    """Whether the ledger refuses the same run with a little less noise."""
+    less = renoised(spec, lambda noise: noise * (1.0 - SLACK))
+    if less == spec:
+        return False
+    try:
+        reserved(state, less, place)
+    except NoCertificate:
+        return True
+    return False
+
+
+def _exhausted(state: LedgerState, last: tuple[Any, Any] | None, place: Place) -> NoCertificate:
+    """The ledger's own refusal of the most noise that was tried."""
+    if last is not None:
+        try:
+            reserved(state, last[1], place)
+        except ConditionViolated as refused:
+            return refused
+        except NoCertificate as refused:
+            return LedgerExhausted(refused.message, refused.condition, refused.nearest)
+    sides = ConditionResult("noise-offered", "the noise that is needed is offered", False)
+    return LedgerExhausted("No noise that is offered makes the run fit into what is left.", sides)

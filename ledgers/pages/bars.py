@@ -1,0 +1,49 @@
+"""The bar of a compartment: what is used, held and left of it, in words and as places of a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+WIDTH = 600.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A compartment of so much, in places from 0 to `WIDTH`: used up to `used`, held from there to `held`."""
+
+    name: str
+    used: float
+    held: float
+    words: str
+
+
+def bars(ledger: Mapping[str, Any]) -> list[Bar]:
+    """One for each item of the plan and each part of each slot, in their order."""
+    return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
+
+
+def _plan(items: list[Mapping[str, Any]]) -> Iterator[Bar]:
+    for item in items:
+        committed, reserved, planned = item["committed"], item["reserved"], item["planned"]
+        free = planned - committed - reserved
+        credit = f", {item['credit']} of them credit of jobs that were stopped early" if item["credit"] else ""
+        words = f"{free} of {planned} runs left{credit}; {reserved} held, {committed} committed"
+        yield _bar(f"plan, {item['name']}", committed, reserved, planned, words)
+
+
+def _slots(slots: list[Mapping[str, Any]]) -> Iterator[Bar]:
+    for slot in slots:
+        for part, capacity in slot["capacity"].items():
+            used, reserved, left = (slot[name][part] for name in ("used", "reserved", "remaining"))
+            words = f"{left} of {capacity} left; {reserved} held, {used} used"
+            yield _bar(f"slot {slot['kind']}, {part}", used, reserved, capacity, words)
+
+
+def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
+    whole = Fraction(capacity)
+    share = (Fraction(used) / whole, (Fraction(used) + Fraction(reserved)) / whole) if whole else (Fraction(1),) * 2
+    spent, held = (round(WIDTH * float(min(each, Fraction(1))), 2) for each in share)
+    return Bar(name, spent, held, words)

@@ -1,0 +1,130 @@
+"""From a ledger's report to its page, signed; and a page opened again, with the keys that are trusted alone.
+
+The page holds the report's record as data, in its canonical form, and shows the signature. What is signed is that
+record, with the digest of the page as its subject: of all its bytes, the signature's own replaced by a word that has
+its place. So nothing of the page can be altered, whatever version wrote it, and no other page can take its signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from epsilond.extras import extra
+from epsilond.ledgers.book.reports import FORMAT, TYPE
+from epsilond.ledgers.log import checkpoints, jws
+from epsilond.ledgers.log.canonical import Record, canonical, digest, read
+from epsilond.ledgers.log.errors import Malformed
+from epsilond.ledgers.log.keys import PublicKey, SigningKey
+from epsilond.ledgers.pages.bars import WIDTH, bars
+from epsilond.witness.reports import numbers
+from epsilond.witness.reports.profile import drawing
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+OPENING: Final = '<script type="application/json" id="ledger-report">'
+CLOSING: Final = "</script>"
+BEFORE: Final = '<code class="hash" id="signature">'
+AFTER: Final = "</code>"
+UNSIGNED: Final = "<signature/>"
+"""What stands in the signature's place while the page is signed. No text of a report can hold it: texts are escaped."""
+LONGEST: Final = 8_000_000
+"""Characters of a page."""
+_ESCAPES: Final = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
+
+
+def page(report: Record, key: SigningKey) -> str:
+    """The page of a report of `book.reports.report`, signed. The same report and key give the same page."""
+    unsigned = _rendered(report, key.public)
+    signature = jws.sign(report, digest(unsigned.encode()), key, kind=TYPE)
+    return unsigned.replace(UNSIGNED, signature)
+
+
+def opened(text: str, keys: Iterable[PublicKey]) -> tuple[dict[str, Any], PublicKey]:
+    """The report that a page carries, and which of these keys signed the page as it is, byte for byte.
+
+    The checkpoint in it is verified too: the log of the key's name had so many entries when the report was made.
+
+    Raises:
+        NotVerified: it is no such page, or not as one of these keys signed it.
+    """
+    trusted = tuple(keys)
+    report, signature = _carried(text)
+    unsigned = text.replace(signature, UNSIGNED)
+    if report.get("format") != FORMAT or text.count(signature) != 1 or text.count(UNSIGNED):
+        raise Malformed("is no page of a ledger")
+    key = jws.verify(report, digest(unsigned.encode("utf-8", "surrogatepass")), signature, trusted, kind=TYPE)
+    checkpoints.verify(str(report.get("checkpoint")), key.name, trusted)
+    return report, key
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is meant to be a ledger's page."""
+    return text.lstrip().startswith("<!DOCTYPE html>") and OPENING in text
+
+
+def checkpoint_of(text: str) -> str:
+    """The checkpoint that a page carries; nothing of it is verified.
+
+    Raises:
+        Malformed: it is no such page.
+    """
+    return str(_carried(text)[0].get("checkpoint"))
+
+
+def _carried(text: str) -> tuple[dict[str, Any], str]:
+    if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
+        raise Malformed("is no page of a ledger, or a part of it is missing")
+    data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)
+    signature, after, _ = text.partition(BEFORE)[2].partition(AFTER)
+    if not closing or not after or not signature:
+        raise Malformed("the page ends within its data")
+    record = read(data.encode("utf-8", "surrogatepass"))
+    if canonical(record).decode().translate(_ESCAPES) != data:
+        raise Malformed("the data of the page are not in their canonical form")
+    return record, signature
+
+
+def _rendered(report: Record, key: PublicKey) -> str:
+    ledger: Mapping[str, Any] = report["ledger"]
+    log10_delta = float(ledger["target"]["log10_delta"])
+    points = [
+        {
+            "epsilon": float(each["epsilon"]),
+            "log10_delta": dict.fromkeys(("lower", "upper"), float(each["log10_delta"])),
+        }
+        for each in ledger["curve"]
+    ]
+    data = canonical(report).decode().translate(_ESCAPES)
+    visible = _template().render(
+        report=report,
+        ledger=ledger,
+        bars=bars(ledger),
+        width=WIDTH,
+        band=drawing(
+            sorted(points, key=lambda each: each["epsilon"]), (float(ledger["target"]["epsilon"]), log10_delta)
+        ),
+        delta=numbers.delta(log10_delta),
+        key=key,
+        checkpoint=checkpoints.parse(report["checkpoint"].partition("\n\n")[0] + "\n"),
+        unsigned=UNSIGNED,
+    )
+    return visible.replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
+
+
+@cache
+def _template() -> Template:
+    with extra("reports", "a report"):
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  an extra's
+
+    own, shared = (PackageLoader(f"epsilond.{each}", "templates") for each in ("ledgers.pages", "witness.reports"))
+    environment = Environment(
+        loader=ChoiceLoader([own, shared]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("ledger.html")
