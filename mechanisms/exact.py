@@ -1,4 +1,6 @@
-"""Exact samplers of discrete mechanisms: no floating point between the random bits and the message.
+"""Exact samplers one draw at a time, in integers alone: slow, and short enough to be compared with the papers.
+
+`discrete_laplace` and `quantization` draw the same laws for whole arrays.
 
 Every probability is a fraction of integers. A parameter that is a double is taken as the fraction that it is, so that
 what is drawn has exactly the law that the accounting is about; a sampler in floating point would leak through its
@@ -15,8 +17,8 @@ from typing import Protocol
 from epsilond.accountants.errors import InvalidInput
 
 
-class Source(Protocol):
-    """Where randomness comes from."""
+class Choices(Protocol):
+    """Random choices, one at a time."""
 
     def below(self, count: int) -> int:
         """Uniform on 0, …, count − 1."""
@@ -26,7 +28,7 @@ class Source(Protocol):
 
 
 class Bits:
-    """A source from a generator of random bits: the operating system's, or a seeded one for experiments."""
+    """Choices from a generator of random bits: the operating system's, or a seeded one for experiments."""
 
     def __init__(self, seed: int | None = None) -> None:
         self._generator = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311  a seed is for experiments
@@ -40,7 +42,7 @@ class Bits:
         return self._generator.randrange(probability.denominator) < probability.numerator
 
 
-def exponential_flip(exponent: Fraction, source: Source) -> bool:
+def exponential_flip(exponent: Fraction, source: Choices) -> bool:
     """True with probability e^−exponent, exponent ≥ 0.
 
     Σ_k (−γ)^k/k! for γ ≤ 1: the number of successes of Bernoulli(γ/1), Bernoulli(γ/2), … before the first failure is
@@ -56,7 +58,7 @@ def exponential_flip(exponent: Fraction, source: Source) -> bool:
     return successes % 2 == 0
 
 
-def truncated_discrete_laplace(decay_rate: float, noise_levels: int, source: Source) -> int:
+def truncated_discrete_laplace(decay_rate: float, noise_levels: int, source: Choices) -> int:
     """One draw of Y on −m, …, m with probabilities proportional to e^(−α|y|); α is `decay_rate` > 0, m ≥ 0.
 
     Raises:
@@ -79,7 +81,7 @@ def truncated_discrete_laplace(decay_rate: float, noise_levels: int, source: Sou
                 return -size if negative else size
 
 
-def _geometric(alpha: Fraction, source: Source) -> int:
+def _geometric(alpha: Fraction, source: Choices) -> int:
     """Y ≥ 0 with probabilities proportional to e^(−αy), as U + tV: U below t = ⌈1/α⌉, and V counts whole blocks."""
     block = -(-alpha.denominator // alpha.numerator)
     while True:
@@ -92,7 +94,7 @@ def _geometric(alpha: Fraction, source: Source) -> int:
     return within + block * blocks
 
 
-def stochastic_rounding(values: Iterable[float], levels: int, source: Source) -> list[int]:
+def stochastic_rounding(values: Iterable[float], levels: int, source: Choices) -> list[int]:
     """Each u in [−1, 1] to one of the two multiples of 1/levels around it, unbiased; the multiples are returned.
 
     Source: Das et al., Algorithm 1, line 3.
@@ -114,7 +116,7 @@ def stochastic_rounding(values: Iterable[float], levels: int, source: Source) ->
 
 
 def quantized_message(
-    update: Sequence[float], *, levels: int, noise_levels: int, decay_rate: float, source: Source
+    update: Sequence[float], *, levels: int, noise_levels: int, decay_rate: float, source: Choices
 ) -> list[int]:
     """What a client sends of a unit vector: rounded to the grid, with independent truncated noise on every coordinate.
 

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
-import numpy.typing as npt
 
-WORD = 64
-Words = npt.NDArray[np.uint64]
-Integers = npt.NDArray[np.int64]
+from epsilond.mechanisms.randomness import WORD, Integers, Words
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Inversion:
 
     def outcomes(self, words: Words, more: Callable[[tuple[int, ...]], int]) -> Integers:
         """The outcome 0, 1, … of each word; `more(place)` draws 64 further bits for the word at a place."""
-        found = np.searchsorted(self.high[:-1], words, side="left").astype(np.int64)
+        found = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
         unsure = (found < len(self.high) - 1) & (self.low[found] <= words)
         for place in map(tuple, np.argwhere(unsure).tolist()):
             found[place] = self.refined(int(words[place]), lambda place=place: more(place))  # type: ignore[misc]
