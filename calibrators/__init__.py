@@ -24,6 +24,7 @@ ALGORITHMS = (
     "projected_sgd",
     "ppsgd",
     "mu2_sgd",
+    "dp_fedavg",
     "gaussian",
 )
 """THE list of calibrators, by the folder whose `calibrator` file has each."""

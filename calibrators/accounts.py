@@ -30,6 +30,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.specs import MECHANISM, Spec
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
+    Draw,
     definition_against,
     draws_of,
     in_words,
@@ -235,15 +236,15 @@ def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounte
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    found = _accounted(question, effort)
+    found, drawn = _accounted(question, effort), draws_of(question.spec, question.unit)
     guarantee = StatedGuarantee(
-        in_words=_sentence(question, found),
+        in_words=_sentence(question, found, drawn),
         unit=question.unit,
         relation=question.relation,
         observer=question.observer,
         tight=found.guarantee.tight,
     )
-    return Accounted(guarantee=guarantee.read_from(found.guarantee.curve), **_around(question, found, None))
+    return Accounted(guarantee=guarantee.read_from(found.guarantee.curve), **_around(question, found, drawn, None))
 
 
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
@@ -255,14 +256,14 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    found = _accounted(problem, effort)
+    found, drawn = _accounted(problem, effort), draws_of(problem.spec, problem.unit)
     guarantee = found.guarantee
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
     sense = meaning(guarantee.curve)
     return AccountAnswer(
         guarantee=AccountGuarantee(
-            in_words=_sentence(problem, found),
+            in_words=_sentence(problem, found, drawn),
             unit=problem.unit,
             relation=problem.relation,
             observer=problem.observer,
@@ -282,7 +283,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
                 for one in sense.true_positives
             ),
         ),
-        **_around(problem, found, (problem.query, first)),
+        **_around(problem, found, drawn, (problem.query, first)),
     )
 
 
@@ -293,28 +294,30 @@ def _accounted(question: AccountQuestion, effort: Effort) -> Account:
     )
 
 
-def _sentence(question: AccountQuestion, found: Account) -> str:
+def _sentence(question: AccountQuestion, found: Account, drawn: tuple[Draw, ...]) -> str:
     """What the guarantee is about. Nothing is known of who adds the noise but that nobody who looks is trusted."""
     return in_words(
         definition=definition_against(question.observer),
         observer=question.observer,
         unit=question.unit,
         relation=question.relation,
-        draws=draws_of(question.spec, question.unit),
+        draws=drawn,
         declared=found.guarantee.declared,
     )
 
 
-def _around(question: AccountQuestion, found: Account, asked: tuple[Query, Point] | None) -> dict[str, Any]:
+def _around(
+    question: AccountQuestion, found: Account, drawn: tuple[Draw, ...], asked: tuple[Query, Point] | None
+) -> dict[str, Any]:
     """The members of an answer beside its guarantee and its points."""
     return {
         "claim": checked(found.guarantee, question.claim) if question.claim else None,
         "derivation": derivation_of(found.guarantee.derivation),
         "considered": tuple(
-            ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered
+            [ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered]
         ),
         "declared_conditions": declared_answers(dict.fromkeys(found.guarantee.declared)),
-        "warnings": tuple(_warnings(question, asked)),
+        "warnings": tuple(_warnings(question, drawn, asked)),
         "engine_version": ENGINE_VERSION,
     }
 
@@ -349,11 +352,13 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     )
 
 
-def _warnings(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Caution]:
+def _warnings(
+    question: AccountQuestion, drawn: tuple[Draw, ...], asked: tuple[Query, Point] | None
+) -> Iterator[Caution]:
     if asked is not None and not math.isfinite(asked[1].epsilon.upper):
         message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
         yield Caution(code="no-finite-epsilon", message=message)
-    if loses_amplification(draws_of(question.spec, question.unit), question.observer, question.unit):
+    if loses_amplification(drawn, question.observer, question.unit):
         yield from _of_the_draw(question, asked)
 
 

@@ -7,9 +7,10 @@ always accompanied by log10_delta, so that one below every double survives.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
 from typing_extensions import TypeVar
@@ -380,6 +381,9 @@ class Caution:
 class Calibration(ShownInNotebooks, Generic[Parameters]):
     """The whole answer. `parameters` is what to run with."""
 
+    problem: ClassVar[Any] = None
+    """The request that was answered: no part of the JSON form, absent where an answer was put together otherwise."""
+
     algorithm: str
     parameters: Parameters
     guarantee: GuaranteeAnswer
@@ -406,19 +410,39 @@ def number_of(told: float | str) -> float:
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
     """Derivation trees as one list, premises before conclusions, equal steps once."""
     listed: dict[str, int] = {}
+    met: dict[int, int] = {}
     steps: list[DerivationStep] = []
 
     def place(node: Step) -> int:
-        premises = tuple(place(premise) for premise in node.premises)
+        if id(node) in met:
+            return met[id(node)]
+        premises = tuple([place(premise) for premise in node.premises])
         key = repr((node.theorem, sorted(node.inputs.items()), premises))
         if key not in listed:
             listed[key] = len(steps)
             steps.append(DerivationStep(theorem=node.theorem, inputs=dict(node.inputs), premises=premises))
-        return listed[key]
+        return met.setdefault(id(node), listed[key])
 
+    if len(derivations) == 1 and (chain := _chain(derivations[0])) is not None:
+        return chain
     for derivation in derivations:
         place(derivation)
     return tuple(steps)
+
+
+def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
+    """Of steps that rest on one other each, of which no two are equal; None of any others."""
+    nodes = [node]
+    while nodes[-1].premises:
+        if len(nodes[-1].premises) > 1:
+            return None
+        nodes.append(nodes[-1].premises[0])
+    return tuple(
+        [
+            DerivationStep(theorem=one.theorem, inputs=dict(one.inputs), premises=(place - 1,) if place else ())
+            for place, one in enumerate(reversed(nodes))
+        ]
+    )
 
 
 def as_json(value: Any) -> Any:
@@ -427,6 +451,9 @@ def as_json(value: Any) -> Any:
     Raises:
         ValueError: on a NaN, which no answer may hold.
     """
+    kind: Any = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
     if isinstance(value, float):
         if math.isnan(value):
             raise ValueError("an answer held a NaN")
@@ -434,8 +461,8 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value):
-        named = ((field.name, getattr(value, field.name)) for field in fields(value))
-        return _members((name, item) for name, item in named if item is not None)
+        named = [(name, getattr(value, name)) for name in field_names(kind)]
+        return _members([(name, item) for name, item in named if item is not None])
     if isinstance(value, Mapping):
         return _members(value.items())
     if isinstance(value, tuple | list):
@@ -443,10 +470,20 @@ def as_json(value: Any) -> Any:
     return value
 
 
+@cache
+def field_names(kind: Hashable) -> tuple[str, ...]:
+    """The fields of a dataclass, in their order."""
+    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
+
+
 def _members(items: Any) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, item in items:
-        inexact = isinstance(item, int) and not isinstance(item, bool) and abs(item) >= LARGEST_EXACT
+        kind = type(item)
+        if kind is float and -LARGEST_EXACT < item < LARGEST_EXACT:
+            members[name] = item
+            continue
+        inexact = kind is not bool and isinstance(item, int) and abs(item) >= LARGEST_EXACT
         if inexact:
             members[f"{name}_exact"] = str(item)
         members[name] = _rounded_up(item) if inexact else as_json(item)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.structure import draws_of
@@ -24,6 +24,7 @@ from epsilond.calibrators.risk.baseline import measured
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition, Draw
     from epsilond.accountants.theorem import Condition, Step
     from epsilond.calibrators.answer import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         NumericalAnswer,
         PrintedReading,
         Risk,
+        TrueFigures,
     )
     from epsilond.calibrators.certificates import Family, Truth
     from epsilond.calibrators.frontier import Choice
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.bounder import RiskPart
     from epsilond.calibrators.search import Certified
 
+P = ParamSpec("P")
 CostClass = Literal["closed-form", "search"]
 
 
@@ -73,6 +76,8 @@ class Solution:
     certificates: Certificates | None = None
     utility: Any = None
     printed: tuple[PrintedReading, ...] = ()
+    true_figures: bool = True
+    """Whether it is asked what is true at printed noise."""
 
     @property
     def noise_std(self) -> float:
@@ -83,7 +88,15 @@ class Solution:
     def truth(self) -> Truth:
         """What is true at printed noise."""
         assert self.certificates is not None
-        return self.certificates.truth
+        return self.if_asked(self.certificates.truth)
+
+    def if_asked(self, truth: Callable[P, TrueFigures | None]) -> Callable[P, TrueFigures | None]:
+        """The same, or what answers None where true figures are not asked for."""
+        return truth if self.true_figures else _untold
+
+
+def _untold(*_: Any, **__: Any) -> None:
+    return None
 
 
 def _nothing(solution: Solution) -> None:
@@ -104,6 +117,11 @@ def _own_draws(solution: Solution) -> tuple[Draw, ...] | None:
     if solution.certificates is None:
         return None
     return draws_of(solution.certificates.spec(solution.run), solution.problem.unit)
+
+
+def _own_release(solution: Solution) -> tuple[Spec, ...]:
+    assert solution.certificates is not None
+    return (solution.certificates.spec(solution.run, solution.certified.noise),)
 
 
 def _own_sensitivity(solution: Solution) -> float:
@@ -160,6 +178,8 @@ class Calibrator:
     sampling: Callable[[Any], Sampling] = _own_sampling
     draws: Callable[[Any], tuple[Draw, ...] | None] = _own_draws
     sensitivity: Callable[[Any], float] = _own_sensitivity
+    released: Callable[[Any], tuple[Spec, ...]] = _own_release
+    """All that the run releases of what is protected, at its noise: one spec for each kind of client, for a ledger."""
     guarantee: Callable[[Any], GuaranteeAnswer] | None = None
     """Instead of the certificate's, at the target."""
     numerical: Callable[[Any], NumericalAnswer] = _own_numerical
@@ -188,8 +208,11 @@ class Calibrator:
         """By name."""
         return listed, (self.home, self.name)
 
-    def solve(self, problem: Any) -> Calibration:
+    def solve(self, problem: Any, *, true_figures: bool = True) -> Calibration:
         """The calibration of a problem.
+
+        Without `true_figures` the printed readings of some algorithms stand without what is true at their parameters,
+        which takes more time than all else: enough for a picture of many calibrations.
 
         Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
 
@@ -198,7 +221,7 @@ class Calibrator:
             ConditionViolated: no theorem covers what is released under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        solution = self.find(problem) if self.find else self._smallest_noise(problem)
+        solution = replace(self.found(problem), true_figures=true_figures)
         solution = replace(solution, utility=self.utility(solution))
         solution = replace(solution, printed=self.printed(solution))
         utility = solution.utility
@@ -217,7 +240,13 @@ class Calibrator:
             warnings=tuple(self.cautions(solution)),
             engine_version=ENGINE_VERSION,
         )
-        return measured(answer, self.start(problem))
+        answer = measured(answer, self.start(problem))
+        object.__setattr__(answer, "problem", problem)  # of this answer alone: whoever runs it needs both
+        return answer
+
+    def found(self, problem: Any) -> Any:
+        """The smallest noise of a problem and its certificate, without the parts of the answer that stand on them."""
+        return self.find(problem) if self.find else self._smallest_noise(problem)
 
     def _smallest_noise(self, problem: Any) -> Solution:
         assert self.family is not None

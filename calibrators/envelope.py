@@ -6,6 +6,7 @@ A printed reading shows what `POST /v1/theorems/{id}/evaluations` answers for th
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -29,6 +30,7 @@ from epsilond.calibrators.answer import (
     PrintedReading,
     TargetAnswer,
     TrueFigures,
+    field_names,
 )
 
 if TYPE_CHECKING:
@@ -164,7 +166,13 @@ def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnsw
 
 def declared_answers(conditions: Iterable[Condition]) -> tuple[DeclaredCondition, ...]:
     """Conditions only the caller can vouch for."""
-    return tuple(DeclaredCondition(id=one.id, statement=one.statement) for one in conditions if not one.checked)
+    return tuple([_declared(one.id, one.statement) for one in conditions if not one.checked])
+
+
+@functools.lru_cache(maxsize=256)
+def _declared(identifier: str, statement: str) -> DeclaredCondition:
+    """The same few again and again; plain data, which nobody changes."""
+    return DeclaredCondition(id=identifier, statement=statement)
 
 
 # Printed readings ----------------------------------------------------------------------------------------------------
@@ -205,8 +213,7 @@ class Asked:
 
 def inputs_of(kind: Callable[..., T], record: Any, **others: Any) -> T:
     """Inputs of a class: those that the record has under the same names are the record's, but for `others`."""
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    own = {name: getattr(record, name) for name in names if name not in others and hasattr(record, name)}
+    own = {name: getattr(record, name) for name in field_names(kind) if name not in others and hasattr(record, name)}
     return kind(**own, **others)
 
 

@@ -13,6 +13,7 @@ above the truth, so that a run is rather certified in vain than passed over.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,6 +90,7 @@ def runs_within(
     Raises:
         InvalidInput: the budgets leave no run.
     """
+    most_rounds = functools.cache(most_rounds)
     all_rounds = lattice(min(most_rounds(batch_size or 1), MOST_ROUNDS), ROUNDS_RATIO) if rounds is None else (rounds,)
     runs = []
     for count in all_rounds:
@@ -142,6 +144,8 @@ class _Survey:
         self._corrections: list[tuple[Run, float, float]] = []
         self._found: dict[Run, _Found] = {}
         self._seen: dict[Run, tuple[float, float]] = {}
+        self._foreseen: dict[Run, float] = {}
+        """Predictions by all that is certified now."""
         self._answer: Run | None = None
         if outlook.reference is not None:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered, and the answer not
@@ -202,11 +206,14 @@ class _Survey:
         self._correct(run, noise)
 
     def _correct(self, run: Run, noise: float) -> None:
-        likely = self._outlook.likely_noise(run)
+        likely = self._likely[run] if run in self._likely else self._outlook.likely_noise(run)
         self._corrections.append((run, self._outlook.rarity(run), math.log(noise / likely)))
+        self._foreseen.clear()
 
     def _noise(self, run: Run) -> float:
         """The likely noise, corrected straight between the certified runs that are next to this one in rarity."""
+        if not any(correction for _, _, correction in self._corrections):
+            return self._likely[run]
         rarity = self._rarity[run]
         below = min(
             (known for known in self._corrections if known[1] <= rarity),
@@ -231,6 +238,12 @@ class _Survey:
         """The bound where it is certified, else about what it will be."""
         if run in self._found:
             return self._found[run].risk
+        predicted = self._foreseen.get(run)
+        if predicted is None:
+            predicted = self._foreseen[run] = self._foresee(run)
+        return predicted
+
+    def _foresee(self, run: Run) -> float:
         noise = self._noise(run)
         if run not in self._seen or self._seen[run][0] != noise:
             self._seen[run] = noise, self._outlook.quick_risk(run, noise)

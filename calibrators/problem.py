@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
 from epsilond.accountants.quantities import BudgetFields, natural_log_delta, request
+
+_log_delta = functools.lru_cache(maxsize=64)(natural_log_delta)
+"""Thousands of runs are compared under one target."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Target:
         Raises:
             InvalidInput: both or neither are given.
         """
-        return cls(epsilon, natural_log_delta(delta, log10_delta), delta)
+        return cls(epsilon, _log_delta(delta, log10_delta), delta)
 
     @property
     def log10_delta(self) -> float:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from scipy.special import erfcx
-
 from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
 from epsilond.accountants.theorem import ConditionResult, Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.calibrators.straight import Chart, central_log_delta, central_log_mu
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -35,9 +35,15 @@ AIM, ROUGH_AIM, SETTLED = 1e-7, 2.5e-4, 1e-5
 and how closely a root is bracketed where interpolation does not settle."""
 MOST_STEPS = 12
 LIKELY_SLOPE = -1.7
-"""Of the shortfall by the logarithm of the noise, where nothing is known of it yet."""
+"""Of log |log δ| by the logarithm of the noise, but for its sign, where nothing is known of it."""
+LIKELY_FALL = 1.0
+"""Of log μ by the logarithm of the noise, likewise."""
 SLOPE_STEP, STEEPEST = 1.01, 100.0
 """By what factor of μ a slope is taken, and the steepest that is started with."""
+MOST_MOVES = 12
+"""Of the bracket in which the μ of a target is sought, which is 256 wide."""
+SLOW, SLOW_STEPS = 0.3, 3
+"""What share of a distance a step should leave, and after how many that leave more the least offered is tried."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
@@ -76,7 +82,7 @@ class Certified:
         return "searched" if self.slack is None else "proved"
 
 
-def smallest_noise(family: Family, target: Target, *, guess: float, slope: float = LIKELY_SLOPE) -> Certified:
+def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
     """The smallest certified noise, within 1e-3 of the bound's own optimum, 1e-6 where the bound is computed exactly.
 
     `slope` is a guess too: of log |log δ| at the target ε by the logarithm of the noise, but for its sign.
@@ -89,7 +95,8 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if closed is not None:
         return closed
     shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
-    log_noise = _least(shortfall, math.log(guess), _NOISES, slope)
+    fall = LIKELY_FALL if slope is None else -slope / _rise(target)
+    log_noise = _least(shortfall, math.log(guess), _NOISES, fall)
     if log_noise is None:
         raise Infeasible(
             "no noise that is offered meets the target",
@@ -99,7 +106,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
-    return Certified(noise, family(noise, "default"), _slack(family, target, noise, slope))
+    return Certified(noise, family(noise, "default"), _slack(family, target, noise, slope or LIKELY_SLOPE))
 
 
 def _closed(family: Family, target: Target, guess: float) -> Certified | None:
@@ -119,23 +126,21 @@ def _closed(family: Family, target: Target, guess: float) -> Certified | None:
 def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
     """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
     guarantee = family(noise, "default")
-    if guarantee.curve.bound_log_delta(target.epsilon).upper > target.log_delta:
+    if guarantee.curve.upper_log_delta(target.epsilon) > target.log_delta:
         return None
     less = family(noise * (1.0 - slack), "default").curve.bound_log_delta(target.epsilon).lower
     return Certified(noise, guarantee, slack) if less > target.log_delta else None
 
 
 def _shortfall(family: Callable[[float, Effort], Guarantee], target: Target) -> Callable[[float, Effort], float]:
-    """How far a parameter misses the target, at most 0 where it meets it: log of the ratio of both log δ.
-
-    Where δ falls like a Gaussian tail in the noise this is nearly linear in its logarithm.
-    """
+    """How far a parameter misses the target, at most 0 where it meets it: by the logarithm of μ that has such a δ."""
     wanted = target.log_delta
+    aim = math.log(central_mu(target))
 
     @functools.cache
     def shortfall(parameter: float, effort: Effort) -> float:
-        upper = family(parameter, effort).curve.bound_log_delta(target.epsilon).upper
-        distance = math.log(wanted / min(max(upper, DEEP * -wanted), -SHALLOW))
+        upper = family(parameter, effort).curve.upper_log_delta(target.epsilon)
+        distance = central_log_mu(target.epsilon, min(max(upper, DEEP * -wanted), -SHALLOW), aim) - aim
         return max(distance, SHALLOW) if upper > wanted else min(distance, 0.0)
 
     return shortfall
@@ -159,7 +164,7 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str, gue
     @functools.cache
     def meets(count: int, effort: Effort) -> bool:
         try:
-            return counted(count, effort).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+            return counted(count, effort).curve.upper_log_delta(target.epsilon) <= target.log_delta
         except BeyondBudget:  # what cannot be certified is not offered
             return False
 
@@ -184,7 +189,7 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str, gue
         low, high, step = high, high + 2 * step, 2 * step
     best = largest(low, min(high, most + 1), "default")
     if best == 0:
-        upper = counted(1, "default").curve.bound_log_delta(target.epsilon).upper
+        upper = counted(1, "default").curve.upper_log_delta(target.epsilon)
         raise Infeasible(
             f"even {name} = 1 misses the target",
             ConditionResult(
@@ -231,12 +236,12 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isfinite(epsilon):
         return {"epsilon": epsilon}
-    upper = guarantee.curve.bound_log_delta(target.epsilon).upper
+    upper = guarantee.curve.upper_log_delta(target.epsilon)
     return {"log10_delta": math.nextafter(upper / LOG_10, 0.0)} if upper < 0 else {}
 
 
 def _least(
-    shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits, slope: float = LIKELY_SLOPE
+    shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits, fall: float = LIKELY_FALL
 ) -> float | None:
     """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
 
@@ -246,7 +251,9 @@ def _least(
     def excess(x: float) -> float:
         return shortfall(x, "default")
 
-    near = _Approach(min(max(guess, limits.least), limits.most), slope)
+    start = min(max(guess, limits.least), limits.most)
+    chart = Chart.of_fall(start, fall)
+    near = _Approach(start, -fall / chart.fall(start), chart)
     found = near.settled(excess, AIM, limits)
     if found is not None:
         return found.near
@@ -259,30 +266,47 @@ def _least(
 
 @dataclass(frozen=True)
 class _Approach:
-    """About where the root is, and the slope there."""
+    """About where the root is, and the slope there on a chart."""
 
     near: float
     slope: float
+    chart: Chart
 
     def settled(self, excess: Callable[[float], float], aim: float, limits: _Limits) -> _Approach | None:
         """A parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
 
         It is within four times `aim` of the root by the slope of the last two values, or the least that is offered.
-        None where steps do not settle, or end at the most that is offered.
+        None where steps do not settle, or end at the most that is offered. Where δ hardly rises as noise goes down, as
+        where a record is hardly ever drawn, the least offered is tried before it is come to.
         """
-        here, slope, seen = self.near, self.slope, _Seen()
+        here, slope, chart, seen = self.near, self.slope, self.chart, _Seen()
         for _ in range(MOST_STEPS):
-            value = excess(here)
-            slope = seen.add(here, value) or slope
-            if -4 * aim * -slope <= value <= 0 or (value <= 0 and here <= limits.least):
-                return _Approach(here, slope)
+            value, place = excess(here), chart.of(here)
+            slope = seen.add(place, value) or slope
+            hair = aim * slope * chart.fall(here)
+            if 4 * hair <= value <= 0 or (value <= 0 and here <= limits.least):
+                return _Approach(here, slope, chart)
             if value > 0 and here >= limits.most:
                 return None
-            following = seen.at(2 * aim * slope, here - (value - 2 * aim * slope) / slope)
+            if seen.slow and excess(limits.least) <= 0:
+                return _Approach(limits.least, slope, chart)
+            following = chart.back(seen.at(2 * hair, place - (value - 2 * hair) / slope))
             # Less noise may cost much more, so that steps towards it are short.
             following = min(max(following, here - _STRIDE), here + 4.0 * _STRIDE)
             here = min(max(following, limits.least), limits.most)
         return None
+
+
+def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, float], width: float) -> float | None:
+    """About where a falling function of a parameter gets to 0, on the side where it is at most 0; None if it never is.
+
+    It looks between two ends, from a start; both sides of what it finds are within `width`.
+    """
+    limits = _Limits(*ends)
+    bracket = _bracket(excess, min(max(start, limits.least), limits.most), limits)
+    if bracket is None or bracket[0] == bracket[1]:
+        return bracket[1] if bracket else None
+    return _root(excess, *bracket, width)[1]
 
 
 class _Seen:
@@ -299,6 +323,14 @@ class _Seen:
             return None
         slope = (value - before[1]) / (place - before[0])
         return max(slope, -1e6) if slope < -1e-3 else None
+
+    @property
+    def slow(self) -> bool:
+        """Whether just the third value in a row is below 0, each step having brought it less closer than was hoped."""
+        values = [value for _, value in self._points]
+        return len(values) == SLOW_STEPS and all(
+            after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
+        )
 
     def at(self, wanted: float, newton: float) -> float:
         """Where the function is likely to be `wanted`: by inverse interpolation in three points, or Newton's step.
@@ -398,35 +430,40 @@ def central_mu(target: Target) -> float:
 
     Source: Balle and Wang 2018, Theorem 8.
     """
+
+    def below(log_mu: float) -> bool:
+        return central_log_delta(target.epsilon, math.exp(log_mu)) < target.log_delta
+
     low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
+    width = high - low
+    for _ in range(MOST_MOVES):  # where ε is far below δ, or δ is close to 1, it lies outside
+        if below(high):
+            low, high = high, high + width
+        elif not below(low):
+            low, high = low - width, low
+        else:
+            break
     for _ in range(40):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if _central_log_delta(target, math.exp(middle)) < target.log_delta else (low, middle)
+        low, high = (middle, high) if below(middle) else (low, middle)
     return math.exp(middle)
 
 
-def _central_log_delta(target: Target, mu: float) -> float:
-    """About log δ at the target ε of μ-Gaussian differential privacy; 0 where ε lies below the mean of the loss."""
-    far = target.epsilon / mu - 0.5 * mu
-    if far < 0.0:
-        return 0.0
-    tails = erfcx(far * math.sqrt(0.5)) - erfcx((far + mu) * math.sqrt(0.5))
-    return math.log(max(0.5 * float(tails), 1e-300)) - 0.5 * far * far
-
-
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """About the slope of `_shortfall` at a noise multiplier that is likely.
+    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely.
 
     μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
     """
     square = min((distance / noise) ** 2, 500.0)
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    return -min(max(_rise(target) * fall, 0.1), STEEPEST)
+
+
+def _rise(target: Target) -> float:
+    """By how much log |log δ| falls at the target for each e-fold of μ."""
     mu = central_mu(target)
-    here, there = (_central_log_delta(target, mu * factor) for factor in (1.0, SLOPE_STEP))
-    if not (here < -SHALLOW and there < -SHALLOW):
-        return LIKELY_SLOPE
-    rise = math.log(here / there) / math.log(SLOPE_STEP)
-    return -min(max(rise * fall, 0.1), STEEPEST)
+    here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
+    return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:

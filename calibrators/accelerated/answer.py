@@ -11,6 +11,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     AcceleratedProblem,
     accelerated_risk,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import (
+    FEDERATED_ACCELERATED_RISK,
+    UnequalAcceleratedProblem,
+)
 from epsilond.calibrators.answer import (
     Caution,
     PrintedReading,
@@ -26,6 +30,7 @@ from epsilond.calibrators.envelope import (
     condition_answers,
 )
 from epsilond.calibrators.mb_sgd.cautions import cautions_of as cautions_of_mb_sgd
+from epsilond.calibrators.mb_sgd.groups import GroupParameters, common, group_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,9 +38,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures
-    from epsilond.calibrators.calibration import Solution
     from epsilond.calibrators.envelope import Asked
     from epsilond.calibrators.mb_sgd.problem import Reading
+    from epsilond.calibrators.mb_sgd.solution import MembersSolution
+    from epsilond.calibrators.problem import Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,30 +54,41 @@ class StageAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedParameters:
-    """What to run with. Every stage starts at the output of the one before; the last one's output is the model."""
+    """What to run with. Every stage starts at the output of the one before; the last one's output is the model.
 
-    noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
-    noise_multiplier: Annotated[float, Served("σ over the norm bound of one protected contribution to that mean")]
-    batch_size: Annotated[int, Served("records of one client per round")]
+    A figure in which client groups differ stands in `groups` alone: none of them is everyone's.
+    """
+
+    noise_std: Annotated[
+        float | None,
+        Served("σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ"),
+    ] = None
+    noise_multiplier: Annotated[
+        float | None,
+        Served("σ over the norm bound of one protected contribution to that mean; absent if groups differ"),
+    ] = None
+    batch_size: Annotated[int, Served("records of one client per round, of a client with samples_per_client records")]
     rounds: Annotated[int, Served("communication rounds")]
     stages: Annotated[tuple[StageAnswer, ...] | None, Served("absent where no risk bound is proved")] = None
     envelope_smoothness: Annotated[
         float | None, Served("smoothness b of the Moreau envelope that is descended; absent for a smooth loss")
     ] = None
     strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
+    groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
 
     @classmethod
-    def of(cls, solution: Solution) -> AcceleratedParameters:
+    def of(cls, solution: MembersSolution) -> AcceleratedParameters:
         """The run, its noise and its stages."""
         plan: AcceleratedPlan | None = solution.utility
         return cls(
-            noise_std=solution.noise_std,
-            noise_multiplier=solution.certified.noise,
+            noise_std=common(solution.noise_stds),
+            noise_multiplier=common(one.noise for one in solution.each),
             batch_size=solution.run.batch_size,
             rounds=solution.run.rounds,
             stages=plan.stages if plan else None,
             envelope_smoothness=plan.envelope_smoothness if plan else None,
             strong_convexity=plan.strong_convexity if plan else None,
+            groups=group_parameters(solution) if solution.problem.client_groups else None,
         )
 
 
@@ -83,20 +100,21 @@ class AcceleratedPlan:
     envelope_smoothness: float | None
     strong_convexity: float
     risk: Risk
-    declared: tuple[Condition, ...] = ACCELERATED_RISK_BOUND.conditions
+    declared: tuple[Condition, ...]
 
 
 def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> AcceleratedPlan:
     """The plan of a run at its noise."""
     found = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
-    upper = RiskBound(
-        value=found.total, constant="explicit", theorem=ACCELERATED_RISK_BOUND.id, terms=dict(found.terms)
-    )
+    unequal = isinstance(problem, UnequalAcceleratedProblem)
+    theorem = FEDERATED_ACCELERATED_RISK if unequal else ACCELERATED_RISK_BOUND
+    upper = RiskBound(value=found.total, constant="explicit", theorem=theorem.id, terms=dict(found.terms))
     return AcceleratedPlan(
         stages=tuple(StageAnswer(rounds=one.rounds, prox_weight=one.prox_weight) for one in found.stages),
         envelope_smoothness=problem.envelope_smoothness,
         strong_convexity=problem.descent.strong_convexity,
         risk=Risk(upper=upper),
+        declared=theorem.conditions,
     )
 
 
@@ -106,6 +124,7 @@ def printed_reading(
     reading: Reading,
     *,
     parameters: Mapping[str, float],
+    target: Target,
     true: TrueFigures | None,
     beside: tuple[str, ...] = (),
 ) -> PrintedReading:
@@ -121,7 +140,7 @@ def printed_reading(
         reading=reading,
         status=asked.theorem.status if reason is None else Status.UNPROVED,
         parameters=parameters,
-        claims=claims(problem.target),
+        claims=claims(target),
         true=true,
         conditions=condition_answers(
             (*asked.conditions(without=beside), *((POISSON_BATCHES,) if problem.sampling == "poisson" else ()))
@@ -131,10 +150,10 @@ def printed_reading(
     )
 
 
-def cautions_of(solution: Solution, unused: Iterable[str]) -> Iterator[Caution]:
+def cautions_of(solution: MembersSolution, unused: Iterable[str]) -> Iterator[Caution]:
     """Those of mb-sgd, and more assumptions; `unused` names fields that say nothing to this algorithm."""
     problem = solution.problem
-    yield from cautions_of_mb_sgd(problem, (solution.certified,), (solution.noise_std,), solution.printed)
+    yield from cautions_of_mb_sgd(problem, solution.each, solution.noise_stds, solution.printed)
     yield from assumed(problem, "initial_gap")
     for name in unused:
         if getattr(problem, name) is not None:

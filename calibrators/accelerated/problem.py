@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -24,7 +25,8 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
     """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
 
     Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
-    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's.
+    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With client groups the statistics
+    are those of the weighted losses, and weigh every client alike; the gap's L is the mean over clients.
     """
 
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
@@ -35,20 +37,21 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
         """And scales whose squares are doubles, a gap that L and D allow."""
         super().check()
         check_scales(SQUARES, heterogeneity=self.heterogeneity, initial_gap=self.gap)
-        faults = []
+        faults: list[Fault] = []
+        steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
         if not set(self.readings or ()) <= set(READINGS):
             faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
         largest = {
-            "gradient_std": self.lipschitz,
-            "heterogeneity": self.lipschitz,
-            "empirical_gradient_std": (1.0 if self.smoothness is not None else 2.0) * self.lipschitz,
+            "gradient_std": steepest,
+            "heterogeneity": steepest,
+            "empirical_gradient_std": (1.0 if self.smoothness is not None else 2.0) * steepest,
         }
         faults += [
             Fault(f"/{name}", "cannot exceed what lipschitz allows", f"≤ {bound:g}")
             for name, bound in largest.items()
             if (getattr(self, name) or 0.0) > bound
         ]
-        most = self.lipschitz * self.diameter
+        most = self.mean_lipschitz * self.diameter
         if self.initial_gap is not None and self.initial_gap > most:
             faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))
         if faults:
@@ -57,7 +60,22 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
     @property
     def gap(self) -> float:
         """Δ, by default L D."""
-        return self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+        return self.mean_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+
+    @property
+    def weighted_lipschitz(self) -> tuple[tuple[int, float], ...]:
+        """How many clients there are of each kind, and the Lipschitz constant of their weighted losses."""
+        if self.client_groups is None:
+            return ((self.clients, self.lipschitz),)
+        return tuple(
+            (group.clients, scale * (group.lipschitz or self.lipschitz))
+            for group, scale in zip(self.client_groups, self.scales, strict=True)
+        )
+
+    @property
+    def mean_lipschitz(self) -> float:
+        """The mean over clients: a Lipschitz constant of the mean loss."""
+        return math.fsum(count / self.clients * lipschitz for count, lipschitz in self.weighted_lipschitz)
 
     @property
     def quick(self) -> bool:
@@ -66,7 +84,8 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
 
     @property
     def spread(self) -> float:
-        """v: 0 for identical clients, L if nothing is known."""
-        if self.identically_distributed:
+        """v: 0 for identical clients of equal weight, L if nothing is known."""
+        if self.identically_distributed and len(set(self.scales)) == 1:
             return 0.0
-        return self.lipschitz if self.heterogeneity is None else self.heterogeneity
+        steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
+        return steepest if self.heterogeneity is None else self.heterogeneity

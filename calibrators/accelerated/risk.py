@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.calibrators.answer import Caution, PrintedReading
 from epsilond.calibrators.cautions import assumed
 from epsilond.calibrators.mb_sgd.members import start_of_run
-from epsilond.calibrators.mb_sgd.risk import setting_of
+from epsilond.calibrators.mb_sgd.risk import of_equal_clients, setting_of
 from epsilond.calibrators.risk.answer import Objective, UpperBound
 from epsilond.calibrators.risk.bounder import Bounds
 from epsilond.calibrators.risk.parts import RiskFields
@@ -44,7 +43,7 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
     if plan is not None and plan.risk.upper is not None:
         found = plan.risk.upper
         yield UpperBound(
-            theorem=ACCELERATED_RISK_BOUND.id,
+            theorem=found.theorem,
             reading="corrected",
             constant="explicit",
             value=found.value,
@@ -74,6 +73,7 @@ def _cautions(asked: AcceleratedMbSgdProblem, fields: RiskFields, objective: Obj
             code="no-upper-bound-for-this-objective",
             message=f"the upper bounds of this algorithm are of the {objective} excess risk",
         )
+    yield from of_equal_clients(asked)
     yield from assumed(asked, "initial_distance", "initial_gap")
     if objective == "population":
         yield from assumed(asked, "gradient_std")

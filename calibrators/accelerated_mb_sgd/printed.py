@@ -17,17 +17,17 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth impor
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
 from epsilond.calibrators.envelope import Asked, inputs_of
+from epsilond.calibrators.mb_sgd.members import members_of
+from epsilond.calibrators.mb_sgd.printed_noise import noise_parameters, worst_at
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
 
 if TYPE_CHECKING:
+    from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Variant
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.certificates import Truth
 
 SHOWN = (
-    "noise_std",
-    "noise_multiplier",
-    "rounds",
     "regularization",
     "envelope_smoothness",
     "excess_risk_scale",
@@ -39,40 +39,58 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth) -
 
     Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
     them by K, and counts the term for client sampling that the text leaves out. `excess_risk_scale` is the statement's
-    risk up to the constants and logarithms that it hides. The theorems speak of records, and of batches of at most n.
+    risk up to the constants and logarithms that it hides. The theorems speak of records, and of batches of at most n;
+    the informal ones of equal clients. Of several groups each reading shows the one whose promise it keeps least.
     """
-    if problem.unit == "client" or run.batch_size > problem.samples_per_client:
+    members = members_of(problem, run)
+    if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in asked)
+    alike = theorem_inputs(problem, run, "complete").alike
+    return tuple(
+        _reading(problem, run, reading, truth)
+        for reading in READINGS
+        if reading in asked and (alike or reading != "informal")
+    )
 
 
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
-    asked = Asked(theorem, _inputs(problem, run, reading), "corrected" if reading == "corrected" else "printed")
+    inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
+    asked = Asked(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
-    printed = Run(batch_size=run.batch_size, rounds=found["rounds"])
-    parameters = {name: found[name] for name in SHOWN if name in found} | {"batch_size": run.batch_size}
+    rounds = found["rounds"]
+    stds = [group["noise_std"] for group in found.get("groups", (found,))]
+    worst = worst_at(members_of(problem, run), stds, truth, rounds=rounds)
     return printed_reading(
         problem,
         asked,
         reading,
-        parameters={name: value if value < LARGEST_COUNT else float(value) for name, value in parameters.items()},
-        true=truth(printed, found["noise_multiplier"]) if printed.rounds <= LARGEST_COUNT else None,
+        parameters=noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+        | {name: found[name] for name in SHOWN if name in found},
+        target=worst.member.target,
+        true=worst.true,
+        beside=() if problem.client_groups else ("equal-shares", "equal-clients"),
     )
 
 
-def _inputs(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading) -> ReusedInputs:
-    """The theorem's own inputs. Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest."""
-    spread = problem.lipschitz if problem.empirical_gradient_std is None else problem.empirical_gradient_std
+def theorem_inputs(
+    problem: AcceleratedMbSgdProblem, run: Run, variant: Variant, rounds: int | None = None
+) -> ReusedInputs:
+    """The theorem's own inputs, at the rounds given or those of the request.
+
+    Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest.
+    """
+    steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
+    spread = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std
     kind: type[ReusedInputs] = EnvelopedInputs if problem.smoothness is None else SmoothReusedInputs
     return inputs_of(
         kind,
         problem,
-        variant="informal" if reading == "informal" else "complete",
-        participants=problem.reporting,
+        variant=variant,
         batch_size=run.batch_size,
+        rounds=problem.rounds if rounds is None else rounds,
         empirical_heterogeneity=spread,
-        initial_gap=problem.gap,
+        initial_gap=problem.initial_gap,
         sampling="with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
     )

@@ -7,11 +7,13 @@ from typing import Annotated
 
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated.risk import bounds_of
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.accelerated_mb_sgd.schedule import plan_of
 from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.risk import noise_of
 from epsilond.calibrators.risk.answer import OBJECTIVE, Objective
 from epsilond.calibrators.risk.bounder import Bounds, RiskPart
 from epsilond.calibrators.risk.parts import RiskFields, check_run
@@ -48,7 +50,8 @@ RISK = RiskPart(
     ),
     problem=AcceleratedRiskProblem,
     bounds=bounds,
+    noise_std=noise_of,
     quick=lambda asked: asked.noise_std is not None and asked.quick,
-    theorems=("lowy.e.1", "lowy.2.4", ACCELERATED_RISK_BOUND.id),
+    theorems=("lowy.e.1", "lowy.2.4", ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id),
     given={"noise_std": 0.02},
 )

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     AcceleratedProblem,
-    accelerated_risk,
     best_envelope_smoothness,
-    best_stage,
-    stages_bound,
 )
 from epsilond.calibrators.accelerated.answer import plan_at
+from epsilond.calibrators.accelerated.schedule import likely_risk, problem_of, risk_of
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
+from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import paid_runs, rarity_of
 
@@ -32,20 +31,8 @@ def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProbl
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None
-    return AcceleratedProblem(
-        clients=problem.clients,
-        participants=problem.reporting,
-        samples_per_client=problem.samples_per_client,
-        batch_size=run.batch_size,
-        dimension=problem.dimension,
-        lipschitz=problem.lipschitz,
-        smoothness=problem.smoothness or 0.0,
-        strong_convexity=problem.strong_convexity,
-        initial_distance=problem.initial_distance or problem.diameter,
-        diameter=problem.diameter,
-        initial_gap=problem.gap,
-        gradient_std=problem.empirical_gradient_std,
-        objective="empirical",
+    return problem_of(
+        problem, run, objective="empirical", gradient_std=problem.empirical_gradient_std, heterogeneity=None
     )
 
 
@@ -86,40 +73,16 @@ def choose_run(problem: AcceleratedMbSgdProblem, certificates: Certificates) -> 
         seen = risk_problem(problem, run)
         return likely_risk(seen, noise_std=noise_std, rounds=run.rounds) if seen else math.inf
 
-    def risk(run: Run, noise_std: float) -> float:
-        plan = plan_of(problem, run, noise_std)
-        return plan.risk.upper.value if plan and plan.risk.upper else math.inf
-
     outlook = Outlook(
-        likely_noise=certificates.likely_noise_std,
-        certified_noise=certificates.noise_std,
+        likely_noise=lambda run: likely_mean_noise_std(certificates, run),
+        certified_noise=lambda run: mean_noise_std(certificates, run),
         quick_risk=quick_risk,
-        risk=risk,
+        risk=risk_of(lambda run, noise_std: plan_of(problem, run, noise_std)),
         rarity=lambda run: rarity_of(problem, run),
         reference=Run(batch_size=problem.samples_per_client, rounds=1),
         cheap=lambda run: rarity_of(problem, run) == 0.0,
     )
     return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
-
-
-def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """About the bound, quickly; it decides nothing but where to look.
-
-    Strongly convex: the lesser of one stage, and short stages that shrink the gap by e^(−R√(μ/β)/(2e)) before a long
-    one that averages the noise.
-    """
-    if seen.smoothness == 0.0:
-        seen = replace(seen, envelope_smoothness=seen.lipschitz * (rounds + 1.0) / (2.0 * seen.initial_distance))
-    variance = seen.variance(noise_std).total
-    descent = seen.descent
-    if descent.strong_convexity == 0.0:
-        return accelerated_risk(seen, noise_std=noise_std, rounds=rounds).total
-    whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
-    stage = best_stage(rounds, descent=descent, squared_distance=whole, variance=variance)
-    single = stages_bound((stage,), descent, variance=variance).at(variance)
-    pace = math.sqrt(descent.strong_convexity / descent.smoothness) / (2.0 * math.e)
-    several = descent.initial_gap * math.exp(-rounds * pace) + 4.0 * variance / (descent.strong_convexity * rounds)
-    return min(single, several) + seen.smoothing_gap
 
 
 def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:

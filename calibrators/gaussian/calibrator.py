@@ -196,7 +196,7 @@ def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str,
 def _for_delta(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
     guarantee = _guarantee(problem)
     epsilon = problem.epsilon or 0.0
-    log_delta = max(guarantee.curve.bound_log_delta(epsilon).upper, -1e300)
+    log_delta = max(guarantee.curve.upper_log_delta(epsilon), -1e300)
     return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), {}
 
 
@@ -251,6 +251,7 @@ CALIBRATOR = Calibrator(
     find=find,
     definition=lambda problem: definition_against(problem.observer),
     draws=lambda solution: solution.draws,
+    released=lambda solution: (spec_of(solution.problem, **solution.solved),),
     declared=lambda _: (CONTRIBUTIONS_BOUNDED,),
     cautions=cautions,
     theorems=("balle-wang-2018.8", "balle-barthe-gaboardi-2018.8", "zhu-dong-wang-2022.10"),

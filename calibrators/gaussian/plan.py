@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epsilond.calibrators.planning.adapter import PlanAdapter
+from epsilond.calibrators.planning.adapter import PlanAdapter, asked_relation
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.planning.rounds import CHOSEN, likely_rounds
 
 
 def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
     """What is drawn in a round, and of how many: records of all clients, or clients."""
     if plan.unit == "client":
         return plan.reporting, plan.clients
-    if plan.batch_size is None or plan.samples_per_client is None or plan.reporting is None or plan.clients is None:
+    if plan.samples_per_client is None or plan.reporting is None or plan.clients is None:
         return None, None
-    return plan.batch_size * plan.reporting, plan.samples_per_client * plan.clients
+    return (plan.batch_size or plan.samples_per_client) * plan.reporting, plan.samples_per_client * plan.clients
 
 
 def sampling(plan: PlanProblem) -> str:
@@ -24,7 +25,8 @@ def sampling(plan: PlanProblem) -> str:
     drawn, of = batch(plan)
     if drawn == of:
         return "full"
-    return plan.client_sampling if plan.unit == "client" else plan.sampling or "without-replacement"
+    asked = plan.client_sampling if plan.unit == "client" else plan.sampling
+    return asked or "without-replacement"
 
 
 def computed(plan: PlanProblem) -> Mapping[str, Any]:
@@ -33,18 +35,34 @@ def computed(plan: PlanProblem) -> Mapping[str, Any]:
     full = sampling(plan) == "full"
     return {
         "solve_for": "noise_multiplier",
+        "rounds": rounds_of(plan),
         "sampling": sampling(plan),
         "batch_size": None if full else drawn,
         "population": None if full else of,
     }
 
 
+def rounds_of(plan: PlanProblem) -> int | None:
+    """Those given, or what the noise suits."""
+    drawn, of = batch(plan)
+    if drawn is None or of is None or plan.dimension is None:
+        return plan.rounds
+    return likely_rounds(plan, drawn=drawn, population=of, dimension=plan.dimension, relation=asked_relation(plan))
+
+
+def mean_noise(plan: PlanProblem, parameters: Mapping[str, Any]) -> float | None:
+    """z contributions of the largest norm on the sum of a batch, of which the mean is released."""
+    drawn, _ = batch(plan)
+    bound = plan.clipping_norm or plan.lipschitz if plan.unit == "client" else plan.lipschitz
+    return None if drawn is None or bound is None else parameters["noise_multiplier"] * bound / drawn
+
+
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
     """What has to be given, because nothing chooses it."""
-    needed = ("rounds",) if plan.unit == "client" else ("rounds", "samples_per_client", "batch_size")
-    for name in needed:
-        if getattr(plan, name) is None:
-            yield Reason(message=f"needs {name}", pointer=f"/{name}")
+    if plan.rounds is None and plan.dimension is None:
+        yield Reason(message="needs rounds, or dimension to choose them by", pointer="/rounds")
+    if plan.unit != "client" and plan.samples_per_client is None:
+        yield Reason(message="needs samples_per_client", pointer="/samples_per_client")
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
@@ -55,6 +73,10 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
         )
     else:
         yield Reason(message="a trusted server draws batch_size · participants of all clients' records in each round")
+    if plan.rounds is None:
+        yield CHOSEN
+    if plan.unit != "client" and plan.batch_size is None:
+        yield Reason(message="batch_size is all records of a client", pointer="/batch_size")
     yield Reason(message="noise is told as a multiple of one contribution's norm: see noise_multiplier")
 
 
@@ -64,8 +86,20 @@ PLANS = (
         observer="released-models",
         units=("record", "client"),
         objective=None,
-        copied=("rounds",),
-        read=("clients", "samples_per_client", "participants", "batch_size", "sampling", "client_sampling"),
+        copied=(),
+        mean_noise=mean_noise,
+        read=(
+            "rounds",
+            "dimension",
+            "clients",
+            "samples_per_client",
+            "participants",
+            "batch_size",
+            "sampling",
+            "client_sampling",
+            "lipschitz",
+            "clipping_norm",
+        ),
         computed=computed,
         refusals=refusals,
         assumptions=assumptions,

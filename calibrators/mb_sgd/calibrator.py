@@ -9,35 +9,25 @@ that sees every message, whichever clients it picks; so clients may differ, each
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
-from epsilond.calibrators.certificates import Certificates
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
 from epsilond.calibrators.mb_sgd.groups import (
     GroupParameters,
     common,
     group_parameters,
     guarantee_of_all,
-    guarantees_of,
     numerical_of_all,
 )
-from epsilond.calibrators.mb_sgd.members import (
-    FAMILY,
-    Member,
-    communication,
-    mean_noise_std,
-    members_of,
-    root_mean_square,
-    start_of_run,
-)
+from epsilond.calibrators.mb_sgd.members import FAMILY, communication, mean_noise_std, start_of_run
 from epsilond.calibrators.mb_sgd.plan import PLANS
-from epsilond.calibrators.mb_sgd.printed import printed_readings
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem
+from epsilond.calibrators.mb_sgd.printed import printed_readings, theorem_inputs
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
 from epsilond.calibrators.mb_sgd.risk import RISK
 from epsilond.calibrators.mb_sgd.schedule import (
     Averaging,
@@ -47,10 +37,7 @@ from epsilond.calibrators.mb_sgd.schedule import (
     prescribed_run,
     with_prescribed,
 )
-
-if TYPE_CHECKING:
-    from epsilond.calibrators.answer import GuaranteeAnswer
-    from epsilond.calibrators.search import Certified
+from epsilond.calibrators.mb_sgd.solution import MembersSolution, find_each, released_by
 
 CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
 
@@ -78,7 +65,7 @@ class MbSgdParameters:
     groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
 
     @classmethod
-    def of(cls, solution: MbSgdSolution) -> MbSgdParameters:
+    def of(cls, solution: MembersSolution) -> MbSgdParameters:
         """The run, its noise and its steps."""
         plan: Plan | None = solution.utility
         return cls(
@@ -93,49 +80,15 @@ class MbSgdParameters:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class MbSgdSolution(Solution):
-    """With what was certified for each kind of client; `certified` is that of the first, `norm` the first's."""
-
-    members: tuple[Member, ...]
-    each: tuple[Certified, ...]
-    noise_stds: tuple[float, ...]
-    answers: tuple[GuaranteeAnswer, ...]
+def printed_stds(problem: MbSgdProblem, run: Run) -> tuple[float, ...]:
+    """σ of each group by Theorem 2.1 or 2.2 as printed."""
+    return theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed")
 
 
-def find(problem: MbSgdProblem) -> MbSgdSolution:
-    """The smallest certified noise of every client.
-
-    With client groups the guarantee at the top is the weakest that covers all clients, and figures in which groups
-    differ stand with each group alone.
-
-    Raises:
-        ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise that is offered meets the target.
-    """
-    certificates = Certificates(FAMILY, problem)
-    choice = choose_run(problem, certificates)
-    members = members_of(problem, choice.run)
-    each = tuple(map(certificates.of, members))
-    return MbSgdSolution(
-        problem=problem,
-        target=problem.target,
-        certified=each[0],
-        norm=certificates.norm(members[0]),
-        run=choice.run,
-        choice=choice,
-        certificates=certificates,
-        members=members,
-        each=each,
-        noise_stds=tuple(map(certificates.noise_std, members)),
-        answers=guarantees_of(certificates, members),
-    )
-
-
-def utility_of(solution: MbSgdSolution) -> Plan | None:
+def utility_of(solution: MembersSolution) -> Plan | None:
     """Step size, averaging and risk bound at the certified noise; with the bound at the printed prescription too."""
     problem, run = solution.problem, solution.run
-    plan = plan_of(problem, run, root_mean_square(zip(solution.noise_stds, solution.members, strict=True)))
+    plan = plan_of(problem, run, solution.mean_noise_std)
     prescribed = prescribed_run(problem, run) if plan else None
     if plan is None or prescribed is None:
         return plan
@@ -161,13 +114,14 @@ CALIBRATOR = Calibrator(
     problem=MbSgdProblem,
     parameters=MbSgdParameters,
     cost=cost,
-    find=find,
+    find=lambda problem: find_each(problem, FAMILY, choose_run, printed_stds),
+    released=released_by(FAMILY),
     guarantee=lambda solution: guarantee_of_all(solution.answers),
     numerical=lambda solution: numerical_of_all(solution.members, solution.each),
     utility=utility_of,
     printed=lambda solution: printed_readings(solution.problem, solution.run, solution.members, solution.truth),
     communication=communication,
-    derivation=lambda solution: tuple(dict.fromkeys(one.guarantee.derivation for one in solution.each)),
+    derivation=lambda solution: solution.derivation,
     declared=lambda solution: (*CONDITIONS, *(solution.utility.declared if solution.utility else ())),
     cautions=lambda solution: cautions_of(solution.problem, solution.each, solution.noise_stds, solution.printed),
     start=lambda problem: start_of_run(problem, "population"),

@@ -11,12 +11,11 @@ from epsilond.accountants.structure import draws_of
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
-from epsilond.calibrators.mb_sgd.printed import theorem_inputs
 
 if TYPE_CHECKING:
     from epsilond.calibrators.certificates import Certificates
-    from epsilond.calibrators.mb_sgd.calibrator import MbSgdSolution
     from epsilond.calibrators.mb_sgd.members import Member
+    from epsilond.calibrators.mb_sgd.solution import MembersSolution
     from epsilond.calibrators.search import Certified
 
 
@@ -34,11 +33,9 @@ class GroupParameters:
     guarantee: GuaranteeAnswer
 
 
-def group_parameters(solution: MbSgdSolution) -> tuple[GroupParameters, ...]:
+def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
     """One entry a group, in the order of the request."""
-    problem, run = solution.problem, solution.run
-    record = problem.unit == "record"
-    printed = theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed") if record else ()
+    printed = solution.printed_stds
     return tuple(
         GroupParameters(
             clients=member.clients,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation, loss_scales
+from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Communication
@@ -41,12 +41,6 @@ class Member:
     target: Target
 
 
-def scales_of(problem: PacedProblem) -> tuple[float, ...]:
-    """p_i N of each group, all 1 without weights (Appendix B)."""
-    groups = problem.client_groups
-    return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
-
-
 def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     """The groups of a request, or all its clients as one."""
     if problem.client_groups is None:
@@ -66,12 +60,12 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             place=place,
             clients=group.clients,
             samples_per_client=group.samples_per_client,
-            batch_size=_batch_size(problem, group, run),
+            batch_size=problem.batch_of(group, run),
             rounds=run.rounds,
             lipschitz=scale * (group.lipschitz or problem.lipschitz),
             target=_target(problem, group),
         )
-        for place, (group, scale) in enumerate(zip(problem.client_groups, scales_of(problem), strict=True))
+        for place, (group, scale) in enumerate(zip(problem.client_groups, problem.scales, strict=True))
     )
 
 
@@ -88,22 +82,9 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
         distance=min(problem.initial_distance or problem.diameter, problem.diameter),
         distance_symbol="‖w₀ − w*‖" if closer else "D",
         lipschitz=sum((member.clients * Fraction(member.lipschitz) for member in members), Fraction(0)) / clients,
-        strong_convexity=min(scales_of(problem)) * problem.strong_convexity,
+        strong_convexity=min(problem.scales) * problem.strong_convexity,
         gap=gap,
     )
-
-
-def only_member(problem: PacedProblem, run: Run) -> Member:
-    """All clients, of a request that does not tell groups of them apart."""
-    (member,) = members_of(problem, run)
-    return member
-
-
-def _batch_size(problem: PacedProblem, group: ClientGroupRequest, run: Run) -> int:
-    """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
-    if problem.sampling == "full":
-        return group.samples_per_client
-    return group.batch_at(batch_size=run.batch_size, samples_per_client=problem.samples_per_client)
 
 
 def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
@@ -166,6 +147,12 @@ FAMILY = Family(
     target=lambda _, member: member.target,
 )
 """Of one member."""
+
+
+def likely_mean_noise_std(certificates: Certificates, run: Run) -> float:
+    """A guess at the certified σ of a run, root mean square over clients."""
+    members = members_of(certificates.problem, run)
+    return root_mean_square((certificates.likely_noise_std(member), member) for member in members)
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from epsilond.calibrators.planning.adapter import PlanAdapter
+from epsilond.calibrators.planning.adapter import PlanAdapter, on_each_message
+from epsilond.calibrators.planning.limits import as_budget
 
 FIELDS = (
     "samples_per_client",
@@ -27,6 +28,12 @@ FIELDS = (
 
 PLANS = (
     PlanAdapter(
-        definition="local", observer="server", units=("record", "client"), objective="population", copied=FIELDS
+        definition="local",
+        observer="server",
+        units=("record", "client"),
+        objective="population",
+        mean_noise=on_each_message,
+        computed=as_budget,
+        copied=FIELDS,
     ),
 )

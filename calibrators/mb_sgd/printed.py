@@ -7,8 +7,7 @@ proof sums up; `corrected` of the complete statement in the corrected reading; `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from epsilond.accountants.quantities import LARGEST_COUNT
@@ -22,9 +21,10 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE, Prescription, Variant, binding
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
-from epsilond.calibrators.answer import PrintedReading, TrueFigures
+from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.members import Member
+from epsilond.calibrators.mb_sgd.printed_noise import AtPrinted, noise_parameters, worst_at, worst_of
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def printed_readings(
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    equal = len(theorem_inputs(problem, run, None).federation_in("corrected").groups) == 1
+    equal = theorem_inputs(problem, run, None).alike
     return tuple(
         _experimental(problem, members, truth)
         if reading == "experimental"
@@ -125,39 +125,6 @@ def printed_noise_std(member: Member) -> float:
 
 
 # Readings -----------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class _At:
-    """A member at the printed parameters, and the truth there."""
-
-    member: Member
-    std: float
-    true: TrueFigures | None
-
-    @property
-    def multiplier(self) -> float:
-        return self.std * self.member.batch_size / self.member.lipschitz
-
-    @property
-    def exceeded(self) -> float:
-        """The true ε over the promised one; without the truth, as little as the noise is large."""
-        true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
-        return true / self.member.target.epsilon
-
-
-def _worst(found: Iterable[_At]) -> _At:
-    return max(found, key=lambda one: one.exceeded)
-
-
-def _parameters(problem: MbSgdProblem, at: _At, rounds: float) -> dict[str, float]:
-    parameters = {
-        "noise_std": at.std,
-        "noise_multiplier": at.multiplier,
-        "batch_size": at.member.batch_size,
-        "rounds": rounds,
-    }
-    return parameters | ({"group": at.member.place} if problem.client_groups else {})
-
-
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth
 ) -> PrintedReading:
@@ -168,11 +135,7 @@ def _reading(
     rounds = outputs["rounds"]
     members = tuple(replace(member, rounds=rounds) for member in members)
     stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
-
-    def at(member: Member, std: float) -> _At:
-        return _At(member, std, truth(member, std * member.batch_size / member.lipschitz))
-
-    worst = _worst(map(at, members, stds))
+    worst = worst_at(members, stds, truth, rounds=rounds)
     conditions = _conditions(problem, asked, reading, members)
     reason = REASONS.get(problem.sampling)
     failing = [one.id for one in conditions if one.holds is not True]
@@ -183,7 +146,7 @@ def _reading(
         theorem=theorem.id,
         reading=reading,
         status=Status.PROVED if reason is None else Status.UNPROVED,
-        parameters=_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+        parameters=noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
         | {name: outputs[name] for name in shown if name in outputs},
         claims=claims(worst.member.target, _claimed_risk(problem, reading, outputs)),
         true=worst.true,
@@ -216,19 +179,19 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
         )
         return Asked(APPENDIX_H, inputs)
 
-    def at(member: Member) -> _At:
+    def at(member: Member) -> AtPrinted:
         outputs = of(member).outputs
         drawn = replace(member, batch_size=outputs["batch_size"])
-        return _At(drawn, outputs["noise_std"], truth(drawn, outputs["noise_multiplier"]))
+        return AtPrinted(drawn, outputs["noise_std"], truth(drawn, outputs["noise_multiplier"]))
 
-    worst = _worst(map(at, members))
+    worst = worst_of(map(at, members))
     (fits,) = APPENDIX_H.conditions
     sides = binding(Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members)
     return PrintedReading(
         theorem=EXPERIMENTAL,
         reading="experimental",
         status=Status.REFUTED,
-        parameters=_parameters(problem, worst, worst.member.rounds),
+        parameters=noise_parameters(problem, worst, worst.member.rounds),
         claims=claims(worst.member.target),
         true=worst.true,
         conditions=condition_answers(

@@ -13,6 +13,7 @@ from epsilond.accountants.federation import (
     ParticipationCount,
     client_group_faults,
     law_faults,
+    loss_scales,
     participation_counts,
     read_members,
 )
@@ -172,6 +173,18 @@ class PacedProblem(TargetedProblem):
         ]
 
     @property
+    def scales(self) -> tuple[float, ...]:
+        """p_i N of each group, all 1 without weights (Appendix B)."""
+        groups = self.client_groups
+        return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
+
+    def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
+        """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
+        if self.sampling == "full":
+            return group.samples_per_client
+        return group.batch_at(batch_size=run.batch_size, samples_per_client=self.samples_per_client)
+
+    @property
     def _lipschitz_constants(self) -> tuple[float, ...]:
         return tuple(group.lipschitz or self.lipschitz for group in self.client_groups or ()) or (self.lipschitz,)
 
@@ -210,32 +223,16 @@ class PacedProblem(TargetedProblem):
 
 @request
 class MiniBatchProblem(PacedProblem):
-    """With the way that batches are drawn, what is known of how alike clients are, and who looks."""
+    """With the way that batches are drawn, who looks, and clients that may be unlike, and report in random number.
+
+    With `client_groups` the fields beside them are what a group inherits where it leaves its own out.
+    """
 
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
     heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
     observer: Annotated[Observer, OBSERVER] = "server"
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
-
-    def _crossings(self) -> list[tuple[Fault, bool]]:
-        return [
-            *super()._crossings(),
-            (
-                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
-                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
-            ),
-            (
-                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
-                not set(self.readings or ()) <= set(READINGS),
-            ),
-        ]
-
-
-@request
-class MbSgdProblem(MiniBatchProblem):
-    """The problem of mini-batch algorithms, of clients that may be unlike, or of which a random number reports."""
-
     client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
 
@@ -258,3 +255,21 @@ class MbSgdProblem(MiniBatchProblem):
         if self.participation is None:
             return []
         return law_faults(self.participation, participants=self.participants, clients=self.clients)
+
+    def _crossings(self) -> list[tuple[Fault, bool]]:
+        return [
+            *super()._crossings(),
+            (
+                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
+                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
+            ),
+            (
+                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
+                not set(self.readings or ()) <= set(READINGS),
+            ),
+        ]
+
+
+@request
+class MbSgdProblem(MiniBatchProblem):
+    """The problem of mini-batch algorithms, and nothing beside."""

@@ -20,7 +20,6 @@ from epsilond.calibrators.mb_sgd.members import (
     federation_of,
     members_of,
     root_mean_square,
-    scales_of,
     start_of_run,
 )
 from epsilond.calibrators.mb_sgd.printed import printed_noise_std, registered, theorem_inputs, theorem_of
@@ -31,6 +30,7 @@ from epsilond.calibrators.risk.bounder import Bounds, RiskPart
 from epsilond.calibrators.risk.parts import Explicit, Setting, SteppedRiskFields, check_run, explicit_bound
 
 if TYPE_CHECKING:
+    from epsilond.calibrators.accelerated.answer import AcceleratedParameters
     from epsilond.calibrators.mb_sgd.calibrator import MbSgdParameters
 
 OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
@@ -83,7 +83,7 @@ def setting_of(asked: PacedProblem) -> Setting:
     )
 
 
-def noise_of(asked: MbSgdRiskProblem, run: Run, parameters: MbSgdParameters) -> float:
+def noise_of(asked: PacedProblem, run: Run, parameters: MbSgdParameters | AcceleratedParameters) -> float:
     """The root mean square over clients."""
     if parameters.groups is None:
         assert parameters.noise_std is not None
@@ -95,7 +95,7 @@ def noise_of(asked: MbSgdRiskProblem, run: Run, parameters: MbSgdParameters) -> 
 def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[UpperBound]:
     if found is None:
         return
-    yield found.answer(risk_theorem(asked), asked.smoothness or 0.0, heaviest=max(1.0, *scales_of(asked)))
+    yield found.answer(risk_theorem(asked), asked.smoothness or 0.0, heaviest=max(1.0, *asked.scales))
 
 
 def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
@@ -179,12 +179,17 @@ def _cautions(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Cauti
             code="no-risk-for-this-sampling",
             message="the excess-risk bound is proved for batches drawn without replacement",
         )
+    yield from of_equal_clients(asked)
+    yield from assumed(asked, "initial_distance", "gradient_std")
+
+
+def of_equal_clients(asked: PacedProblem) -> Iterator[Caution]:
+    """That lower bounds are for clients that are alike."""
     if asked.client_groups:
         yield Caution(
             code="lower-bound-for-equal-clients",
             message="the lower bound is for equal clients; it is taken at the largest samples_per_client and epsilon",
         )
-    yield from assumed(asked, "initial_distance", "gradient_std")
 
 
 RISK = RiskPart(

@@ -30,10 +30,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
 from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
 from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from epsilond.calibrators.mb_sgd.members import (
+    likely_mean_noise_std,
     mean_noise_std,
     members_of,
     root_mean_square,
-    scales_of,
 )
 from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_std, theorem_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, PacedProblem, Run
@@ -87,7 +87,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> Problem | None:
     distance = problem.initial_distance or problem.diameter
     participants = problem.moments.mean
     if problem.client_groups:
-        scales = scales_of(problem)
+        scales = problem.scales
         return UnequalProblem.of(
             [
                 ClientGroup(
@@ -221,9 +221,7 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates) -> Choice:
     if risk_problem(problem, runs[0]) is None:
         return Choice(max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run))))
     outlook = Outlook(
-        likely_noise=lambda run: root_mean_square(
-            (certificates.likely_noise_std(member), member) for member in members_of(problem, run)
-        ),
+        likely_noise=lambda run: likely_mean_noise_std(certificates, run),
         certified_noise=lambda run: mean_noise_std(certificates, run),
         quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
         risk=lambda run, noise_std: risk_at(problem, run, noise_std),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.theorem import Condition, Status
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons, mus
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
@@ -362,6 +363,7 @@ CALIBRATOR = Calibrator(
     find=Mu2SgdSolution.of,
     definition=lambda problem: "local" if problem.server == "untrusted" else "central",
     sampling=lambda _: "full",
+    released=lambda solution: (Gaussian(noise_multiplier=solution.certified.noise),),
     utility=training_of,
     printed=printed_readings,
     communication=communication,

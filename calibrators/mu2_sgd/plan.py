@@ -10,6 +10,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import Server
 from epsilond.calibrators.answer import ConditionAnswer
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.limits import most_rounds
 from epsilond.calibrators.planning.problem import PlanProblem
 
 TAKES = ("clients", "participants", "dimension", "lipschitz", "smoothness", "diameter", "gradient_std")
@@ -21,10 +22,16 @@ def computed(server: Server, plan: PlanProblem) -> Mapping[str, Any]:
     alike = plan.identically_distributed
     return {
         "server": server,
-        "rounds": plan.rounds or plan.samples_per_client,
+        "rounds": plan.rounds or within_limits(plan),
         "heterogeneity": 0.0 if alike else plan.heterogeneity,
         "smoothness_heterogeneity": 0.0 if alike else None,
     }
+
+
+def within_limits(plan: PlanProblem) -> int | None:
+    """A round for every record, as far as the limits go."""
+    most, records = most_rounds(plan), plan.samples_per_client
+    return records if most is None or records is None else max(1, min(most, records))
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
@@ -41,7 +48,11 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """The rounds that were chosen, and batches of one record."""
     if plan.rounds is None:
-        yield Reason(message="as many rounds as a client has records", pointer="/rounds")
+        most = " as the limits allow, and no more than a client has records"
+        all_records = within_limits(plan) == plan.samples_per_client
+        yield Reason(
+            message="as many rounds" + (" as a client has records" if all_records else most), pointer="/rounds"
+        )
     if (plan.batch_size or 1) > 1:
         yield Reason(message="a report is of one record", pointer="/batch_size", allowed="1")
 

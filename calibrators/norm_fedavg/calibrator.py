@@ -31,6 +31,7 @@ from epsilond.calibrators.qtdl.calibrator import (
     QtdlParameters,
     certified_guarantee,
     noise_fields,
+    released,
 )
 from epsilond.calibrators.qtdl.printed import communication, printed_cautions
 from epsilond.calibrators.risk.baseline import no_better
@@ -159,6 +160,7 @@ CALIBRATOR = Calibrator(
     cost=lambda _: "search",
     knob="noise_std",
     find=GridSolution.of,
+    released=released,
     guarantee=lambda solution: certified_guarantee(
         solution,
         "central" if solution.problem.observer == "released-models" else "local",

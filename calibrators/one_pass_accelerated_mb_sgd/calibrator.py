@@ -13,17 +13,22 @@ from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
     DISJOINT,
     THEOREM_2_3,
+    one_pass_noise_std,
 )
 from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of
+from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
 from epsilond.calibrators.certificates import Family
-from epsilond.calibrators.mb_sgd.members import communication, contribution_norm, only_member, start_of_run
+from epsilond.calibrators.mb_sgd.groups import guarantee_of_all, numerical_of_all
+from epsilond.calibrators.mb_sgd.members import Member, communication, contribution_norm, members_of, start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.solution import MembersSolution, find_each, released_by
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.plan import PLANS
-from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_readings
+from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import distinct_clients, printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
@@ -43,22 +48,24 @@ FIXED_DIVISOR = Condition(
 CONDITIONS = (INSIDE_DOMAIN, DISJOINT, Condition("fresh-noise", "fresh Gaussian noise in every message"))
 
 
-def run_spec(problem: OnePassProblem, run: Run, noise_multiplier: float) -> Spec:
+def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float) -> Spec:
     """What one client releases of a record, or of itself, over the whole run."""
     release = Gaussian(noise_multiplier=noise_multiplier)
     return Repeated(times=run.rounds, mechanism=release) if problem.unit == "client" else release
 
 
-def likely_noise_multiplier(problem: OnePassProblem, run: Run) -> float:
+def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
     """A guess, as for one full batch, or as many as there are rounds."""
-    return likely_noise(problem.target, rate=1.0, rounds=run.rounds if problem.unit == "client" else 1, distance=2.0)
+    return likely_noise(member.target, rate=1.0, rounds=member.rounds if problem.unit == "client" else 1, distance=2.0)
 
 
 FAMILY = Family(
     spec=run_spec,
     guess=likely_noise_multiplier,
-    contribution=lambda problem, run: contribution_norm(problem, only_member(problem, run)),
+    contribution=contribution_norm,
+    target=lambda _, member: member.target,
 )
+"""Of one member."""
 
 
 def declared(solution: Solution) -> Iterator[Condition]:
@@ -67,6 +74,29 @@ def declared(solution: Solution) -> Iterator[Condition]:
     if solution.problem.relation != "replace-one":
         yield FIXED_DIVISOR
     yield from solution.utility.declared
+
+
+def printed_stds(problem: OnePassProblem, run: Run) -> tuple[float, ...]:
+    """σ of each group by Theorem 2.3, whose proof of privacy is of one client."""
+    return tuple(
+        one_pass_noise_std(
+            lipschitz=member.lipschitz,
+            batch_size=member.batch_size,
+            epsilon=member.target.epsilon,
+            log_delta=member.target.log_delta,
+        )
+        for member in members_of(problem, run)
+    )
+
+
+def cautions(solution: MembersSolution) -> Iterator[Caution]:
+    """Those of the accelerated algorithms, and that the printed theorem is for equal clients."""
+    yield from cautions_of(solution, ("empirical_gradient_std",))
+    if len(distinct_clients(solution.members)) > 1:
+        yield Caution(
+            code="printed-for-equal-clients",
+            message="Theorem 2.3 is stated for equal clients, and has no reading where they differ",
+        )
 
 
 def cost(problem: OnePassProblem) -> CostClass:
@@ -84,16 +114,18 @@ CALIBRATOR = Calibrator(
     problem=OnePassProblem,
     parameters=AcceleratedParameters,
     cost=cost,
-    family=FAMILY,
-    choose=choose_run,
-    draws=lambda _: (),
-    utility=lambda solution: plan_of(solution.problem, solution.run, solution.noise_std),
-    printed=lambda solution: printed_readings(solution.problem, solution.truth),
+    find=lambda problem: find_each(problem, FAMILY, choose_run, printed_stds),
+    released=released_by(FAMILY),
+    guarantee=lambda solution: guarantee_of_all(solution.answers),
+    numerical=lambda solution: numerical_of_all(solution.members, solution.each),
+    utility=lambda solution: plan_of(solution.problem, solution.run, solution.mean_noise_std),
+    printed=lambda solution: printed_readings(solution.problem, solution.run, solution.truth),
     communication=communication,
+    derivation=lambda solution: solution.derivation,
     declared=declared,
-    cautions=lambda solution: cautions_of(solution, ("empirical_gradient_std",)),
+    cautions=cautions,
     start=lambda problem: start_of_run(problem, "population", gap=problem.initial_gap),
-    theorems=(THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id),
+    theorems=(THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id),
     risk=RISK,
     plans=PLANS,
     plan_place=2,

@@ -10,30 +10,39 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
 from epsilond.calibrators.envelope import Asked, inputs_of
+from epsilond.calibrators.mb_sgd.members import Member, members_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.certificates import Truth
-    from epsilond.calibrators.mb_sgd.problem import Reading
+    from epsilond.calibrators.mb_sgd.problem import Reading, Run
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
 SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularization")
 
 
-def printed_readings(problem: OnePassProblem, truth: Truth) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: OnePassProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
     """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
 
     `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
-    of the main text. It speaks of records: for the unit `client` there is nothing to print.
+    of the main text. It speaks of records: for the unit `client` there is nothing to print; and of equal clients.
     """
-    if problem.unit == "client":
+    clients = distinct_clients(members_of(problem, run))
+    if problem.unit == "client" or len(clients) > 1:
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, reading, truth) for reading in READINGS if reading in asked)
+    return tuple(_reading(problem, clients[0], reading, truth) for reading in READINGS if reading in asked)
 
 
-def _reading(problem: OnePassProblem, reading: Reading, truth: Truth) -> PrintedReading:
-    asked = Asked(THEOREM_2_3, _inputs(problem, reading), "corrected" if reading == "corrected" else "printed")
+def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
+    """Those that differ in anything but their number and their group."""
+    return tuple({replace(member, place=0, clients=1): member for member in members}.values())
+
+
+def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth) -> PrintedReading:
+    asked = Asked(THEOREM_2_3, _inputs(problem, member, reading), "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
     informal = reading == "informal"
     return printed_reading(
@@ -43,16 +52,22 @@ def _reading(problem: OnePassProblem, reading: Reading, truth: Truth) -> Printed
         parameters={
             name: found[name] for name in (*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale")
         },
-        true=truth(None, found["noise_multiplier"]),
+        target=member.target,
+        true=truth(member, found["noise_multiplier"]),
         beside=() if informal else ("informal-participation",),
     )
 
 
-def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
+def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePassInputs:
     inputs = inputs_of(
         OnePassInputs,
         problem,
-        participants=problem.reporting,
+        epsilon=member.target.epsilon,
+        delta=member.target.delta,
+        log10_delta=member.target.log10_delta if member.target.delta is None else None,
+        samples_per_client=member.samples_per_client,
+        lipschitz=member.lipschitz,
+        batch_size=None if problem.batch_size is None else member.batch_size,
         heterogeneity=problem.spread,
         initial_gap=problem.gap,
     )
@@ -61,6 +76,4 @@ def _inputs(problem: OnePassProblem, reading: Reading) -> OnePassInputs:
     rounds = problem.rounds
     if rounds is None and reading == "informal":
         rounds = math.ceil(informal_rounds(inputs.run))
-    return (
-        inputs if rounds is None else replace(inputs, batch_size=max(1, problem.samples_per_client // max(1, rounds)))
-    )
+    return inputs if rounds is None else replace(inputs, batch_size=max(1, member.samples_per_client // max(1, rounds)))

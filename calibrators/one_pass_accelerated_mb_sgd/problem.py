@@ -6,8 +6,10 @@ from dataclasses import field
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import ClientGroupRequest
 from epsilond.accountants.quantities import SAMPLING, Smoothness, request
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.mb_sgd.problem import Run
 
 
 @request
@@ -15,7 +17,8 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     """The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
 
     Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
-    is chosen as in mb-sgd.
+    is chosen as in mb-sgd. A client group without a batch_size of its own takes its share rounded down, and every
+    client needs records for every round.
     """
 
     smoothness: Smoothness = field()  # needed here: else the default of mb-sgd would be inherited
@@ -24,6 +27,14 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     def check(self) -> None:
         """And no record used twice."""
         super().check()
-        n = self.samples_per_client
-        if (self.rounds or 1) * (self.batch_size or 1) > n:
-            raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
+        rounds, run = self.rounds or 1, Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
+        each = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups or ()]
+        for n, batch in each or [(self.samples_per_client, run.batch_size)]:
+            if rounds * batch > n:
+                raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
+
+    def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
+        """As given, or the share of the records that the run's batch is of the request's, rounded down: KR ≤ n."""
+        if group.batch_size is not None:
+            return group.batch_size
+        return max(1, run.batch_size * group.samples_per_client // self.samples_per_client)

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.calibrators.accelerated.risk import bounds_of
 from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.risk import noise_of
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import plan_of
@@ -31,7 +33,7 @@ def bounds(asked: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
         asked,
         asked,
         plan=plan_of(asked, run, noise_std),
-        printed=printed_readings(replace(asked, batch_size=run.batch_size), lambda _run, _noise: None),
+        printed=printed_readings(replace(asked, batch_size=run.batch_size), run, lambda _run, _noise: None),
         objective="population",
     )
 
@@ -44,7 +46,8 @@ RISK = RiskPart(
     ),
     problem=OnePassRiskProblem,
     bounds=bounds,
+    noise_std=noise_of,
     quick=lambda _: False,
-    theorems=("lowy.2.3", ACCELERATED_RISK_BOUND.id),
+    theorems=("lowy.2.3", ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id),
     given={"batch_size": 50, "rounds": 2000, "noise_std": 0.3},
 )

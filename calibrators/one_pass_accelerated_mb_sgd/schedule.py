@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
 from epsilond.calibrators.accelerated.answer import plan_at
-from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk
+from epsilond.calibrators.accelerated.schedule import likely_risk, problem_of, risk_of
 from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
+from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
 
 if TYPE_CHECKING:
@@ -19,21 +19,8 @@ if TYPE_CHECKING:
 
 def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
     """The problem as the risk bound sees it: records are fresh, so the objective is the population's."""
-    return AcceleratedProblem(
-        clients=problem.clients,
-        participants=problem.reporting,
-        samples_per_client=problem.samples_per_client,
-        batch_size=run.batch_size,
-        dimension=problem.dimension,
-        lipschitz=problem.lipschitz,
-        smoothness=problem.smoothness,
-        strong_convexity=problem.strong_convexity,
-        initial_distance=problem.initial_distance or problem.diameter,
-        diameter=problem.diameter,
-        initial_gap=problem.gap,
-        gradient_std=problem.gradient_std,
-        heterogeneity=problem.spread,
-        objective="population",
+    return problem_of(
+        problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread
     )
 
 
@@ -60,26 +47,25 @@ def choose_run(problem: OnePassProblem, certificates: Certificates) -> Choice:
     def quick_risk(run: Run, noise_std: float) -> float:
         return likely_risk(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
 
-    def risk(run: Run, noise_std: float) -> float:
-        upper = plan_of(problem, run, noise_std).risk.upper
-        return upper.value if upper else math.inf
-
     outlook = Outlook(
         # The noise of a record is one for all runs, certified at once.
-        likely_noise=certificates.likely_noise_std if problem.unit == "client" else certificates.noise_std,
-        certified_noise=certificates.noise_std,
+        likely_noise=lambda run: (likely_mean_noise_std if problem.unit == "client" else mean_noise_std)(
+            certificates, run
+        ),
+        certified_noise=lambda run: mean_noise_std(certificates, run),
         quick_risk=quick_risk,
-        risk=risk,
+        risk=risk_of(lambda run, noise_std: plan_of(problem, run, noise_std)),
         cheap=lambda _: True,
     )
     return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
 
 
 def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
-    """Rounds that the records and the budgets pay for."""
-    most = problem.samples_per_client // batch_size
+    """Rounds that every client's records and the budgets pay for."""
+    members = members_of(problem, Run(batch_size=batch_size, rounds=1))
+    most = min(member.samples_per_client // member.batch_size for member in members)
     if problem.max_gradients is not None:
-        most = min(most, problem.max_gradients // batch_size)
+        most = min(most, problem.max_gradients // max(member.batch_size for member in members))
     if problem.communication_budget is not None:
         most = min(most, problem.communication_budget // problem.bits_per_round)
     return most

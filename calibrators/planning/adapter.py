@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import Observer, Unit, quantity_of
+from epsilond.accountants.quantities import Observer, Quantity, Relation, Unit, quantity_of
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem, Trust
@@ -15,13 +17,37 @@ from epsilond.calibrators.planning.problem import PlanProblem, Trust
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Objective
 
-NoiseAddedTo = Literal["gradients", "unit-updates", "shared-gradient"]
+NoiseAddedTo = Literal["gradients", "unit-updates", "shared-gradient", "mean-of-updates"]
 TARGET = ("epsilon", "delta", "log10_delta")
 
 
 def nothing(_: PlanProblem) -> Mapping[str, Any]:
     """No field but those that go by the plan's own names."""
     return {}
+
+
+def asked_relation(plan: PlanProblem) -> Relation:
+    """As the plan has it; a unit replaced by another, where it does not say."""
+    return plan.relation or "replace-one"
+
+
+def on_the_mean(plan: PlanProblem, parameters: Mapping[str, Any]) -> float | None:
+    """The noise is added to the mean itself."""
+    del plan
+    std: float | None = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
+    return std
+
+
+def on_each_message(plan: PlanProblem, parameters: Mapping[str, Any]) -> float | None:
+    """Every participant adds the noise to its own message."""
+    std = parameters.get("noise_std")
+    return None if std is None else std / math.sqrt(plan.reporting or 1)
+
+
+def not_of_one_round(plan: PlanProblem, parameters: Mapping[str, Any]) -> float | None:
+    """Noise that is of several rounds, or of no mean."""
+    del plan, parameters
+    return None
 
 
 def no_reasons(_: PlanProblem) -> Iterable[Reason]:
@@ -49,6 +75,10 @@ class PlanAdapter:
     """Fields of the algorithm that follow from the plan under other names; None is as good as absent."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Of those, the plan's field that stands behind each."""
+    relation: Callable[[PlanProblem], Relation] = asked_relation
+    """What neighbours are: the plan's, if it says."""
+    mean_noise: Callable[[PlanProblem, Mapping[str, Any]], float | None] = not_of_one_round
+    """(plan, parameters of the answer) ↦ standard deviation per coordinate of the noise in a round's mean."""
     refusals: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
     """Conditions that the plan breaks."""
     assumptions: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
@@ -77,7 +107,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     kind = GuaranteeKind(
         definition=adapter.definition,
         unit=plan.unit or adapter.units[0],
-        relation=plan.relation,
+        relation=adapter.relation(plan),
         observer=adapter.observer,
     )
     used = {*TARGET, *adapter.copied, *adapter.read}
@@ -129,16 +159,24 @@ def _missing(
     calibrator: Calibrator, adapter: PlanAdapter, values: Mapping[str, Any], told: set[str | None]
 ) -> Iterable[Reason]:
     """The algorithm's own needs that the plan leaves open, each in words."""
-    hints = get_type_hints(calibrator.problem, include_extras=True)
-    for item in fields(calibrator.problem):
-        needed = item.default is MISSING and item.default_factory is MISSING
-        name = adapter.renamed.get(item.name, item.name)
-        if not needed or item.name in values or f"/{name}" in told:
+    for own, quantity in _needed(calibrator.problem):
+        name = adapter.renamed.get(own, own)
+        if own in values or f"/{name}" in told:
             continue
-        quantity = quantity_of(hints[item.name])[1]
         symbol = f" ({quantity.symbol})" if quantity is not None and quantity.symbol else ""
         meaning = f": {quantity.description}" if quantity is not None else ""
         yield Reason(message=f"needs {name}{symbol}{meaning}", pointer=f"/{name}")
+
+
+@cache
+def _needed(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
+    """The fields of a problem that have no default, and what they mean."""
+    hints = get_type_hints(problem, include_extras=True)
+    return tuple(
+        (each.name, quantity_of(hints[each.name])[1])
+        for each in fields(problem)  # type: ignore[arg-type]
+        if each.default is MISSING and each.default_factory is MISSING
+    )
 
 
 def _renamed(reason: Reason, adapter: PlanAdapter) -> Reason:

@@ -124,9 +124,34 @@ class PlanEntry:
         Served("within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous"),
     ] = None
     noise_std: Annotated[float | None, Served("standard deviation per coordinate of what is added")] = None
-    noise_added_to: Literal["gradients", "unit-updates", "shared-gradient"]
+    noise_added_to: Literal["gradients", "unit-updates", "shared-gradient", "mean-of-updates"]
     rounds: int | None = None
     bits: Annotated[int | None, Served("all clients together, over the run")] = None
+    bytes_per_client: Annotated[float | None, Served("bytes that one client sends, in expectation if it is drawn")] = (
+        None
+    )
+    reports_per_client: Annotated[
+        float | None, Served("rounds that one client reports in, in expectation if it is drawn")
+    ] = None
+    noise_norm: Annotated[float | None, Served("norm of the noise in the mean of one round")] = None
+    noise_to_signal: Annotated[
+        float | None, Served("noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz")
+    ] = None
+    remaining_share: Annotated[
+        Number | None,
+        Served(
+            "share of what the start may lose that is left at most: the bound on the risk over the baseline, or of the "
+            "noise √((1 + noise_to_signal²)/rounds); 1 or more says nothing",
+            may_be_unbounded=True,
+        ),
+    ] = None
+    basis: Annotated[
+        Literal["risk", "noise"] | None, Served("what remaining_share is of: noise measures, and bounds nothing")
+    ] = None
+    exceeds: Annotated[
+        tuple[str, ...],
+        Served("limits of the plan that it does not keep to; it is then neither ranked nor recommended"),
+    ] = ()
     risk: Annotated[PlannedRisk | None, Served("absent where no theorem bounds it")] = None
     vacuous: Annotated[
         bool | None, Served("whether what is proved of it is no better than the start; absent where nothing is proved")
@@ -156,10 +181,56 @@ class PlanGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlanChoice:
+    """A number of rounds that the recommended algorithm could take instead."""
+
+    rounds: int
+    batch_size: Annotated[int | None, Served("records of one client per round, where the algorithm chooses them")] = (
+        None
+    )
+    remaining_share: Annotated[Number, Served("as in entries", may_be_unbounded=True)]
+    noise_to_signal: Annotated[float | None, Served("as in entries; absent where the frontier has none")] = None
+    bytes_per_client: Annotated[float, Served("as in entries")]
+    total_bits: Annotated[int, Served("of all clients")]
+    certified: Annotated[bool, Served("whether the noise there is certified, or estimated")]
+    chosen: Annotated[bool, Served("whether it is the run of the entry")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustPrice:
+    """The best that one kind of trust gives, and what less trust costs."""
+
+    definition: Trust
+    in_words: Annotated[str, Served("who is trusted with what")]
+    best: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
+    guarantee: Annotated[GuaranteeKind | None, Served("that of the best entry")] = None
+    remaining_share: Annotated[float | None, Served("of the best entry, as in entries")] = None
+    basis: Annotated[Literal["risk", "noise"] | None, Served("of the best entry, as in entries")] = None
+    price: Annotated[
+        float | None, Served("its remaining share over the least of these: how many times more is left; 1 is the best")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """What to run: the entry that leaves least, or one that leaves hardly more and asks for less trust."""
+
+    entry: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
+    why: Annotated[str, Served("the reasons in words")]
+    choices: Annotated[
+        tuple[PlanChoice, ...] | None, Served("other numbers of rounds, where the algorithm chose its own")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanAnswer:
     """Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable."""
 
     rank_by: RankBy
+    recommended: Recommendation
+    trusts: Annotated[
+        tuple[TrustPrice, ...], Served("every kind of trust that the plan accepts, the least trust first")
+    ]
     groups: tuple[PlanGroup, ...]
     entries: tuple[PlanEntry, ...]
     engine_version: str

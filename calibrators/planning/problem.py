@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -26,7 +26,10 @@ from epsilond.accountants.quantities import (
     LIPSCHITZ,
     LOCAL_GRADIENT_STD,
     LOG10_DELTA,
+    MAX_BYTES_PER_CLIENT,
     MAX_GRADIENTS,
+    MAX_REPORTS_PER_CLIENT,
+    MAX_ROUNDS,
     OPTIMUM_NORM,
     OPTIMUM_SPREAD,
     PARTICIPANTS,
@@ -51,9 +54,10 @@ from epsilond.accountants.quantities import (
     natural_log_delta,
     request,
 )
+from epsilond.calibrators.answer import Objective
 
 Trust = Literal["local", "shuffle", "central", "joint"]
-RankBy = Literal["risk", "noise", "bits", "rounds"]
+RankBy = Literal["risk", "noise", "signal", "bits", "rounds"]
 Unknown = Literal["epsilon", "samples_per_client", "participants", "clients"]
 ClientSampling = Literal["poisson", "without-replacement"]
 
@@ -66,7 +70,18 @@ TRUST = Quantity(
 OBSERVERS = Quantity(description="observers that are to be protected against, any if absent")
 RANK_BY = Quantity(description="what entries of one kind of guarantee are ranked by, the smallest first")
 ALGORITHMS = Quantity(description="algorithms to consider, all if absent")
-CLIENT_SAMPLING = Quantity(description="how the participants of a round are drawn, where they are fewer than clients")
+CLIENT_SAMPLING = Quantity(
+    description="how the participants of a round are drawn, where they are fewer than clients; absent: poisson for "
+    "dp-fedavg, without-replacement for the others"
+)
+PLAN_RELATION = replace(
+    RELATION,
+    description=f"{RELATION.description}; absent: replace-one, but for dp-fedavg what its draw suits",
+)
+OBJECTIVE = Quantity(
+    description="what the model is for: new data (population), the data at hand (empirical), or a model of its own for "
+    "every client (personalized); the recommendation keeps to it where an algorithm does. Absent: any"
+)
 SOLVE_FOR = Quantity(description="the field whose smallest sufficient value is wanted; it is left out of the plan")
 REACH = Quantity(description="a risk to reach, and what to change for it")
 
@@ -89,7 +104,8 @@ class PlanProblem:
     """The target, the federation and the learning problem, of which each algorithm takes what it needs.
 
     Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
-    says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it.
+    says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it. Limits on rounds,
+    traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
     """
 
     scale: ClassVar = ANY_SCALE
@@ -100,7 +116,7 @@ class PlanProblem:
     clients: Annotated[int | None, CLIENTS] = None
     samples_per_client: Annotated[int | None, SAMPLES_PER_CLIENT] = None
     participants: Annotated[int | None, PARTICIPANTS] = None
-    client_sampling: Annotated[ClientSampling, CLIENT_SAMPLING] = "without-replacement"
+    client_sampling: Annotated[ClientSampling | None, CLIENT_SAMPLING] = None
     dimension: Annotated[int | None, DIMENSION] = None
     lipschitz: Annotated[float | None, LIPSCHITZ] = None
     diameter: Annotated[float | None, DIAMETER] = None
@@ -118,6 +134,9 @@ class PlanProblem:
     step_size: Annotated[float | None, STEP_SIZE] = None
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    max_rounds: Annotated[int | None, MAX_ROUNDS] = None
+    max_bytes_per_client: Annotated[int | None, MAX_BYTES_PER_CLIENT] = None
+    max_reports_per_client: Annotated[float | None, MAX_REPORTS_PER_CLIENT] = None
     within: Within = 0.1
     quantization_levels: Annotated[int | None, QUANTIZATION_LEVELS] = None
     clipping_norm: Annotated[float | None, CLIPPING_NORM] = None
@@ -127,11 +146,12 @@ class PlanProblem:
     shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float | None, OPTIMUM_SPREAD] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
+    relation: Annotated[Relation | None, PLAN_RELATION] = None
     unit: Annotated[Unit | None, UNIT] = None
     trust: Annotated[tuple[Trust, ...] | None, TRUST] = None
     observers: Annotated[tuple[Observer, ...] | None, OBSERVERS] = None
     algorithms: Annotated[tuple[str, ...] | None, ALGORITHMS] = None
+    objective: Annotated[Objective | None, OBJECTIVE] = None
     rank_by: Annotated[RankBy, RANK_BY] = "risk"
     reach: Annotated[Reach | None, REACH] = None
 
@@ -154,6 +174,8 @@ class PlanProblem:
             for name in ("trust", "observers", "algorithms")
             if getattr(self, name) is not None and not getattr(self, name)
         ]
+        if self.max_rounds is not None and (self.rounds or 0) > self.max_rounds:
+            faults.append(Fault("/rounds", "is more than max_rounds allows", f"≤ {self.max_rounds}"))
         if faults:
             raise InvalidInput(*faults)
 
@@ -174,7 +196,9 @@ class PlanProblem:
         return tuple(field.name for field in described if getattr(self, field.name) != field.default)
 
 
+LIMITS = ("max_rounds", "communication_budget", "max_bytes_per_client", "max_reports_per_client")
+"""Fields that limit a run. They hold for every algorithm, whether it can keep to them or not."""
 ABOUT_THE_PLAN = frozenset(
-    {"relation", "unit", "trust", "observers", "algorithms", "rank_by", "reach"},
+    {"relation", "unit", "trust", "observers", "algorithms", "objective", "rank_by", "reach", *LIMITS},
 )
 """Fields that say what is wanted, and not what is run."""

@@ -11,7 +11,7 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError, InvalidInput, NoCertificate
 from epsilond.calibrators.answer import Baseline, Calibration, ConditionAnswer, as_json
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.adapter import Draft, draft
+from epsilond.calibrators.planning.adapter import Draft, PlanAdapter, draft
 from epsilond.calibrators.planning.answer import (
     GuaranteeKind,
     PlanAnswer,
@@ -20,8 +20,11 @@ from epsilond.calibrators.planning.answer import (
     PlannedRisk,
     Reason,
 )
+from epsilond.calibrators.planning.limits import exceeded, share_drawn
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
+from epsilond.calibrators.planning.recommendation import name_of, recommended, says_something, trusts
+from epsilond.calibrators.planning.worth import remaining, signal_of
 from epsilond.calibrators.risk.baseline import no_better
 
 
@@ -44,6 +47,22 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
     Raises:
         InvalidInput: the plan names an algorithm that there is not.
     """
+    return tuple(draft(*each) for each in _drafted(calibrators, plan))
+
+
+def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -> Draft:
+    """One of them.
+
+    Raises:
+        InvalidInput: the plan names an algorithm that there is not.
+    """
+    return draft(*_drafted(calibrators, plan)[place])
+
+
+def _drafted(
+    calibrators: Iterable[Calibrator], plan: PlanProblem
+) -> tuple[tuple[Calibrator, PlanAdapter, PlanProblem], ...]:
+    """What each draft is made of."""
     listed = tuple(calibrators)
     names = [calibrator.name for calibrator in listed]
     for place, wanted in enumerate(plan.algorithms or ()):
@@ -52,7 +71,7 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
             raise InvalidInput.at(f"/algorithms/{place}", message, allowed=", ".join(names))
     concrete = plan if plan.unknown is None else _begun(plan)
     return tuple(
-        draft(calibrator, adapter, concrete)
+        (calibrator, adapter, concrete)
         for calibrator in listed
         if plan.algorithms is None or calibrator.name in plan.algorithms
         for adapter in calibrator.plans
@@ -60,9 +79,7 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
 
 def _begun(plan: PlanProblem) -> PlanProblem:
-    assert plan.unknown is not None
-    values: dict[str, Any] = {plan.unknown: first_value(plan), "reach": None}
-    return replace(plan, **values)
+    return _with(plan, first_value(plan))
 
 
 def found_of(answer: Calibration | Mapping[str, Any], request: Any) -> Found:
@@ -84,7 +101,7 @@ def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
     """The plan's answer: drafts, each with what became of its request; None for those that had none."""
-    entries = [_entry(each, outcome) for each, outcome in settled]
+    entries = [_entry(each, outcome, plan) for each, outcome in settled]
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:
         if entry.applies is True:
@@ -104,15 +121,17 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
         )
     rest = [entry for entry in entries if entry.applies is not True]
     ordered += sorted(rest, key=lambda entry: entry.applies is False)
-    return PlanAnswer(rank_by=plan.rank_by, groups=tuple(made), entries=tuple(ordered), engine_version=ENGINE_VERSION)
+    return PlanAnswer(
+        rank_by=plan.rank_by,
+        recommended=recommended(plan, ordered),
+        trusts=trusts(plan, ordered),
+        groups=tuple(made),
+        entries=tuple(ordered),
+        engine_version=ENGINE_VERSION,
+    )
 
 
-def name_of(entry: PlanEntry) -> str:
-    """The algorithm, and its variant where it has several."""
-    return entry.algorithm + (f" ({entry.variant})" if entry.variant else "")
-
-
-def _entry(each: Draft, outcome: Outcome | None) -> PlanEntry:
+def _entry(each: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
     entry = PlanEntry(
         algorithm=each.calibrator.name,
         variant=each.adapter.variant,
@@ -131,31 +150,59 @@ def _entry(each: Draft, outcome: Outcome | None) -> PlanEntry:
         return replace(entry, applies="undecided", why=(Reason(message=outcome.message),))
     if isinstance(outcome, EpsilondError):
         return replace(entry, why=reasons_of(outcome))
-    return _applying(entry, outcome)
+    return _applying(entry, outcome, each.adapter, plan)
 
 
-def _applying(entry: PlanEntry, found: Found) -> PlanEntry:
+def _applying(entry: PlanEntry, found: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
     answer = as_json(found.calibration)
     kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
     risk = PlannedRisk.read(answer.get("risk", {}))
     vacuous, said = _worth(risk, answer["parameters"].get("convergence"))
-    bits = answer.get("communication", {})
-    exact = bits.get("total_bits_exact")
+    parameters = answer["parameters"]
+    noise_std = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
+    rounds, bits = parameters.get("rounds", found.request.get("rounds")), _bits(answer.get("communication", {}))
+    asked = plan if found.reached is None else _with(plan, found.reached.value)
+    signal = signal_of(adapter, asked, parameters)
+    share, basis = remaining(risk, signal, rounds)
+    over = tuple(exceeded(asked, rounds=rounds, bits=bits))
+    limits = (Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in over)
     return replace(
         entry,
         applies=True,
-        why=(*entry.why, *said),
+        why=(*entry.why, *said, *limits),
         guarantee=kind,
         objective=entry.objective if risk is None or risk.objective is None else risk.objective,
         vacuous=vacuous,
-        noise_std=answer["parameters"].get("noise_std"),
-        rounds=answer["parameters"].get("rounds", found.request.get("rounds")),
-        bits=bits.get("total_bits") if exact is None else int(exact),
+        noise_std=noise_std,
+        rounds=rounds,
+        bits=bits,
+        bytes_per_client=None if bits is None or not asked.clients else bits / 8 / asked.clients,
+        reports_per_client=None if rounds is None or not asked.clients else float(rounds * share_drawn(asked)),
+        noise_norm=None if signal is None else signal.noise_norm,
+        noise_to_signal=None if signal is None else signal.ratio,
+        remaining_share=share,
+        basis=basis,
+        exceeds=over,
         risk=risk,
         reach=found.reached,
         request=found.request,
         calibration=cast("Calibration", found.calibration),  # or its JSON form, which renders the same
     )
+
+
+def _bits(told: Mapping[str, Any]) -> int | None:
+    """What all clients send: expected where their number is random, and exact however many bits that are."""
+    if "expected_total_bits" in told:
+        return math.ceil(float(told["expected_total_bits"]))
+    exact: str | int | None = told.get("total_bits_exact", told.get("total_bits"))
+    return None if exact is None else int(exact)
+
+
+def _with(plan: PlanProblem, value: float) -> PlanProblem:
+    """The plan with what it solves for in its place."""
+    assert plan.unknown is not None
+    values: dict[str, Any] = {plan.unknown: value, "reach": None}
+    return replace(plan, **values)
 
 
 def _worth(risk: PlannedRisk | None, convergence: Mapping[str, Any] | None) -> tuple[bool | None, tuple[Reason, ...]]:
@@ -189,6 +236,7 @@ def reasons_of(refusal: EpsilondError) -> tuple[Reason, ...]:
 FIGURES: Mapping[RankBy, Callable[[PlanEntry], Any]] = {
     "risk": lambda entry: entry.risk.value if entry.risk is not None and entry.risk.constant == "explicit" else None,
     "noise": lambda entry: entry.noise_std,
+    "signal": lambda entry: entry.noise_to_signal,
     "bits": lambda entry: entry.bits,
     "rounds": lambda entry: entry.rounds,
 }
@@ -209,6 +257,7 @@ def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
     words: Mapping[RankBy, str] = {
         "risk": risk,
         "noise": f"noise_std per coordinate, added to {entry.noise_added_to}",
+        "signal": "noise in the mean of a round, over the bound on that mean",
         "bits": "bits that all clients send over the run",
         "rounds": "rounds",
     }
@@ -222,14 +271,14 @@ def _by_trust(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
 def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
     """Those with a figure and a say, the best first and equal ones under one rank; and the rest.
 
-    What is no better than the start is ranked by nothing, whatever its figure: neither first nor above what says
-    something. Of the rest these come first, by their figures.
+    What is no better than the start, drowned by its noise, or beyond the plan's limits is ranked by nothing, whatever
+    its figure: neither first nor above what says something. Of the rest these come first, by their figures.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
     saying = {
         name_of(entry): value
         for entry in members
-        if not entry.vacuous and (value := figures[name_of(entry)]) is not None
+        if says_something(entry) and (value := figures[name_of(entry)]) is not None
     }
     known = sorted(saying.values())
     ranked = [
@@ -239,6 +288,6 @@ def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanE
 
     def place(entry: PlanEntry) -> tuple[bool, float]:
         value = figures[name_of(entry)]
-        return not entry.vacuous, math.inf if value is None else value
+        return says_something(entry), math.inf if value is None else value
 
     return ranked, sorted((entry for entry in members if name_of(entry) not in saying), key=place)

@@ -31,7 +31,13 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
 from epsilond.calibrators.answer import Caution, Communication, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, printed_cautions
-from epsilond.calibrators.ppsgd.family import ParticipationFigures, certify, noise_std_of, participation_figures
+from epsilond.calibrators.ppsgd.family import (
+    ParticipationFigures,
+    certify,
+    noise_std_of,
+    participation_figures,
+    run_spec,
+)
 from epsilond.calibrators.ppsgd.plan import PLANS
 from epsilond.calibrators.ppsgd.printed import printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
@@ -199,6 +205,7 @@ CALIBRATOR = Calibrator(
     cost=cost,
     find=PpsgdSolution.of,
     definition=lambda _: "joint",
+    released=lambda solution: (run_spec(solution.problem, solution.certified.noise),),
     utility=lambda solution: plan_of(solution.problem, solution.noise_std),
     printed=printed_readings,
     communication=lambda solution: communication(solution.problem),

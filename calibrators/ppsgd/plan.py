@@ -5,16 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epsilond.calibrators.planning.adapter import PlanAdapter
+from epsilond.calibrators.planning.adapter import PlanAdapter, asked_relation, on_the_mean
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.planning.rounds import CHOSEN, likely_rounds
+
+
+def rounds_of(plan: PlanProblem) -> int | None:
+    """Those given, or what the noise suits; all others see who of a fixed number is drawn."""
+    dimension = plan.shared_dimension or plan.dimension
+    if plan.clients is None or plan.reporting is None or dimension is None:
+        return plan.rounds
+    return likely_rounds(
+        plan,
+        drawn=plan.reporting,
+        population=plan.clients,
+        dimension=dimension,
+        relation=asked_relation(plan),
+        seen=plan.client_sampling != "poisson",
+    )
 
 
 def computed(plan: PlanProblem) -> Mapping[str, Any]:
     """How clients are drawn, what a message is clipped to, and how much of the model is shared."""
     everyone = plan.clients is None or plan.reporting == plan.clients
     return {
-        "sampling": "full" if everyone else plan.client_sampling,
+        "rounds": rounds_of(plan),
+        "sampling": "full" if everyone else plan.client_sampling or "without-replacement",
         "participation_rate": None if everyone else (plan.reporting or 0) / (plan.clients or 1),
         "clipping_norm": plan.clipping_norm or plan.lipschitz,
         "shared_dimension": plan.shared_dimension or plan.dimension,
@@ -23,6 +40,8 @@ def computed(plan: PlanProblem) -> Mapping[str, Any]:
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """What was filled in, and what a bound on the risk lacks."""
+    if plan.rounds is None:
+        yield CHOSEN
     if plan.clipping_norm is None:
         yield Reason(message="messages are clipped to lipschitz, which binds nothing", pointer="/clipping_norm")
     if plan.shared_dimension is None:
@@ -41,7 +60,6 @@ PLANS = (
         noise_added_to="shared-gradient",
         copied=(
             "clients",
-            "rounds",
             "smoothness",
             "lipschitz",
             "batch_size",
@@ -51,7 +69,8 @@ PLANS = (
             "optimum_norm",
             "optimum_spread",
         ),
-        read=("participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
+        mean_noise=on_the_mean,
+        read=("rounds", "participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
         computed=computed,
         assumptions=assumptions,
     ),

@@ -116,9 +116,7 @@ class ProjectedSgdSolution(Solution):
 def considered(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
     """Every bound of the released model, and what the models of all steps show if batches are drawn afresh."""
     problem, accounted = solution.problem, solution.accounts.of(solution.plan)
-    uppers = [
-        one.curve.bound_log_delta(problem.epsilon).upper if one.curve else math.inf for one in accounted.considered
-    ]
+    uppers = [one.curve.upper_log_delta(problem.epsilon) if one.curve else math.inf for one in accounted.considered]
     for one, upper in zip(accounted.considered, uppers, strict=True):
         if one.curve is None:
             yield ConsideredBound(theorem=one.theorem, observer=problem.observer, applies=False, reason=one.reason)
@@ -155,7 +153,7 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
         ).guarantee
     except NoCertificate as refusal:
         return ConsideredBound(theorem=COMPOSED.id, observer=seen, applies=False, reason=refusal.message)
-    upper = guarantee.curve.bound_log_delta(problem.epsilon).upper
+    upper = guarantee.curve.upper_log_delta(problem.epsilon)
     return replace(_bound(guarantee.derivation.theorem, problem, upper, least=False), observer=seen)
 
 
@@ -227,11 +225,12 @@ CALIBRATOR = Calibrator(
     cost=lambda _: "search",
     find=ProjectedSgdSolution.of,
     definition=lambda _: "central",
+    released=lambda solution: (solution.problem.spec(solution.plan),),
     sampling=lambda solution: (
         "full" if solution.plan.participants == solution.problem.clients else "without-replacement"
     ),
     utility=lambda solution: utility_of(solution.problem, solution.plan),
-    printed=lambda solution: readings(solution.problem, solution.plan, solution.accounts.truth),
+    printed=lambda solution: readings(solution.problem, solution.plan, solution.if_asked(solution.accounts.truth)),
     considered=lambda solution: tuple(considered(solution)),
     cautions=cautions,
     start=start_of_run,

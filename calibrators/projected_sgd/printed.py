@@ -45,7 +45,8 @@ MOST_SOLVED_STEPS = 2**14
 """A bound over more steps of changing size is read at the answer's own noise, and none is solved for."""
 MOST_LISTED_STEPS = 100
 """Schedules that change over more steps are not spelt out as an evaluation's inputs."""
-SPAN = 1e8
+SPAN, FIRST_STEP = 1e8, 0.25
+"""The largest factor of the answer's own noise that is looked for, and the logarithm of the first that is tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,7 @@ class _Pass:
 
 
 def readings(
-    problem: ProjectedSgdProblem, plan: Plan, truth: Callable[[Plan], TrueFigures]
+    problem: ProjectedSgdProblem, plan: Plan, truth: Callable[[Plan], TrueFigures | None]
 ) -> tuple[PrintedReading, ...]:
     """Every reading that was asked for and says something here.
 
@@ -240,7 +241,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
 
 # One reading --------------------------------------------------------------------------------------------------------
 def _answer(
-    problem: ProjectedSgdProblem, plan: Plan, printed: Printed, truth: Callable[[Plan], TrueFigures]
+    problem: ProjectedSgdProblem, plan: Plan, printed: Printed, truth: Callable[[Plan], TrueFigures | None]
 ) -> PrintedReading:
     own = _at_its_noise(problem, plan, printed)
     noise = own.least_noise(problem.clients)
@@ -297,12 +298,19 @@ def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) ->
         value = printed.log_delta(problem.epsilon, at(log_factor)) - problem.target.log_delta
         return min(max(value, -1e6), 1e6)
 
-    reach = math.log(SPAN)
-    if excess(0.0) == 0.0 or excess(-reach) <= 0.0 or excess(reach) >= 0.0:
+    here = excess(0.0)
+    if here == 0.0:
         return plan
+    # More noise lowers the bound: outwards from the answer's own, in steps that grow.
+    side, reach, inner, outer = math.copysign(1.0, here), math.log(SPAN), 0.0, 0.0
+    while (excess(side * outer) > 0.0) == (here > 0.0):
+        if outer >= reach:
+            return plan
+        inner, outer = outer, min(3.0 * outer + FIRST_STEP, reach)
     from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
 
-    root = float(brentq(excess, -reach, reach, xtol=1e-15, rtol=1e-15))
+    low, high = sorted((side * inner, side * outer))
+    root = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))
     pads: Iterable[float] = (0.0, *(10.0**-k for k in range(15, 7, -1)))
     root = next((root + pad for pad in pads if excess(root + pad) <= 0.0), root + 1e-7)
     # The same bound as the answer's: its noise is the answer's, to within the searches' accuracy.

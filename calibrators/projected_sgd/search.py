@@ -48,12 +48,23 @@ class Accounts:
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
         self.problem = problem
-        self.of = functools.cache(self._of)
+        self._of = functools.cache(self._accounted)
 
-    def _of(self, plan: Plan, effort: Effort = "default", **changes: Any) -> Account:
+    def of(self, plan: Plan, effort: Effort = "default", only_at: float | None = None, **changes: Any) -> Account:
+        """Of a plan, with fields of its spec changed; `only_at` is that of `account`."""
+        return self._of(plan, effort, only_at, **changes)
+
+    def _accounted(self, plan: Plan, effort: Effort, only_at: float | None, **changes: Any) -> Account:
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
-        return account(spec, relation=problem.relation, unit=problem.unit, observer=problem.observer, effort=effort)
+        return account(
+            spec,
+            relation=problem.relation,
+            unit=problem.unit,
+            observer=problem.observer,
+            effort=effort,
+            only_at=only_at,
+        )
 
     def solved(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
         """The guarantee with these numbers solved; `clients` and `lipschitz` stand in for the request's."""
@@ -86,12 +97,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
 def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, Plan, Batches | None]:
     """The certificate, the plan with the unknown in its place, and the batch sizes if they were searched."""
     if problem.solve_for == "noise_std":
-
-        @functools.cache
-        def family(noise_multiplier: float, effort: Effort) -> Guarantee:
-            return accounts.solved(effort=effort, noise_std=noise_multiplier * problem.lipschitz)
-
-        certified = smallest_noise(family, problem.target, guess=_likely_noise(problem))
+        certified = _smallest_noise(problem, accounts)
         return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
     if problem.solve_for == "step_size":
         certified = smallest_step(problem, accounts.solved)
@@ -99,6 +105,25 @@ def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified,
     batches = feasible_batches(problem, accounts.solved)
     certified = batches.certified
     return certified, problem.plan(participants=certified.noise), batches
+
+
+def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:
+    """Searched on the bound that is least at the target ε, and certified by those that are least anywhere."""
+    target = problem.target
+
+    def certified(noise: float, effort: Effort = "default") -> Guarantee:
+        return accounts.solved(effort=effort, noise_std=noise * problem.lipschitz)
+
+    @functools.cache
+    def least_there(noise: float, effort: Effort) -> Guarantee:
+        plan = problem.plan(noise_std=noise * problem.lipschitz)
+        return accounts.of(plan, effort, only_at=target.epsilon).guarantee
+
+    found = smallest_noise(least_there, target, guess=_likely_noise(problem))
+    guarantee = certified(found.noise)
+    if guarantee.curve.upper_log_delta(target.epsilon) <= target.log_delta:
+        return replace(found, guarantee=guarantee)
+    return smallest_noise(certified, target, guess=found.noise)
 
 
 def _likely_noise(problem: ProjectedSgdProblem) -> float:
@@ -120,13 +145,13 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
     found = functools.cache(lambda step: accounted(step_size=step))
 
     def meets(step: float) -> bool:
-        return found(step).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+        return found(step).curve.upper_log_delta(target.epsilon) <= target.log_delta
 
     steps = _offered_steps(problem)
     passing = next((place for place, step in enumerate(steps) if meets(step)), None)
     if passing is None:
-        best = min(steps, key=lambda step: found(step).curve.bound_log_delta(target.epsilon).upper)
-        upper = found(best).curve.bound_log_delta(target.epsilon).upper / LOG_10
+        best = min(steps, key=lambda step: found(step).curve.upper_log_delta(target.epsilon))
+        upper = found(best).curve.upper_log_delta(target.epsilon) / LOG_10
         raise Infeasible(
             "no step size that is offered meets the target",
             ConditionResult("target", "log10 δ is at most the target", False, upper, target.log10_delta),
@@ -215,7 +240,7 @@ class _Ranges:
     def log_delta(self, participants: int) -> float:
         """The certified upper end."""
         guarantee = self.accounted(participants=participants)
-        upper = guarantee.curve.bound_log_delta(self.problem.epsilon).upper
+        upper = guarantee.curve.upper_log_delta(self.problem.epsilon)
         self.best = min(self.best, upper / LOG_10)
         return upper
 

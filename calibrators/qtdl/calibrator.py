@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.profiles.truncated_law import variance
-from epsilond.accountants.theorem import Condition
+from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.conversions.escape import ESCAPE
 from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import BY_L2, EXACT, worst_shift
 from epsilond.accountants.theorems.papers.das.noise_law import EQUATION_7, LEMMA_1, update_error
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition
     from epsilond.calibrators.qtdl.family import Found
 
@@ -97,6 +99,28 @@ class GridSolution(Solution):
         found = least_noise(problem)
         certified = Certified(found.noise.noise_levels, found.guarantee, 0.0 if found.minimal == "proved" else None)
         return cls(problem=problem, target=problem.target, certified=certified, found=found)
+
+
+ROUNDING_BOUNDED = "rounding-bounded"
+"""The condition that fails where a rounding may move further than the sensitivities say."""
+
+
+def released(solution: GridSolution) -> tuple[Spec, ...]:
+    """All rounds of noisy integers.
+
+    Raises:
+        ConditionViolated: roundings may move further than the mechanism's sensitivities say, which no spec holds.
+    """
+    release = solution.found.release
+    if math.isfinite(release.log_failure):
+        statement = "log10 of the probability that a rounding moves further than the sensitivities say is −∞"
+        sides = ConditionResult(ROUNDING_BOUNDED, statement, False, release.log_failure / math.log(10.0), -math.inf)
+        message = (
+            "A part of δ pays for roundings that move further than the sensitivities say, which a ledger cannot be "
+            "charged for: give sensitivities that no rounding exceeds."
+        )
+        raise ConditionViolated(message, sides)
+    return (release.spec(solution.found.noise),)
 
 
 def noise_fields(solution: GridSolution) -> dict[str, Any]:
@@ -160,6 +184,7 @@ CALIBRATOR = Calibrator(
     cost=cost,
     knob="noise_std",
     find=GridSolution.of,
+    released=released,
     guarantee=lambda solution: certified_guarantee(solution, "local", "full"),
     printed=lambda solution: printed_readings(solution.problem),
     communication=lambda solution: communication(solution, binomial_trials(solution.problem)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.account import account
@@ -18,6 +19,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import Movement
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
@@ -44,34 +46,40 @@ class Release:
             l2_sensitivity=self.movement.l2,
         )
 
-    def guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort = "default") -> Guarantee:
-        """Of all rounds, with what rounding may spoil."""
-        return self._witnessed(with_failure(self.accounted(noise, effort), self.log_failure), noise, effort)
+    def guarantee(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
+        """Of all rounds, with what rounding may spoil; its witnesses are without the instance on the grid."""
+        return with_failure(self.accounted(noise, "default"), self.log_failure)
+
+    def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
+        """All rounds."""
+        one = self.problem.round_of(noise)
+        return Repeated(times=self.problem.rounds, mechanism=one) if self.problem.rounds > 1 else one
 
     def accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
         """Of all rounds, where no rounding moves further than said."""
         problem = self.problem
-        one = problem.round_of(noise)
-        spec = Repeated(times=problem.rounds, mechanism=one) if problem.rounds > 1 else one
         return account(
-            spec, relation=problem.relation, unit=problem.protected, observer=problem.observer, effort=effort
+            self.spec(noise),
+            relation=problem.relation,
+            unit=problem.protected,
+            observer=problem.observer,
+            effort=effort,
         ).guarantee
 
-    def _witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
-        """With the instance on the grid, which no rounding spoils, among the witnesses."""
+    def witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
+        """A guarantee with the instance on the grid, which no rounding spoils, among its witnesses."""
         realised = self.problem.realised
         if realised is None:
             return found
         values = replace(noise, l1_sensitivity=realised.l1, linf_sensitivity=realised.linf, l2_sensitivity=None)
-        seen = self.accounted(values, effort).curve.witnesses
+        seen = self.accounted(values, "default").curve.witnesses
         return replace(found, curve=Curve(found.curve.upper, (*found.curve.witnesses, *seen)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """The same in closed form, where all that counts is what escapes."""
+        """As `guarantee`, in closed form, where all that counts is what escapes."""
         problem = self.problem
         setting = Setting(relation=problem.relation, unit=problem.protected, observer=problem.observer)
-        found = with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
-        return self._witnessed(found, noise, "default")
+        return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
 
     def without_l2(self) -> Release:
         """The same, with what the ℓ2 bound implies for the other norms in its place."""
@@ -83,17 +91,17 @@ class Release:
         linf = min(movement.linf, max(math.isqrt(square), LEAST_MOVE))
         return replace(self, movement=Movement(l1, linf, None, movement.log_failure))
 
-    @property
+    @cached_property
     def log_failure(self) -> float:
         """log of the probability that the rounding of some round moves further than said."""
         return self.movement.log_failure + math.log(self.problem.rounds)
 
-    @property
+    @cached_property
     def parts(self) -> list[tuple[int, int]]:
         """The worst shift's sizes, with counts over the rounds."""
         return [(size, count * self.problem.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
 
-    @property
+    @cached_property
     def total(self) -> int:
         """The ℓ1 norm of the worst shift over the rounds."""
         return sum(size * count for size, count in self.parts)

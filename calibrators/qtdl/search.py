@@ -18,10 +18,11 @@ import numpy as np
 
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.profiles.concentrated import likely_concentrated_log_delta
 from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels, variance
 from epsilond.accountants.quantities import NOISE_LEVELS
 from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorems.composition.least_of import Composed
 from epsilond.calibrators.qtdl.family import Found, Release
 from epsilond.calibrators.qtdl.problem import METHODS
 
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 LARGEST_RATE = 700.0
 HOPELESS = 1.05
 """Noise that seems to need so many times the levels that another has is not certified."""
+
+
+FAR = 0.5
+"""A loss inside whose estimate exceeds the target by this share of log δ is not bounded."""
 
 
 class Widths(NamedTuple):
@@ -101,11 +106,15 @@ def _common(release: Release, rate: float) -> float:
     problem, target = release.problem, release.problem.target
     if release.movement.l2 is not None and problem.rate == 1.0:
         rho = 0.5 * problem.rounds * rate * rate * math.floor(release.movement.l2**2)
-        return float(concentrated_log_delta(rho, np.asarray(target.epsilon))) if rho < 1e9 else 0.0
+        return likely_concentrated_log_delta(rho, target.epsilon) if rho < 1e9 else 0.0
     away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
     levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
-    found = release.accounted(release.noise(rate, levels), "coarse")
-    return found.curve.bound_log_delta(target.epsilon).upper
+    curve = release.accounted(release.noise(rate, levels), "coarse").curve
+    if isinstance(curve.upper.forward, Composed):
+        likely = curve.upper.forward.likely_log_delta(target.epsilon)
+        if likely > (1.0 - FAR) * target.log_delta:  # no room for escapes, and how little there is tells nothing
+            return likely
+    return curve.upper_log_delta(target.epsilon)
 
 
 def _real_levels(release: Release, rate: float, log_escape: float) -> float:
@@ -205,14 +214,14 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
         return release.escapes(noise) if candidate.closed else release.guarantee(noise)
 
     def meets(levels: int) -> bool:
-        return at(levels).curve.bound_log_delta(target.epsilon).upper <= target.log_delta
+        return at(levels).curve.upper_log_delta(target.epsilon) <= target.log_delta
 
     def found(levels: int, *, minimal: bool) -> Found:
         return Found(
             method=candidate.method,
             release=release,
             noise=release.noise(rate, levels),
-            guarantee=at(levels),
+            guarantee=release.witnessed(at(levels), release.noise(rate, levels)),
             minimal="proved" if minimal else "searched",
         )
 
@@ -224,13 +233,15 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
         if start > enough and not (enough >= 1 and meets(enough)):
             return None
         start = min(start, enough)
+    decided = candidate.closed and math.isinf(release.log_failure)
+    # Decimals have then decided which m is the least; doubles may not tell it from the one below.
+    if decided and start == candidate.levels and meets(start):
+        return found(start, minimal=True)
     high = _least_near(meets, start, most)
     if high is None:
         return None
-    fewer = math.inf if high == 1 else at(high - 1).curve.bound_log_delta(target.epsilon).lower
-    if candidate.closed and math.isinf(release.log_failure) and high == candidate.levels:
-        fewer = math.inf  # decimals have decided it, where doubles may not tell both apart
-    return found(high, minimal=fewer > target.log_delta)
+    proved = high == 1 or (decided and high == candidate.levels)
+    return found(high, minimal=proved or at(high - 1).curve.bound_log_delta(target.epsilon).lower > target.log_delta)
 
 
 def _least_near(meets: Callable[[int], bool], start: int, most: int) -> int | None:

@@ -107,7 +107,7 @@ def printed(solution: Solution) -> tuple[PrintedReading, ...]:
         known = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
         return true_figures(with_likely_least(known, solution.target.epsilon), solution.target)
 
-    return printed_readings(problem, solution.run, truth)
+    return printed_readings(problem, solution.run, solution.if_asked(truth))
 
 
 def cautions(solution: Solution) -> Iterator[Caution]:

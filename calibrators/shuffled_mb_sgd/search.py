@@ -11,7 +11,7 @@ import numpy as np
 from epsilond.accountants.curve import Curve
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.theorem import ConditionResult
-from epsilond.accountants.theorems.composition.least_of import alternatives_of
+from epsilond.accountants.theorems.composition.least_of import Composed, alternatives_of
 from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
 
 if TYPE_CHECKING:
@@ -25,17 +25,18 @@ SLACK = 1e-3
 WIDTH = 9.5e-4
 """Of log noise, between the last two trials: less than the slack allows."""
 NARROW = 0.999 * WIDTH
-NEAR = 2.0 * WIDTH
+NEAR = 1.2 * WIDTH
 """Of log noise: a root that is likely to be so near the last trial is passed in one step."""
-AIM = 0.25 * WIDTH
+AIM = 0.35 * WIDTH
 """Of log noise, beyond the likely root."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
 LIKELY_SHARE = 1 / 16
 """Of ε, where single rounds are compared."""
 MIDDLE = 4
-FAR = 2.0
-"""Of log δ from the target at the first noise: so far that the bound may be the wrong one to follow."""
+MOST_COARSE = 8
+COARSE_EXCESS, ENOUGH = 3e-3, 5e-3
+"""Of log noise: what coarse trials ask for beyond what is needed, about; and where they are near enough."""
 MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
@@ -52,13 +53,11 @@ def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float
     """
     start = min(max(guess, LEAST), MOST)
     # Of several bounds that are composed one is followed, until another is seen to be less.
-    first, tried = family(start, "default"), set[int]()
-    followed = likely_least(first, target.epsilon)
-    if abs(alternatives_of(first.curve.upper)[followed].ends(target.epsilon).upper - target.log_delta) > FAR:
-        followed = _least_at(first, target.epsilon)
+    followed, tried = likely_least(family(start, "coarse"), target.epsilon), set[int]()
     while True:
         tried.add(followed)
-        answer = _Trials(family, target, followed).settled(math.log(start))
+        trials = _Trials(family, target, followed)
+        answer = trials.settled(trials.likely(math.log(start)))
         least = _least_at(answer.guarantee, target.epsilon)
         if least in tried:
             return answer
@@ -134,6 +133,53 @@ class _Trials:
         slack = SLACK if self._proved(self._passing, self._failing) else None
         return Certified(math.exp(self._passing.place), self._passing.guarantee, slack)
 
+    def likely(self, start: float) -> float:
+        """About where the root is, by coarse trials: from there it is passed on a known slope."""
+        place, tried = start, list[tuple[float, float]]()
+        for _ in range(MOST_COARSE):
+            tried.append((place, self._coarse_miss(place)))
+            if len(tried) > 1:
+                self._slope = self._slope_to(*tried[-2:])
+            root = self._curved(tried[-3:])
+            if abs(root - place) < ENOUGH:
+                break
+            place = root
+        return min(max(root - COARSE_EXCESS, self._least), self._most)
+
+    def _coarse_miss(self, place: float) -> float:
+        """`_Trial.miss` by quick upper ends, of which a search needs no more."""
+        guarantee = self._family(math.exp(place), "coarse")
+        pair = alternatives_of(guarantee.curve.upper)[self._followed]
+        epsilon, wanted = self._target.epsilon, self._target.log_delta
+        quick = max(
+            order.quick_upper_end(epsilon) if isinstance(order, Composed) else pair.ends(epsilon).upper
+            for order in pair.orders()
+        )
+        upper = quick if math.isfinite(quick) else pair.ends(epsilon).upper
+        return (max(upper, DEEP) - wanted) / -wanted
+
+    def _curved(self, tried: Sequence[tuple[float, float]]) -> float:
+        """Where the curve through the last trials meets the target: a line, or a parabola where that is near it."""
+        place, miss = tried[-1]
+        root = place - min(max(miss / self._slope, -FURTHEST), FURTHEST)
+        if len({each for _, each in tried}) == 3:
+            parabola = sum(x * math.prod(-other / (y - other) for _, other in tried if other != y) for x, y in tried)
+            if abs(parabola - root) < 0.5 * abs(root - place):
+                root = parabola
+        return min(max(root, self._least), self._most)
+
+    def _root(self) -> float:
+        """Where the line through the last trial meets the target."""
+        assert self._last is not None
+        return self._last.place - min(max(self._last.miss / self._slope, -FURTHEST), FURTHEST)
+
+    @staticmethod
+    def _slope_to(first: tuple[float, float], second: tuple[float, float]) -> float:
+        """Of the line through two places and misses, as steep as it can be."""
+        if first[0] == second[0]:
+            return -STEEPNESS
+        return min((second[1] - first[1]) / (second[0] - first[0]), -LEAST_STEEPNESS)
+
     def _trial(self, place: float) -> _Trial:
         guarantee, wanted = self._family(math.exp(place), "default"), self._target.log_delta
         several = alternatives_of(guarantee.curve.upper)
@@ -141,9 +187,9 @@ class _Trials:
         return _Trial(place, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
-        if self._last is not None and self._last.place != trial.place:
-            slope = (trial.miss - self._last.miss) / (trial.place - self._last.place)
-            self._slope = min(slope, -LEAST_STEEPNESS)
+        # On two places as near as this a slope is that of what is not smooth.
+        if self._last is not None and abs(self._last.place - trial.place) > NEAR:
+            self._slope = self._slope_to(self._last[:2], trial[:2])
         self._last = trial
         if trial.miss > 0.0:
             self._failing = trial
@@ -154,7 +200,7 @@ class _Trials:
         """The next place: beyond the likely root, or at its other side as soon as the last trial is next to it."""
         assert self._last is not None
         failing, passing, (place, miss, _, _) = self._failing, self._passing, self._last
-        root = place - min(max(miss / self._slope, -FURTHEST), FURTHEST)
+        root = self._root()
         beside = place + (NARROW if miss > 0.0 else -NARROW)
         following = beside if abs(root - place) < NEAR else root + AIM
         if failing is None or passing is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,12 +11,12 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import THEOREM_2_4
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import THEOREM_E_1
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated.schedule import likely_risk
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR, cost
-from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk, risk_problem
+from epsilond.calibrators.accelerated_mb_sgd.schedule import risk_problem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
-from epsilond.reading import read
 
 BASE: dict[str, Any] = {
     "epsilon": 1.0,
@@ -204,15 +203,6 @@ def test_cost() -> None:
     assert cost(problem(rounds=None)) == "search"
     assert cost(problem(strong_convexity=0.1)) == "search"
     assert cost(problem(sampling="without-replacement")) == "search"
-
-
-@pytest.mark.parametrize("field", ["client_groups", "participation"])
-def test_clients_that_differ_are_not_asked_for(field: str) -> None:
-    """Its bounds are for clients that are alike: the fields that tell clients apart are no fields of its request."""
-    assert field not in {one.name for one in fields(AcceleratedMbSgdProblem)}
-    assert field in {one.name for one in fields(MbSgdProblem)}
-    with pytest.raises(InvalidInput, match=f"/{field}: is not a field of this object"):
-        read(AcceleratedMbSgdProblem, {**BASE, field: []})
 
 
 @pytest.mark.parametrize(

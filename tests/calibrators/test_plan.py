@@ -19,7 +19,8 @@ from epsilond.calibrators.planning.adapter import Draft
 from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Reach
-from epsilond.calibrators.planning.rankings import Undecided, answer_of, drafts, found_of, name_of
+from epsilond.calibrators.planning.rankings import Undecided, answer_of, drafts, found_of, settle
+from epsilond.calibrators.planning.recommendation import name_of
 
 COMMON: dict[str, Any] = {
     "delta": 1e-5,
@@ -194,9 +195,9 @@ def test_big_counts_survive_both_forms() -> None:
         ("projected-sgd", {"samples_per_client": 1, "batch_size": 1, "participants": 5}, "/rounds"),
         ("projected-sgd", {"samples_per_client": None, "rounds": None, "smoothness": None}, "/step_size"),
         ("projected-sgd", {"samples_per_client": None, "rounds": None, "diameter": None}, "/diameter"),
-        ("ppsgd", {"rounds": None}, "/rounds"),
-        ("gaussian", {"rounds": None}, "/rounds"),
-        ("gaussian", {"batch_size": None}, "/batch_size"),
+        ("ppsgd", {"clipping_norm": None, "lipschitz": None}, "/clipping_norm"),
+        ("gaussian", {"rounds": None, "dimension": None}, "/rounds"),
+        ("gaussian", {"samples_per_client": None}, "/samples_per_client"),
     ],
 )
 def test_each_condition_is_told_where_it_breaks(name: str, changes: dict[str, Any], pointer: str) -> None:
@@ -226,11 +227,29 @@ def test_what_an_algorithm_takes_no_account_of_is_listed() -> None:
 def test_clients_that_are_drawn_and_clients_as_units() -> None:
     some = drafted("ppsgd", participants=5, client_sampling="poisson").request
     assert (some.sampling, some.participation_rate) == ("poisson", 0.25)
+    assert drafted("ppsgd", participants=5).request.sampling == "without-replacement"
     assert drafted("ppsgd").request.sampling == "full"
     whole = drafted("gaussian", unit="client", participants=5).request
     assert (whole.sampling, whole.batch_size, whole.population) == ("without-replacement", 5, 20)
     records = drafted("gaussian", participants=5, sampling=None).request
     assert (records.sampling, records.batch_size, records.population) == ("without-replacement", 2000, 8000)
+
+
+@pytest.mark.parametrize("name", ["ppsgd", "gaussian"])
+@pytest.mark.parametrize("limit", [{}, {"max_rounds": 7}, {"max_reports_per_client": 7.5}], ids=str)
+def test_rounds_that_nothing_else_chooses_are_chosen_by_the_noise_that_is_likely(name: str, limit: Any) -> None:
+    each = drafted(name, rounds=None, dimension=1000, **limit)
+    rounds = each.request.rounds
+    assert 1 <= rounds <= (7 if limit else 2000)
+    assert "/rounds" in {reason.pointer for reason in each.why}
+    shares = {}
+    for count in {1, max(rounds // 2, 1), rounds}:
+        plan = PlanProblem(**{**PACED, "dimension": 1000, "rounds": count})
+        given = drafted(name, rounds=count, dimension=1000)
+        ratio = answer_of(plan, [(given, settle(given, plan))]).entries[0].noise_to_signal
+        assert ratio is not None
+        shares[count] = math.sqrt((1 + ratio**2) / count)
+    assert shares[rounds] <= 1.15 * min(shares.values())
 
 
 @pytest.mark.parametrize(

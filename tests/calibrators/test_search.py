@@ -13,17 +13,20 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Curve, Interval, Pair
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled
+from epsilond.accountants.theorem import Effort
 from epsilond.accountants.theorems.composition.least_of import AlternativePair
 from epsilond.calibrators.envelope import known_epsilon
 from epsilond.calibrators.problem import Target
-from epsilond.calibrators.search import central_mu, likely_slope, smallest_noise
+from epsilond.calibrators.search import LEAST, central_mu, likely_noise, likely_slope, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,
     likely_least,
     smallest_noise_in_few_trials,
     with_likely_least,
 )
+from epsilond.calibrators.straight import central_log_delta
 
 TARGET = Target(1.0, math.log(1e-6))
 Bound = Callable[[float], float]
@@ -50,7 +53,7 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
                     asked[place, noise, effort] += 1
                 return bounds[place](noise)
 
-            return SimpleNamespace(ends=ends, forward=None, gaussian_dp_mu=None)
+            return SimpleNamespace(ends=ends, forward=None, gaussian_dp_mu=None, orders=lambda: (ends,))
 
         pairs = tuple(pair(place) for place in range(len(bounds)))
         upper = pairs[0] if len(pairs) == 1 else AlternativePair(None, None, alternatives=pairs)  # type: ignore[arg-type]
@@ -59,7 +62,10 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
             found = [one.ends(epsilon) for one in pairs]
             return Interval(min(one.lower for one in found), min(one.upper for one in found))
 
-        return SimpleNamespace(curve=SimpleNamespace(upper=upper, bound_log_delta=bound))
+        curve = SimpleNamespace(
+            upper=upper, bound_log_delta=bound, upper_log_delta=lambda epsilon: bound(epsilon).upper
+        )
+        return SimpleNamespace(curve=curve)
 
     return guarantee
 
@@ -80,6 +86,44 @@ def test_the_right_slope_saves_evaluations() -> None:
         return len(asked)
 
     assert trials(slope=-8.0) < trials()
+
+
+def test_where_noise_hardly_matters_the_least_offered_is_tried_soon() -> None:
+    """Of a record that is hardly ever drawn: δ is about the chance of it whatever the noise."""
+
+    def drawn(noise: float) -> Interval:
+        upper = TARGET.log_delta - 1e-3 - 1e-1 * noise
+        return Interval(upper - 1e-6, upper)
+
+    asked: Counter[Any] = Counter()
+    found = smallest_noise(family(drawn, asked=asked), TARGET, guess=0.4)
+    assert found.noise == LEAST
+    assert len(asked) <= 5
+
+
+def test_where_the_least_offered_misses_the_search_goes_on() -> None:
+    """δ is nearly flat down to a step, below which it misses."""
+
+    def stepped(noise: float) -> Interval:
+        upper = TARGET.log_delta - 1e-3 * (noise - 0.05)
+        return Interval(upper, upper)
+
+    found = smallest_noise(family(stepped), TARGET, guess=40.0)
+    assert 0.05 <= found.noise <= 0.05 * (1.0 + 1e-4)
+
+
+def test_few_evaluations_find_the_noise_of_a_gaussian_mechanism() -> None:
+    """μ is inverse to the noise, which is a straight line on the search's own scale: two evaluations and a check."""
+
+    def gaussian(noise: float) -> Interval:
+        value = central_log_delta(TARGET.epsilon, 1.0 / noise)
+        return Interval(value - 1e-12, value)
+
+    for guess in (3.0, 4.0, 7.0):
+        asked: Counter[Any] = Counter()
+        found = smallest_noise(family(gaussian, asked=asked), TARGET, guess=guess)
+        assert found.noise == pytest.approx(1.0 / central_mu(TARGET), rel=1e-5)
+        assert len(asked) <= 3
 
 
 def test_a_slack_too_small_to_tell_is_left_out() -> None:
@@ -189,6 +233,28 @@ def test_the_likely_slope_is_that_of_the_gaussian_curve(epsilon: float, delta: f
     # Drawn at random, e^{s²} − 1 stands for s², s² = 1 at this noise.
     drawn = likely_slope(target, rate=0.1, noise=1.0, distance=1.0)
     assert drawn / found == pytest.approx(math.e / (math.e - 1.0), rel=1e-9)
+
+
+FAR_TARGETS = [(1e-9, 0.5), (1e-6, 1e-5), (1e-4, 0.01), (0.01, 0.3), (0.1, 0.9), (1e-6, 1.0 - 1e-12), (1e-6, 1e-20)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), FAR_TARGETS)
+def test_the_mu_of_a_target_is_found_however_small_its_epsilon(epsilon: float, delta: float) -> None:
+    target = Target(epsilon, math.log(delta))
+    assert central_log_delta(epsilon, central_mu(target)) == pytest.approx(target.log_delta, rel=1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-6, 1e-5), (0.01, 0.3), (0.1, 0.5)])
+def test_noise_is_the_least_where_epsilon_is_far_below_delta(epsilon: float, delta: float) -> None:
+    target = Target(epsilon, math.log(delta))
+
+    def drawn(noise: float, effort: Effort) -> Guarantee:
+        step = Subsampled(sampling="poisson", rate=0.5, mechanism=Gaussian(noise_multiplier=noise))
+        return account(Repeated(times=3, mechanism=step), relation="add-or-remove-one", effort=effort).guarantee
+
+    found = smallest_noise(drawn, target, guess=likely_noise(target, rate=0.5, rounds=3, distance=1.0))
+    assert found.guarantee.curve.upper_log_delta(epsilon) <= target.log_delta
+    assert drawn(0.999 * found.noise, "default").curve.bound_log_delta(epsilon).lower > target.log_delta
 
 
 @pytest.mark.parametrize("target_epsilon", [0.01, 0.9, 1.0, 5.0])

@@ -80,7 +80,7 @@ def test_the_guarantee_is_central_and_met(example: Calibration) -> None:
     assert guarantee.sensitivity == 2.0
     spec = run_spec(problem(), Run(batch_size=1, rounds=500), example.parameters.noise_multiplier)
     again = account(spec, relation="replace-one", observer="shuffled-server", effort="coarse").guarantee
-    assert again.curve.bound_log_delta(1.0).upper <= math.log(1e-6) + 0.05
+    assert again.curve.bound_log_delta(1.0).upper <= math.log(1e-6) + 0.15
 
 
 def test_an_assumed_constant_is_shown_for_what_it_gives(example: Calibration) -> None:

@@ -1,0 +1,95 @@
+"""The problem as the bound of both accelerated algorithms sees it, and where to look for the best of its runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from epsilond.accountants.federation import ClientGroup
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
+    AcceleratedProblem,
+    accelerated_risk,
+    best_stage,
+    stages_bound,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import UnequalAcceleratedProblem
+from epsilond.calibrators.mb_sgd.members import members_of
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
+    from epsilond.calibrators.accelerated.answer import AcceleratedPlan
+    from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+    from epsilond.calibrators.mb_sgd.problem import Run
+
+
+def problem_of(
+    problem: AcceleratedMbSgdProblem,
+    run: Run,
+    *,
+    objective: Objective,
+    gradient_std: float | None,
+    heterogeneity: float | None,
+) -> AcceleratedProblem:
+    """Before an envelope is chosen; statistics that are None are taken at their largest."""
+    shared: dict[str, Any] = {
+        "participants": problem.moments.mean,
+        "dimension": problem.dimension,
+        "smoothness": problem.smoothness or 0.0,
+        "strong_convexity": problem.strong_convexity,
+        "initial_distance": problem.initial_distance or problem.diameter,
+        "diameter": problem.diameter,
+        "initial_gap": problem.gap,
+        "gradient_std": gradient_std,
+        "heterogeneity": heterogeneity,
+        "objective": objective,
+    }
+    if problem.client_groups is None:
+        return AcceleratedProblem(
+            clients=problem.clients,
+            samples_per_client=problem.samples_per_client,
+            batch_size=run.batch_size,
+            lipschitz=problem.lipschitz,
+            **shared,
+        )
+    groups = [
+        ClientGroup(
+            clients=member.clients,
+            samples_per_client=member.samples_per_client,
+            batch_size=member.batch_size,
+            lipschitz=member.lipschitz,
+        )
+        for member in members_of(problem, run)
+    ]
+    return UnequalAcceleratedProblem.of_groups(groups, heaviest=max(problem.scales), **shared)
+
+
+def risk_of(plan: Callable[[Run, float], AcceleratedPlan | None]) -> Callable[[Run, float], float]:
+    """The bound of a run at its noise by its plan, infinite where there is none."""
+
+    def risk(run: Run, noise_std: float) -> float:
+        found = plan(run, noise_std)
+        return found.risk.upper.value if found and found.risk.upper else math.inf
+
+    return risk
+
+
+def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
+    """About the bound, quickly; it decides nothing but where to look.
+
+    Strongly convex: the lesser of one stage, and short stages that shrink the gap by e^(−R√(μ/β)/(2e)) before a long
+    one that averages the noise.
+    """
+    if seen.smoothness == 0.0:
+        seen = replace(seen, envelope_smoothness=seen.lipschitz * (rounds + 1.0) / (2.0 * seen.initial_distance))
+    variance = seen.variance(noise_std).total
+    descent = seen.descent
+    if descent.strong_convexity == 0.0:
+        return accelerated_risk(seen, noise_std=noise_std, rounds=rounds).total
+    whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
+    stage = best_stage(rounds, descent=descent, squared_distance=whole, variance=variance)
+    single = stages_bound((stage,), descent, variance=variance).at(variance)
+    pace = math.sqrt(descent.strong_convexity / descent.smoothness) / (2.0 * math.e)
+    several = descent.initial_gap * math.exp(-rounds * pace) + 4.0 * variance / (descent.strong_convexity * rounds)
+    return min(single, several) + seen.smoothing_gap

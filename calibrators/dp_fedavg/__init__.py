@@ -1,0 +1,1 @@
+"""The calibrator dp-fedavg."""

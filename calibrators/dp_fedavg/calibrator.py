@@ -1,0 +1,318 @@
+"""dp-fedavg: clipped updates of clients, averaged with Gaussian noise by a trusted server, round after round.
+
+A client is protected as a whole. The server draws the participants of a round, adds Gaussian noise to the sum of their
+clipped updates and divides by a number that is fixed beforehand (McMahan et al., Learning Differentially Private
+Recurrent Language Models); with adaptive clipping a second noisy sum tells how many updates were clipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.structure import DRAW_UNSEEN, draws_of, loses_amplification
+from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
+from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
+from epsilond.accountants.theorems.risk.start import rounded_up
+from epsilond.calibrators.answer import Communication, Risk, RiskBound, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
+from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, not_amplified, rounded
+from epsilond.calibrators.certificates import Certificates, Family
+from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
+from epsilond.calibrators.dp_fedavg.plan import PLANS
+from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
+from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
+from epsilond.calibrators.envelope import Asked
+from epsilond.calibrators.risk.baseline import Start, start_of
+from epsilond.calibrators.search import likely_noise, likely_slope
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Condition, Step
+    from epsilond.calibrators.answer import Caution
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveClippingAnswer:
+    """How the noise of a round is split between the updates and their clipped bits (Andrew et al. 2021, Theorem 1)."""
+
+    count_std: Annotated[float, Served("standard deviation of the noise on the sum of the bits, each −½ or ½")]
+    noise_std_of_share: Annotated[float, Served("count_std/M: of the share of updates that were not clipped")]
+    whole_noise_multiplier: Annotated[float, Served("z of the round as one Gaussian mechanism, which is certified")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DpFedavgParameters:
+    """What to run with, in every round."""
+
+    noise_multiplier: Annotated[float, Served("z: standard deviation of the noise on the sum over clipping_norm")]
+    noise_std_of_sum: Annotated[float, Served("z·C per coordinate, on the sum of the clipped updates")]
+    noise_std_of_mean: Annotated[
+        float, Served("z·C/M per coordinate, on the mean: the noisy sum over the fixed participants M")
+    ]
+    noise_norm_of_mean: Annotated[float, Served("√d·z·C/M: norm of the noise of the mean, beside clipping_norm")]
+    clipping_norm: Annotated[
+        float, Served("C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows")
+    ]
+    noise_to_signal: Annotated[float, Served("noise_norm_of_mean over clipping_norm")]
+    rounds: Annotated[int, Served("rounds")]
+    participants: Annotated[int, Served("M, which the sum is divided by, however many take part")]
+    participation_rate: Annotated[float, Served("probability that a client takes part in a round")]
+    reports_per_client: Annotated[float, Served("rounds that one client reports in, in expectation if it is drawn")]
+    bytes_per_client: Annotated[float, Served("bytes that one client sends, in expectation if it is drawn")]
+    remaining_share: Annotated[
+        float,
+        Served(
+            "share of clipping_norm · diameter that is left of the excess risk at most, for one gradient step a round "
+            "of norm at most clipping_norm; 1 or more says nothing"
+        ),
+    ]
+    step_size: Annotated[float | None, Served("of the risk bound; absent where there is none")] = None
+    adaptive_clipping: Annotated[AdaptiveClippingAnswer | None, Served("absent where clipping is fixed")] = None
+    frontier: Annotated[
+        tuple[RoundsRun, ...] | None,
+        Served("where rounds were open: noise of the mean against rounds and traffic, fewest rounds first"),
+    ] = None
+
+    @classmethod
+    def of(cls, solution: DpFedavgSolution) -> DpFedavgParameters:
+        """The certified noise, of the sum and of the mean."""
+        problem, run = solution.problem, solution.found
+        clip = Fraction(problem.clipping_norm)
+        return cls(
+            noise_multiplier=run.noise_multiplier,
+            noise_std_of_sum=rounded_up(Fraction(run.noise_multiplier) * clip),
+            noise_std_of_mean=run.noise_std_of_mean,
+            noise_norm_of_mean=run.noise_norm_of_mean,
+            clipping_norm=problem.clipping_norm,
+            noise_to_signal=rounded_up(Fraction(run.noise_norm_of_mean) / clip),
+            rounds=run.rounds,
+            participants=problem.reporting,
+            participation_rate=problem.rate,
+            reports_per_client=run.reports_per_client,
+            bytes_per_client=run.bytes_per_client,
+            remaining_share=run.remaining_share,
+            step_size=solution.utility.step_size if solution.utility else None,
+            adaptive_clipping=solution.split,
+            frontier=solution.frontier,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DpFedavgSolution(Solution):
+    """With the run's figures, and those of other numbers of rounds where they were open."""
+
+    found: RoundsRun
+    frontier: tuple[RoundsRun, ...] | None = None
+
+    @property
+    def split(self) -> AdaptiveClippingAnswer | None:
+        """How the noise is split; None where nothing is."""
+        adaptive = self.problem.adaptive_clipping
+        if adaptive is None:
+            return None
+        return AdaptiveClippingAnswer(
+            count_std=adaptive.count_std,
+            noise_std_of_share=rounded_up(Fraction(adaptive.count_std) / self.problem.reporting),
+            whole_noise_multiplier=self.certified.noise,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What the run is worth where clients send gradients, and at which step size."""
+
+    risk: Risk
+    step_size: float
+    derivation: Step
+    declared: tuple[Condition, ...] = tuple(one for one in AVERAGED_STEPS.conditions if not one.checked)
+
+
+def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec:
+    """What is released: the noisy sum of every round; with adaptive clipping both sums, as one Gaussian."""
+    release = Gaussian(noise_multiplier=noise_multiplier)
+    if problem.reporting == problem.clients:
+        return Repeated(times=rounds, mechanism=release)
+    fixed = problem.sampling == "without-replacement"
+    drawn = Subsampled(
+        sampling=problem.sampling,
+        rate=None if fixed else problem.rate,
+        batch_size=problem.reporting if fixed else None,
+        population=problem.clients if fixed else None,
+        level="clients",
+        mechanism=release,
+    )
+    return Repeated(times=rounds, mechanism=drawn)
+
+
+def guess(problem: DpFedavgProblem, rounds: int) -> float:
+    """Where the search for the noise starts."""
+    distance = sensitivity_factor(problem.kept_relation)
+    return likely_noise(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
+
+
+def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
+    """How steeply the target is approached there."""
+    del rounds
+    distance = sensitivity_factor(problem.kept_relation)
+    return likely_slope(problem.target, rate=problem.rate, noise=noise, distance=distance)
+
+
+FAMILY = Family(spec=spec, guess=guess, slope=slope, contribution=lambda problem, _: problem.clipping_norm)
+
+
+def find(problem: DpFedavgProblem) -> DpFedavgSolution:
+    """The rounds, as given or chosen, and the least certified noise for them.
+
+    Raises:
+        ConditionViolated: no theorem covers this sampling under this relation.
+        Infeasible: no noise meets the target, or none is left for the updates beside the clipped bits.
+    """
+    kept = replace(problem, relation=problem.kept_relation)
+    certificates = Certificates(FAMILY, kept)
+    runs = None if problem.rounds is not None else choose(kept, certificates)
+    rounds = problem.rounds or next(one.rounds for one in runs or () if one.chosen)
+    certified = certificates.of(rounds)
+    return DpFedavgSolution(
+        problem=kept,
+        target=kept.target,
+        certified=certified,
+        norm=kept.clipping_norm,
+        run=rounds,
+        certificates=certificates,
+        found=run_of(kept, rounds, noise_of(kept, certified.noise)),
+        frontier=runs,
+    )
+
+
+def training_of(solution: DpFedavgSolution) -> Training | None:
+    """The bound on the excess risk, where gradients are known to be within the clipping norm; else nothing."""
+    problem = solution.problem
+    if problem.lipschitz is None or problem.diameter is None or problem.lipschitz > problem.clipping_norm:
+        return None
+    if problem.adaptive_clipping is not None:
+        return None  # the clipping norm of a round may fall below any gradient's
+    asked = Asked.of(
+        AVERAGED_STEPS,
+        problem,
+        sampling="full" if problem.reporting == problem.clients else problem.sampling,
+        participants=problem.reporting,
+        noise_std=solution.found.noise_std_of_mean,
+        rounds=solution.run,
+    )
+    outputs = asked.outputs
+    terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
+    upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
+    step = AVERAGED_STEPS.because(noise_std=solution.found.noise_std_of_mean, rounds=solution.run)
+    return Training(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
+
+
+def start_of_run(problem: DpFedavgProblem) -> Start | None:
+    """What the start gives: the clients' mean loss is as steep as a client's may be."""
+    if problem.lipschitz is None or problem.diameter is None:
+        return None
+    return start_of("empirical", distance=problem.diameter, lipschitz=problem.lipschitz)
+
+
+def communication(solution: DpFedavgSolution) -> Communication:
+    """One single-precision float per coordinate from each participant, and a bit where clipping adapts."""
+    problem = solution.problem
+    drawn = problem.sampling == "poisson" and problem.reporting < problem.clients
+    most = problem.clients if drawn else problem.reporting
+    return Communication(
+        bits_per_coordinate=float(BITS_PER_COORDINATE),
+        bits_per_round_per_client=problem.bits_per_report,
+        total_bits=problem.bits_per_report * most * solution.run,
+        expected_total_bits=float(solution.found.total_bits) if drawn else None,
+    )
+
+
+def derivation(solution: DpFedavgSolution) -> tuple[Step, ...]:
+    """The certificate, the split of its noise, and the bound on the risk."""
+    steps = [solution.certified.guarantee.derivation]
+    if solution.split is not None:
+        whole = {"noise_multiplier": solution.certified.noise, "count_std": solution.split.count_std}
+        steps.append(NOISE_SPLIT.because(**whole, update_noise_multiplier=solution.found.noise_multiplier))
+    if solution.utility is not None:
+        steps.append(solution.utility.derivation)
+    return tuple(steps)
+
+
+def declared(solution: DpFedavgSolution) -> Iterator[Condition]:
+    """Clipping and the fixed denominator, the certificate's premises, and those of the bound."""
+    yield from (CLIPPED, FIXED_DENOMINATOR)
+    if solution.split is not None:
+        yield SHIFTED_BITS
+    yield from declared_by_all(solution)
+
+
+def cautions(solution: DpFedavgSolution) -> Iterator[Caution]:
+    """Of the noise, of what loops do otherwise, and of what it costs that the observer sees the draw."""
+    problem = solution.problem
+    yield from noise_cautions((solution.certified,), drawn="client")
+    yield from assumption_cautions(problem)
+    yield from own_cautions(problem, solution.found)
+    if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
+        return
+    try:
+        unseen = Certificates(FAMILY, replace(problem, observer=DRAW_UNSEEN)).of(solution.run).noise
+    except NoCertificate:
+        yield not_amplified(problem.observer)
+        return
+    figures = (f"noise_multiplier = {rounded(noise)}" for noise in (solution.certified.noise, unseen))
+    yield not_amplified(problem.observer, *figures)
+
+
+def cost(problem: DpFedavgProblem) -> CostClass:
+    """A full round is exactly Gaussian; everything else needs an engine."""
+    return "closed-form" if problem.reporting == problem.clients and problem.rounds is not None else "search"
+
+
+CALIBRATOR = Calibrator(
+    name="dp-fedavg",
+    title="DP-FedAvg: clipped updates of clients, averaged with Gaussian noise",
+    summary=(
+        "The least certified noise of a run that protects every client as a whole against all but the server, for the "
+        "sum and for the mean; rounds chosen where they are open, and adaptive clipping with its split of the noise."
+    ),
+    problem=DpFedavgProblem,
+    parameters=DpFedavgParameters,
+    cost=cost,
+    find=find,
+    definition=lambda problem: "joint" if problem.observer == "other-clients" else "central",
+    sampling=lambda solution: (
+        "full" if solution.problem.reporting == solution.problem.clients else solution.problem.sampling
+    ),
+    utility=training_of,
+    communication=communication,
+    derivation=derivation,
+    declared=declared,
+    cautions=cautions,
+    start=start_of_run,
+    theorems=(
+        "balle-wang-2018.8",
+        "balle-barthe-gaboardi-2018.8",
+        "balle-barthe-gaboardi-2018.9",
+        "zhu-dong-wang-2022.10",
+        NOISE_SPLIT.id,
+        AVERAGED_STEPS.id,
+    ),
+    plans=PLANS,
+    plan_place=2,
+    example={
+        "epsilon": 2.0,
+        "delta": 1e-8,
+        "clients": 1000000,
+        "participants": 10000,
+        "rounds": 2000,
+        "dimension": 1000000,
+        "clipping_norm": 1.0,
+        "lipschitz": 1.0,
+        "diameter": 10.0,
+    },
+)

@@ -1,0 +1,55 @@
+"""What the noise of `dp-fedavg` does not cover: the ways in which training loops differ from what was accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.theorem import Condition
+from epsilond.calibrators.answer import Caution
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.dp_fedavg.problem import DpFedavgProblem
+    from epsilond.calibrators.dp_fedavg.rounds import RoundsRun
+
+CLIPPED = Condition(
+    "clipped-updates", "every participant's whole update of a round has ℓ2 norm at most the clipping norm of the round"
+)
+FIXED_DENOMINATOR = Condition(
+    "fixed-denominator",
+    "the noisy sum is divided by the participants of the request, or by another number that no data has a part in",
+)
+EQUAL_WEIGHTS = Caution(
+    code="equal-weights",
+    message="every participant counts the same in the sum. A mean weighted by the clients' examples is not covered: "
+    "its weights are data, and a weight above 1 lets an update exceed the clipping norm. Clip after weighting, with "
+    "weights of at most 1",
+)
+SERVER_SEES = Caution(
+    code="server-not-covered",
+    message="the server sees every update and who takes part: against it there is no guarantee, and against anyone who "
+    "is told who takes part (in logs, or by watching the network) the draw is no amplification. Ask for the noise of a "
+    "full round, with participants equal to clients, to see what is left then",
+)
+
+
+def own_cautions(problem: DpFedavgProblem, found: RoundsRun) -> Iterator[Caution]:
+    """Denominators, weights and draws as they are often had, and noise that drowns the updates."""
+    yield Caution(code="fixed-denominator", message=_denominator(problem))
+    yield EQUAL_WEIGHTS
+    if problem.reporting < problem.clients:
+        yield SERVER_SEES
+    if found.remaining_share >= 1.0:
+        yield Caution(
+            code="noise-drowns-signal",
+            message=f"the noise of the mean has norm {found.noise_norm_of_mean:.4g} in every round, where an update "
+            f"has at most {problem.clipping_norm:.4g}, and the run does not average it away (rounds: {found.rounds}): "
+            "no bound says that anything is learned. More participants or fewer coordinates help, and a larger ε",
+        )
+
+
+def _denominator(problem: DpFedavgProblem) -> str:
+    fixed = f"the mean is the noisy sum over {problem.reporting}, fixed beforehand"
+    random = problem.sampling == "poisson" and problem.reporting < problem.clients
+    whoever = "that happened to be drawn" if random else "that happened to answer"
+    return f"{fixed}: divided by the number of clients {whoever}, a function of who takes part, it is not covered"

@@ -1,0 +1,54 @@
+"""dp-fedavg in a plan: clients as a whole, and a server that is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from epsilond.accountants.quantities import Relation
+from epsilond.calibrators.planning.adapter import PlanAdapter, on_the_mean
+from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
+
+
+def computed(plan: PlanProblem) -> Mapping[str, Any]:
+    """How clients are drawn, and what an update is clipped to."""
+    return {
+        "sampling": "full" if plan.reporting == plan.clients else plan.client_sampling or "poisson",
+        "clipping_norm": plan.clipping_norm or plan.lipschitz or 1.0,
+    }
+
+
+def relation(plan: PlanProblem) -> Relation:
+    """As the plan has it; what the draw of clients suits, where it does not say."""
+    if plan.relation is not None:
+        return plan.relation
+    fixed = plan.client_sampling == "without-replacement" and plan.reporting != plan.clients
+    return "replace-one" if fixed else "add-or-remove-one"
+
+
+def assumptions(plan: PlanProblem) -> Iterable[Reason]:
+    """What was filled in, and what a bound on the risk lacks."""
+    if plan.clipping_norm is None:
+        taken = "lipschitz, which binds no gradient" if plan.lipschitz else "1, with which all noise scales"
+        yield Reason(message=f"updates are clipped to {taken}", pointer="/clipping_norm")
+    for name in ("lipschitz", "diameter"):
+        if getattr(plan, name) is None:
+            yield Reason(message=f"a bound on its risk needs {name}", pointer=f"/{name}")
+
+
+PLANS = (
+    PlanAdapter(
+        definition="central",
+        observer="released-models",
+        units=("client",),
+        objective="empirical",
+        noise_added_to="mean-of-updates",
+        mean_noise=on_the_mean,
+        copied=("clients", "participants", "rounds", "dimension", "lipschitz", "diameter", *LIMITS),
+        relation=relation,
+        read=("client_sampling", "clipping_norm"),
+        computed=computed,
+        assumptions=assumptions,
+    ),
+)

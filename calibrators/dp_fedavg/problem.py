@@ -1,0 +1,151 @@
+"""The question that `dp-fedavg` answers: a target, who takes part in a round, and what limits the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, ClassVar, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    COMMUNICATION_BUDGET,
+    COUNT_STD,
+    DIAMETER,
+    LIPSCHITZ,
+    MAX_BYTES_PER_CLIENT,
+    MAX_REPORTS_PER_CLIENT,
+    MAX_ROUNDS,
+    OBSERVER,
+    PARTICIPANTS,
+    PARTICIPANTS_AMONG_CLIENTS,
+    RELATION,
+    ROUNDS,
+    SAMPLING,
+    UNIT,
+    UPDATE_NORM,
+    Checks,
+    Clients,
+    Dimension,
+    Quantity,
+    Relation,
+    request,
+    value_of,
+)
+from epsilond.accountants.theorems.risk.averaged_steps import CohortSampling
+from epsilond.calibrators.problem import TargetedProblem
+
+BITS_PER_COORDINATE = 32
+USUAL_ROUNDS = 2000
+"""Most rounds that are chosen where no limit is given."""
+ADAPTIVE_CLIPPING = Quantity(
+    description="the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits"
+)
+
+
+@request
+class AdaptiveClipping:
+    """Clipping by Andrew et al. 2021: how many updates were not clipped is released with noise in every round.
+
+    Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
+    ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
+    """
+
+    count_std: Annotated[float, COUNT_STD]
+
+
+@request
+class DpFedavgProblem(TargetedProblem):
+    """The target, the clients, the size of a round, and limits on the run.
+
+    `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
+    chosen within the limits. `relation` absent: replace-one for `without-replacement`, add-or-remove-one otherwise. A
+    bound on the excess risk, for one gradient step a round, needs `lipschitz` and `diameter`.
+    """
+
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
+
+    clients: Clients
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    rounds: Annotated[int | None, ROUNDS] = None
+    dimension: Dimension
+    clipping_norm: Annotated[float, UPDATE_NORM]
+    sampling: Annotated[CohortSampling, SAMPLING] = "poisson"
+    relation: Annotated[Relation | None, RELATION] = None
+    adaptive_clipping: Annotated[AdaptiveClipping | None, ADAPTIVE_CLIPPING] = None
+    max_rounds: Annotated[
+        int | None,
+        MAX_ROUNDS.assumed(f"{USUAL_ROUNDS}", lambda p: p.usual_rounds, when=lambda p: p.rounds is None),
+    ] = None
+    communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
+    max_bytes_per_client: Annotated[int | None, MAX_BYTES_PER_CLIENT] = None
+    max_reports_per_client: Annotated[float | None, MAX_REPORTS_PER_CLIENT] = None
+    lipschitz: Annotated[float | None, LIPSCHITZ] = None
+    diameter: Annotated[float | None, DIAMETER] = None
+    unit: Annotated[Literal["client"], UNIT] = "client"
+    observer: Annotated[Literal["released-models", "final-model", "other-clients"], OBSERVER] = "released-models"
+
+    def check(self) -> None:
+        """A full round has everybody in it; limits leave a round, and the rounds given keep to them."""
+        _ = self.target
+        faults = list(self._faults())
+        if faults:
+            raise InvalidInput(*faults)
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.sampling == "full" and self.reporting != self.clients:
+            yield Fault("/participants", "all clients take part in a full round", f"{self.clients}, or absent")
+        for name, most in self._limits():
+            if most < 1:
+                yield Fault(f"/{name}", "does not pay for one round")
+            elif self.rounds is not None and self.rounds > most:
+                yield Fault("/rounds", f"is more than {name} allows", f"≤ {most}")
+
+    def _limits(self) -> Iterator[tuple[str, int]]:
+        """The rounds that each limit given leaves room for."""
+        share = Fraction(self.reporting, self.clients)
+        bits = self.bits_per_report
+        if self.max_rounds is not None:
+            yield "max_rounds", self.max_rounds
+        if self.communication_budget is not None:
+            yield "communication_budget", self.communication_budget // (bits * self.reporting)
+        if self.max_bytes_per_client is not None:
+            yield "max_bytes_per_client", math.floor(8 * self.max_bytes_per_client / (bits * share))
+        if self.max_reports_per_client is not None:
+            yield "max_reports_per_client", math.floor(Fraction(self.max_reports_per_client) / share)
+
+    @property
+    def most_rounds(self) -> int:
+        """That the limits leave room for, the usual one among them where it was not given."""
+        return min([int(value_of(self, "max_rounds")), *(most for _, most in self._limits())])
+
+    @property
+    def usual_rounds(self) -> int:
+        """What `max_rounds` is where it is not given."""
+        return USUAL_ROUNDS
+
+    @property
+    def reporting(self) -> int:
+        """M: participants of a round, in expectation for `poisson`."""
+        return self.participants or self.clients
+
+    @property
+    def rate(self) -> float:
+        """q = M/N."""
+        return self.reporting / self.clients
+
+    @property
+    def kept_relation(self) -> Relation:
+        """As asked, or what the sampling suits."""
+        if self.relation is not None:
+            return self.relation
+        return "replace-one" if self.sampling == "without-replacement" else "add-or-remove-one"
+
+    @property
+    def bits_per_report(self) -> int:
+        """What one participant sends in a round: an update, and its clipped bit."""
+        return BITS_PER_COORDINATE * self.dimension + (self.adaptive_clipping is not None)
+
+    def reports_per_client(self, rounds: int) -> Fraction:
+        """Rounds in which one client takes part, in expectation where it is drawn."""
+        return rounds * Fraction(self.reporting, self.clients)

@@ -1,0 +1,144 @@
+"""How many rounds: the noise that each number of them needs, what the run is then worth, and what it sends.
+
+More rounds average the noise away, and need more of it in each. What is left of the start's excess risk after R rounds
+of one gradient step is at most √((E K²/M² + ν²)/R) of clipping_norm · diameter, by `epsilond.averaged-noisy-steps` with
+gradients of norm clipping_norm and ν the noise norm of the mean over it. That share orders the numbers of rounds; the
+fewest are chosen at which it is within a tenth of the least within the limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.numerics.roots import root_up
+from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.theorems.mechanisms.adaptive_clipping import update_noise_multiplier
+from epsilond.accountants.theorems.risk.averaged_steps import second_moment
+from epsilond.accountants.theorems.risk.start import rounded_up
+from epsilond.calibrators.answer import Number, Served
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.dp_fedavg.problem import DpFedavgProblem
+
+WITHIN = Fraction(11, 10)
+"""How far the chosen run's remaining share may be above the least one."""
+WORSE = Fraction(5, 2)
+"""Fewer rounds are not tried once the remaining share is that many times the least one."""
+STEPS = (10, 20, 30, 50)
+"""Numbers of rounds that are tried in each power of ten, in tenths."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundsRun:
+    """A number of rounds with the noise that it needs, certified, and what it is worth and costs."""
+
+    rounds: int
+    noise_multiplier: Annotated[float, Served("z, of the sum of the updates")]
+    noise_std_of_mean: Annotated[float, Served("z·C/M per coordinate")]
+    noise_norm_of_mean: Annotated[float, Served("√d·z·C/M, beside clipping_norm")]
+    remaining_share: Annotated[
+        Number,
+        Served(
+            "share of clipping_norm · diameter that is left of the excess risk at most, for one gradient step a round; "
+            "1 or more says nothing",
+            may_be_unbounded=True,
+        ),
+    ]
+    reports_per_client: Annotated[float, Served("rounds that one client reports in, in expectation if it is drawn")]
+    bytes_per_client: Annotated[float, Served("bytes that one client sends, in expectation if it is drawn")]
+    total_bits: Annotated[int, Served("bits of all reports, in expectation if participants are drawn by coins")]
+    chosen: Annotated[bool, Served("whether it is the run that is answered")] = False
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a run: that of a round as a whole, and that of its updates; the same but for adaptive clipping."""
+
+    whole: float
+    updates: float
+
+
+def noise_of(problem: DpFedavgProblem, whole: float) -> Noise:
+    """What a round's noise multiplier leaves for the updates.
+
+    Raises:
+        Infeasible: the noise on the clipped bits alone is too small; a `count_std` that would do is named.
+    """
+    if problem.adaptive_clipping is None:
+        return Noise(whole, whole)
+    count_std = problem.adaptive_clipping.count_std
+    if not whole < 2.0 * count_std:
+        statement = "the noise on the clipped bits leaves something for the updates: z < 2 count_std"
+        condition = ConditionResult("count-noise-left", statement, False, whole, 2.0 * count_std)
+        raise Infeasible("the noise on the clipped bits is too small", condition, {"count_std": whole})
+    return Noise(whole, update_noise_multiplier(noise_multiplier=whole, count_std=count_std))
+
+
+def run_of(problem: DpFedavgProblem, rounds: int, noise: Noise) -> RoundsRun:
+    """What a number of rounds is worth and costs at its noise. Noises are rounded up."""
+    per_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
+    per_mean = per_sum / problem.reporting
+    square = problem.dimension * per_mean**2
+    relative = second_moment(
+        sampling="poisson" if problem.sampling == "poisson" else "without-replacement",
+        clients=problem.clients,
+        participants=problem.reporting,
+        dimension=problem.dimension,
+        lipschitz=1.0,
+        noise_std=rounded_up(per_mean / Fraction(problem.clipping_norm)),
+    )
+    reports = problem.reports_per_client(rounds)
+    return RoundsRun(
+        rounds=rounds,
+        noise_multiplier=noise.updates,
+        noise_std_of_mean=rounded_up(per_mean),
+        noise_norm_of_mean=root_up(square),
+        remaining_share=root_up(relative / rounds),
+        reports_per_client=rounded_up(reports),
+        bytes_per_client=rounded_up(reports * problem.bits_per_report / 8),
+        total_bits=problem.bits_per_report * problem.reporting * rounds,
+    )
+
+
+def ladder(most: int) -> tuple[int, ...]:
+    """Round numbers up to `most`, and `most` itself, the largest first."""
+    found, power = {most}, 1
+    while power <= most:
+        found |= {power * step // 10 for step in STEPS if power * step <= 10 * most}
+        power *= 10
+    return tuple(sorted(found, reverse=True))
+
+
+def choose(problem: DpFedavgProblem, certificates: Certificates) -> tuple[RoundsRun, ...]:
+    """Numbers of rounds with their certified noise, fewest first, one of them chosen.
+
+    Raises:
+        ConditionViolated: no theorem covers this sampling under this relation.
+        Infeasible: no noise meets the target, whatever the rounds, or none is left beside the clipped bits.
+    """
+    runs = _tried(problem, certificates)
+    limit = WITHIN * min(Fraction(one.remaining_share) for one in runs)
+    first = next(one for one in runs if Fraction(one.remaining_share) <= limit)
+    return tuple(replace(one, chosen=one is first) for one in runs)
+
+
+def _tried(problem: DpFedavgProblem, certificates: Certificates) -> list[RoundsRun]:
+    found: list[RoundsRun] = []
+    refusal: Infeasible | None = None
+    for rounds in ladder(problem.most_rounds):
+        try:
+            run = run_of(problem, rounds, noise_of(problem, certificates.of(rounds).noise))
+        except Infeasible as error:  # fewer rounds may do
+            refusal = error
+            continue
+        found.insert(0, run)
+        if run.remaining_share > WORSE * Fraction(min(one.remaining_share for one in found)):
+            break
+    if not found:
+        assert refusal is not None
+        raise refusal
+    return found
