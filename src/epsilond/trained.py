@@ -1,0 +1,157 @@
+"""What a training run answers, and which of a guarantee's conditions the run itself sees to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.calibrators.answer import Caution, DeclaredCondition
+from epsilond.training.loops.session import Round
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import Calibration, GuaranteeAnswer
+    from epsilond.ledgers.log.receipts import Receipt
+    from epsilond.training.arrays import Floats
+
+CARRIED_OUT = frozenset(
+    {
+        "averaged-output",
+        "bounded-coordinates",
+        "bounded-messages",
+        "client-clips",
+        "clipped-messages",
+        "clipped-updates",
+        "closed-convex-domain",
+        "disjoint-batches",
+        "domain",
+        "fixed-denominator",
+        "fresh-batches",
+        "fresh-noise",
+        "fresh-randomness",
+        "fresh-sampling",
+        "fresh-selection",
+        "fresh-server-noise",
+        "last-output",
+        "one-message-per-record",
+        "planned-divisor",
+        "projected",
+        "released-models-only",
+        "shifted-bits",
+        "state-is-kept",
+        "uniform-clients",
+        "uniform-participation",
+    }
+)
+"""Conditions, by their ids, that every run sees to."""
+BY_CLIPPING = "bounded-gradients"
+"""It sees to this one where it gets every record's gradient."""
+BY_DEALING = "fresh-records"
+"""And to this one where records are dealt so that none is used twice."""
+BY_DRAWING = "oblivious-participation"
+"""And to this one where it draws who takes part, and no pattern is given."""
+RISK_RESTS_ON_GRADIENTS = "clipping-changes-gradients"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """A model, what is guaranteed of it, and how it came about."""
+
+    algorithm: str
+    model: Floats
+    """(d,): what is released. Of ppsgd the shared part."""
+    personal_models: Floats | None
+    """(N, d), of ppsgd: row i is the model of client i, for that client alone; no guarantee covers their release.
+
+    w + θ_i; with an `own_start`, w and behind it θ_i.
+    """
+    log: tuple[Round, ...]
+    """A record a round."""
+    guarantee: GuaranteeAnswer
+    """The calibration's, unchanged. A run that was ended early has spent less, but no less is claimed."""
+    carried_out: tuple[DeclaredCondition, ...]
+    """Of the conditions that the guarantee and the bounds rest on, those that this run saw to."""
+    left_to_you: tuple[DeclaredCondition, ...]
+    """The others: only you can vouch for them."""
+    cautions: tuple[Caution, ...]
+    receipt: Receipt | None
+    """The ledger's, of what was committed before the first round."""
+    calibration: Calibration
+
+    def __repr__(self) -> str:
+        said = self.guarantee
+        return (
+            f"Trained({self.algorithm}: {len(self.model)} coordinates in {self.rounds} rounds; one {said.unit} against "
+            f"{said.observer} has ε ≤ {said.epsilon.upper:.6g} at δ = 10^{said.target.log10_delta:g})"
+        )
+
+    @property
+    def rounds(self) -> int:
+        """That were run."""
+        return len(self.log)
+
+    @property
+    def bits(self) -> int | None:
+        """That clients sent in all, as the calibration counts them; None where it has to stay secret."""
+        told = [one.bits for one in self.log]
+        return None if None in told else sum(one for one in told if one is not None)
+
+
+def conditions(
+    answer: Calibration, *, means_only: bool
+) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
+    """Those of the answer that a run sees to, and those left to its caller."""
+    seen_to = set(CARRIED_OUT)
+    if not means_only:
+        seen_to.add(BY_CLIPPING)
+    if answer.algorithm == "mu2-sgd":
+        seen_to.add(BY_DEALING)
+        if answer.problem.taking_part.kind == "uniform":
+            seen_to.add(BY_DRAWING)
+    listed = answer.declared_conditions
+    return tuple(one for one in listed if one.id in seen_to), tuple(one for one in listed if one.id not in seen_to)
+
+
+def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
+    """What to know of this run, beside the calibration's own warnings."""
+    if seeded:
+        yield Caution(
+            code="randomness-is-not-secure",
+            message="batches and noise came from randomness that was given: whoever can repeat it can take the noise "
+            "off, so that nothing is protected",
+        )
+    if answer.guarantee.definition != "central":
+        yield Caution(
+            code="one-process",
+            message="clients, shuffler and server ran in one process, which saw everything: against a server the "
+            "guarantee is of the messages alone, so run each side where it belongs, or trust this process",
+        )
+    if means_only:
+        yield Caution(
+            code="means-are-declared",
+            message="clients returned means: that every record's gradient is within the bound is your declaration, as "
+            "only the mean could be clipped",
+        )
+    if getattr(answer.parameters, "envelope_smoothness", None) is not None:
+        yield Caution(
+            code="envelope-gradients",
+            message="without smoothness the steps are for gradients of each record's Moreau envelope, of smoothness "
+            f"{answer.parameters.envelope_smoothness:.6g}: the guarantee stands for any, bounds on the risk for these",
+        )
+    if own_steps:
+        yield Caution(
+            code="steps-are-yours",
+            message="the step sizes were given: the guarantee stands, bounds on the risk are for the calibration's",
+        )
+    if answer.algorithm not in ("norm-fedavg", "projected-sgd"):
+        yield Caution(
+            code=RISK_RESTS_ON_GRADIENTS,
+            message="what is longer than its bound is scaled down, and then is the gradient of no loss: the guarantee "
+            "stands, bounds on the risk are for losses of which nothing is clipped",
+        )
+    yield Caution(
+        code="floating-point",
+        message="Gaussian noise, sums and models are double precision: what rounding shows of them is not covered"
+        if answer.algorithm != "norm-fedavg"
+        else "messages have exactly the law that was calibrated; only the models' sums are rounded",
+    )

@@ -1,0 +1,124 @@
+"""The losses that are given: of predictions that are linear in the model, so that a gradient is slopes ⊗ features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.training.arrays import Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """ℓ(z, y) of predictions z = Wx, one for each of `outputs`, convex in z.
+
+    `slope` and `curvature` are for features of norm 1.
+    """
+
+    name: str
+    outputs: int
+    slopes: Callable[[Floats, Floats], Floats]
+    """∂ℓ/∂z: (…, outputs), (…) → (…, outputs)."""
+    values: Callable[[Floats, Floats], Floats]
+    """(…, outputs), (…) → (…)."""
+    steepest: Callable[[float], float]
+    """Most that ‖∂ℓ/∂z‖ is where |z| is at most the argument, which may be infinite."""
+    curvature: float
+    """Lipschitz constant of the slopes."""
+    largest_target: float | None = None
+    """Targets are cut to this size; None: they are labels."""
+
+    def read(self, targets: Floats) -> Floats:
+        """Targets as the loss takes them.
+
+        Raises:
+            InvalidInput: a label is none of the loss's.
+        """
+        if self.largest_target is not None:
+            return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)
+        labels = (-1.0, 1.0) if self.outputs == 1 else tuple(map(float, range(self.outputs)))
+        if not np.isin(targets, labels).all():
+            named = "-1 and 1" if self.outputs == 1 else f"0 to {self.outputs - 1}"
+            raise InvalidInput.at("/clients", f"a label is none of {self.name}'s", allowed=named)
+        return targets
+
+
+def logistic() -> Loss:
+    """ln(1 + e^(−yz)), labels y = ±1."""
+    return Loss(
+        name="logistic",
+        outputs=1,
+        slopes=lambda z, y: (-y * 0.5 * (1.0 - np.tanh(0.5 * y * z[..., 0])))[..., None],
+        values=lambda z, y: np.logaddexp(0.0, -y * z[..., 0]),
+        steepest=lambda _: 1.0,
+        curvature=0.25,
+    )
+
+
+def softmax(classes: int) -> Loss:
+    """−ln of the probability of the label, labels 0, …, classes − 1; the model has a row for each, one after another.
+
+    Slopes p − e_y have norm √2 at most, and the Hessian diag(p) − ppᵀ is at most ½.
+    """
+
+    def slopes(z: Floats, y: Floats) -> Floats:
+        shifted = np.exp(z - np.max(z, axis=-1, keepdims=True))
+        shares = shifted / np.sum(shifted, axis=-1, keepdims=True)
+        return np.asarray(shares - (np.arange(classes) == y[..., None]))
+
+    def values(z: Floats, y: Floats) -> Floats:
+        shifted = z - np.max(z, axis=-1, keepdims=True)
+        own = np.sum(shifted * (np.arange(classes) == y[..., None]), axis=-1)
+        return np.asarray(np.log(np.sum(np.exp(shifted), axis=-1)) - own)
+
+    return Loss(
+        name="softmax",
+        outputs=classes,
+        slopes=slopes,
+        values=values,
+        steepest=lambda _: float(np.sqrt(2.0)),
+        curvature=0.5,
+    )
+
+
+def least_squares(largest_target: float = 1.0) -> Loss:
+    """½(z − y)², targets cut to [−largest_target, largest_target]; it is Lipschitz on a ball only."""
+    return Loss(
+        name="least-squares",
+        outputs=1,
+        slopes=lambda z, y: z - y[..., None],
+        values=lambda z, y: 0.5 * np.square(z[..., 0] - y),
+        steepest=lambda reach: reach + largest_target,
+        curvature=1.0,
+        largest_target=largest_target,
+    )
+
+
+def huber(threshold: float = 1.0, largest_target: float = 1.0) -> Loss:
+    """½(z − y)² as far as |z − y| ≤ threshold, and linear beyond; targets cut as for least squares."""
+
+    def values(z: Floats, y: Floats) -> Floats:
+        residual = np.abs(z[..., 0] - y)
+        near = np.minimum(residual, threshold)
+        return np.asarray(near * (residual - 0.5 * near))
+
+    return Loss(
+        name="huber",
+        outputs=1,
+        slopes=lambda z, y: np.clip(z - y[..., None], -threshold, threshold),
+        values=values,
+        steepest=lambda reach: min(reach + largest_target, threshold),
+        curvature=1.0,
+        largest_target=largest_target,
+    )
+
+
+LOSSES: dict[str, Callable[[], Loss]] = {
+    "logistic": logistic,
+    "least-squares": least_squares,
+    "huber": huber,
+}
+"""Those that need no argument, by their names."""

@@ -1,0 +1,14 @@
+"""The domain of all these algorithms: a ball."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from epsilond.training.arrays import Floats
+
+
+def on_ball(models: Floats, radius: float) -> Floats:
+    """The nearest models of the ball around 0; rows of the last axis."""
+    norms = np.sqrt(np.sum(np.square(models), axis=-1, keepdims=True))
+    nearest: Floats = models * np.minimum(1.0, radius / np.maximum(norms, 1e-300))
+    return nearest
