@@ -19,6 +19,13 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
     return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))) for number in repetitions]
 
 
+def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
+    """A stream of a repetition's own, beside the one of its generator and those of other parts."""
+    told = generator.bit_generator.seed_seq
+    assert isinstance(told, np.random.SeedSequence)
+    return np.random.default_rng(np.random.SeedSequence(told.entropy, spawn_key=(*told.spawn_key, part)))
+
+
 def population_generator(seed: int, *part: int) -> np.random.Generator:
     """That of a part of a problem's population, named by one number or more.
 

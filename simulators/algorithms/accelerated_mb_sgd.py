@@ -15,6 +15,7 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
     PARTICIPANTS,
+    PARTICIPATION,
     SAMPLING,
     STRONG_CONVEXITY,
     BatchSize,
@@ -23,19 +24,23 @@ from epsilond.accountants.quantities import (
     Sampling,
     request,
 )
-from epsilond.simulators.algorithms.acceleration import STAGES, Sequences, StageRequest, check_stages, steps
+from epsilond.simulators.algorithms.acceleration import STAGES, StageRequest, check_stages
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
-from epsilond.simulators.algorithms.mb_sgd import NOISE, work_of_reports
+from epsilond.simulators.algorithms.mb_sgd import work_of_reports
+from epsilond.simulators.algorithms.random_participation import ReportingCount, most, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     Round,
     client_gradients,
     fresh_rounds,
     largest_norm,
+    messages_of,
     reporting_for,
 )
+from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, read_groups, unlike_of, without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.training.steps.acceleration import Sequences, steps
 
 CONVEXITY = replace(
     STRONG_CONVEXITY, description="μ in the steps of Algorithm 2; absent: that of the problem", le=1e100
@@ -57,9 +62,11 @@ class AcceleratedShape:
     stages: Annotated[tuple[StageRequest, ...] | None, STAGES] = None
     strong_convexity: Annotated[float | None, CONVEXITY] = None
     noise_std: Annotated[float | None, NOISE] = None
+    participation: Annotated[tuple[ReportingCount, ...] | None, PARTICIPATION] = None
+    client_groups: Annotated[Groups | None, GROUPS] = None
 
     def check(self) -> None:
-        """Stages where there is noise, of as many rounds as the run."""
+        """Stages where there is noise, of as many rounds as the run; a law or a number of participants; groups."""
         given: Any = self.stages
         if given is not None:
             made = tuple(StageRequest(**one) if isinstance(one, Mapping) else one for one in given)
@@ -67,11 +74,18 @@ class AcceleratedShape:
         check_stages(self.stages, self.rounds)
         if self.noise_std is not None and self.stages is None:
             raise InvalidInput.at("/stages", "are needed beside noise_std")
+        read_law(self)
+        read_groups(self)
 
     @property
     def batches(self) -> Sampling:
         """How batches are drawn."""
         return "without-replacement"
+
+    @property
+    def most_participants(self) -> int | None:
+        """Those of a round, at most; None: all clients."""
+        return self.participants if self.participation is None else most(self.participation)
 
 
 @request
@@ -101,10 +115,11 @@ def reporting_of(problem: Problem, run: AcceleratedShape) -> Reporting:
         raise InvalidInput.at("/strong_convexity", "exceeds the problem's", allowed=f"≤ {most:g}")
     return reporting_for(
         problem,
-        participants=run.participants,
+        participants=run.most_participants,
         batch_size=run.batch_size,
         rounds=run.rounds,
         sampling=run.batches,
+        unlike=None if run.client_groups is None else unlike_of(problem, run, run.batches),
     )
 
 
@@ -135,11 +150,13 @@ def descend(
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
+    told = None if run.participation is None else weights(run.participation, generators, run.rounds)
     rounds_drawn = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
     for number, (step, drawn) in enumerate(rounds_drawn, start=1):
         middle = state.middle(step)
         gradients = client_gradients(problem, middle, drawn, reporting)
-        state.move(step, middle, np.mean(gradients + run.noise_std * drawn.normal, axis=1))
+        messages = messages_of(gradients, drawn, reporting, run.noise_std)
+        state.move(step, middle, np.mean(messages if told is None else next(told)[..., None] * messages, axis=1))
         largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
         if number in rounds:
             measured.append(problem.excess(state.output))
@@ -147,6 +164,8 @@ def descend(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
         diagnostics={"largest_gradient_norm": largest},
+        scores=problem.scores(state.output),
+        models=state.output,
     )
 
 
@@ -174,7 +193,7 @@ def work_of(problem: Problem, run: AcceleratedShape) -> Work:
 
 def alternatives(run: AcceleratedMbSgdRun) -> Mapping[str, AcceleratedMbSgdRun]:
     """The same stages on the same batches without noise."""
-    return {"non-private": replace(run, noise_std=0.0)}
+    return {"non-private": without_noise(run)}
 
 
 ALGORITHM = Algorithm(

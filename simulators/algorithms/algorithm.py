@@ -33,6 +33,10 @@ class Curves:
     """(repetitions, len(rounds)): excess risk of what the algorithm would put out after that many rounds."""
     diagnostics: Mapping[str, Floats] = field(default_factory=dict)
     """One number for each repetition under each name: largest gradient norm met, share that was clipped, …"""
+    scores: Mapping[str, Floats] = field(default_factory=dict)
+    """Of each repetition's output on the records that the problem holds out, by name; empty if it holds none."""
+    models: Floats | None = None
+    """(repetitions, …, d): each repetition's output; of personalised models the clients' own."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from epsilond.mechanisms.randomness import seeded
+
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
 
 
 def subsets(generator: np.random.Generator, shape: tuple[int, ...], population: int, size: int) -> Indices:
-    """Independent uniform subsets of `size` of `population`, each in no particular order: (*shape, size).
-
-    Those with the smallest of independent keys. All of them need no draw, and stand in their own order.
-    """
-    if size == population:
-        return np.broadcast_to(np.arange(population), (*shape, population))
-    return np.argpartition(generator.random((*shape, population)), size - 1, axis=-1)[..., :size]
+    """Independent uniform subsets of `size` of `population`, each in no particular order: (*shape, size)."""
+    return seeded(generator).subsets(shape, population, size)
 
 
 def without_replacement_batches(generator: np.random.Generator, rounds: int, population: int, batch_size: int) -> Bools:
@@ -28,4 +25,4 @@ def without_replacement_batches(generator: np.random.Generator, rounds: int, pop
 
 def poisson_batches(generator: np.random.Generator, shape: tuple[int, ...], rate: float) -> Bools:
     """Everyone independently with probability `rate`: of that shape, True is drawn."""
-    return np.asarray(generator.random(shape) < rate)
+    return seeded(generator).flips(rate, shape)

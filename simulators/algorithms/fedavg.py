@@ -16,6 +16,7 @@ from epsilond.accountants.quantities import STEP_SIZE, LocalSteps, Participants,
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
 from epsilond.simulators.problems.problem import Problem
+from epsilond.training.steps.normalised_updates import server_step
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
 
@@ -60,10 +61,10 @@ def simulate(
             least = np.minimum(least, np.square(federation.gradient_norms(models)))
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
-            models = models - updates.mean(axis=1)
+            models = server_step(models, updates, 1.0)
             if done + 1 in rounds:
                 excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
-    return Curves(rounds, excess, {"least_squared_gradient_norm": least})
+    return Curves(rounds, excess, {"least_squared_gradient_norm": least}, problem.scores(models), models)
 
 
 def rounds_of(problem: Problem, run: FedavgRun) -> int:

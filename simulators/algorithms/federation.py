@@ -17,6 +17,7 @@ from epsilond.simulators.problems.kinds import (
     MeanEstimationProblem,
 )
 from epsilond.simulators.problems.problem import Floats, Problem, Records
+from epsilond.training.steps.normalised_updates import local_update
 
 UNCONSTRAINED: tuple[type, ...] = (
     MeanEstimationProblem,
@@ -55,11 +56,12 @@ class Federation:
 
     def local_updates(self, models: Floats, records: Records, *, steps: int, step_size: float) -> Floats:
         """w − w_{k,E} of each participant: E steps on its own mean loss from its repetition's model."""
-        start = models[:, None, :]
-        local = start
-        for _ in range(steps):
-            local = local - step_size * self.problem.mean_gradient(local, records)
-        return start - local
+        return local_update(
+            models[:, None, :],
+            lambda local: self.problem.mean_gradient(local, records),
+            steps=steps,
+            step_size=step_size,
+        )
 
     def gradient_norms(self, models: Floats) -> Floats:
         """‖∇f‖ of the mean of all clients' losses on the data at hand: (repetitions, d) → (repetitions)."""

@@ -11,6 +11,8 @@ from epsilond.accountants.quantities import Tagged
 from epsilond.simulators.algorithms import (
     accelerated_mb_sgd,
     fedavg,
+    grid_fedavg,
+    local_sgd,
     mb_sgd,
     mu2_sgd,
     norm_fedavg,
@@ -22,6 +24,8 @@ from epsilond.simulators.algorithms import (
 from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
 from epsilond.simulators.algorithms.algorithm import Algorithm
 from epsilond.simulators.algorithms.fedavg import FedavgRun
+from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
+from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
@@ -37,6 +41,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     shuffled_mb_sgd.ALGORITHM,
     norm_fedavg.ALGORITHM,
     fedavg.ALGORITHM,
+    grid_fedavg.ALGORITHM,
+    local_sgd.ALGORITHM,
     projected_sgd.ALGORITHM,
     ppsgd.ALGORITHM,
     mu2_sgd.ALGORITHM,
@@ -52,6 +58,8 @@ Run = TypeAliasType(
         | ShuffledMbSgdRun
         | NormFedavgRun
         | FedavgRun
+        | GridFedavgRun
+        | LocalSgdRun
         | ProjectedSgdRun
         | PpsgdRun
         | Mu2SgdRun,

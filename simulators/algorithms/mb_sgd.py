@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Annotated, Literal
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
-    NOISE_STD,
     PARTICIPANTS,
+    PARTICIPATION,
     SAMPLING,
     STEP_SIZE,
     BatchSize,
@@ -26,19 +27,31 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, most, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     chunk_rounds,
     client_gradients,
     fresh_rounds,
     largest_norm,
+    messages_of,
     records_read,
     reporting_for,
 )
+from epsilond.simulators.federations.compression import LEVELS, Compression
+from epsilond.simulators.federations.groups import (
+    GROUPS,
+    NOISE,
+    Groups,
+    loss_scales,
+    read_groups,
+    unlike_of,
+    without_noise,
+)
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.training.steps.averaged_descent import AveragedDescent
 
-NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
 STEP = replace(STEP_SIZE, gt=None, ge=1e-50, le=1e50)
 RATIO = Quantity(
     ge=1,
@@ -74,6 +87,26 @@ class MbSgdShape:
         """How batches are drawn."""
         return "without-replacement"
 
+    @property
+    def law(self) -> Law | None:
+        """Of the number of participants, where it is random."""
+        return None
+
+    @property
+    def groups(self) -> Groups | None:
+        """Of clients that differ, where they do."""
+        return None
+
+    @property
+    def levels(self) -> int | None:
+        """To which messages are rounded after their noise, where they are."""
+        return None
+
+    @property
+    def most_participants(self) -> int | None:
+        """Those of a round, at most; None: all clients."""
+        return self.participants if self.law is None else most(self.law)
+
 
 @request
 class MbSgdRun(MbSgdShape):
@@ -81,11 +114,35 @@ class MbSgdRun(MbSgdShape):
 
     algorithm: Annotated[Literal["mb-sgd"], Quantity(description="noisy mini-batch SGD")] = "mb-sgd"
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
+    participation: Annotated[tuple[ReportingCount, ...] | None, PARTICIPATION] = None
+    client_groups: Annotated[Groups | None, GROUPS] = None
+    quantization_levels: Annotated[int | None, LEVELS] = None
+
+    def check(self) -> None:
+        """And at most one of a fixed number of participants and a law of it."""
+        super().check()
+        read_law(self)
+        read_groups(self)
 
     @property
     def batches(self) -> Sampling:
         """As asked."""
         return self.sampling
+
+    @property
+    def law(self) -> Law | None:
+        """As asked."""
+        return self.participation
+
+    @property
+    def groups(self) -> Groups | None:
+        """As asked."""
+        return self.client_groups
+
+    @property
+    def levels(self) -> int | None:
+        """As asked."""
+        return self.quantization_levels
 
 
 def reporting_of(problem: Problem, run: MbSgdShape) -> Reporting:
@@ -96,18 +153,23 @@ def reporting_of(problem: Problem, run: MbSgdShape) -> Reporting:
     """
     return reporting_for(
         problem,
-        participants=run.participants,
+        participants=run.most_participants,
         batch_size=run.batch_size,
         rounds=run.rounds,
         sampling=run.batches,
+        unlike=None if run.groups is None else unlike_of(problem, run, run.batches),
     )
 
 
 def fading(problem: Problem, run: MbSgdShape) -> float:
-    """What the weight of a past iterate is multiplied by in each round: 1/`averaging_ratio`, by default 1 − ημ."""
+    """What the weight of a past iterate is multiplied by in each round: 1/`averaging_ratio`, by default 1 − ημ.
+
+    μ is that of the least of the weighted losses.
+    """
     if run.averaging_ratio is not None:
         return 1.0 / run.averaging_ratio
-    return max(0.0, 1.0 - (run.step_size or 0.0) * problem.constants.strong_convexity)
+    least = 1.0 if run.groups is None else min(loss_scales(run.groups))
+    return max(0.0, 1.0 - (run.step_size or 0.0) * least * problem.constants.strong_convexity)
 
 
 def simulate(
@@ -124,24 +186,30 @@ def simulate(
     if run.noise_std is None or run.step_size is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     reporting, kept = reporting_of(problem, run), fading(problem, run)
-    models = np.zeros((len(generators), problem.dimension))
-    average, weight = models, 0.0
+    start = np.zeros((len(generators), problem.dimension))
+    server = AveragedDescent(start, step_size=run.step_size, fading=kept, project=problem.project)
     largest, projected = np.zeros(len(generators)), np.zeros(len(generators))
     measured: list[Floats] = []
-    for number, drawn in enumerate(fresh_rounds(problem, reporting, generators), start=1):
-        gradients = client_gradients(problem, models, drawn, reporting)
-        moved = models - run.step_size * np.mean(gradients + run.noise_std * drawn.normal, axis=1)
-        models = problem.project(moved)
-        weight = kept * weight + 1.0
-        average = average + (models - average) / weight
+    compression = None if run.levels is None else Compression(run.levels, generators)
+    reported = repeat(None) if run.law is None else weights(run.law, generators, run.rounds)
+    for (number, drawn), shares in zip(
+        enumerate(fresh_rounds(problem, reporting, generators), start=1), reported, strict=False
+    ):
+        gradients = client_gradients(problem, server.model, drawn, reporting)
+        messages = messages_of(gradients, drawn, reporting, run.noise_std)
+        if compression is not None:
+            messages = compression.sent(messages)
+        server.receive(messages if shares is None else shares[..., None] * messages)
         largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
-        projected += np.any(moved != models, axis=1)
+        projected += np.any(server.moved != server.model, axis=1)
         if number in rounds:
-            measured.append(problem.excess(average))
+            measured.append(problem.excess(server.average))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
         diagnostics={"largest_gradient_norm": largest, "projected_share": projected / run.rounds},
+        scores=problem.scores(server.average),
+        models=server.average,
     )
 
 
@@ -157,18 +225,22 @@ def rounds_of(problem: Problem, run: MbSgdShape) -> int:
 
 def work_of(problem: Problem, run: MbSgdShape) -> Work:
     """Of one repetition."""
-    return work_of_reports(problem, reporting_of(problem, run))
+    work = work_of_reports(problem, reporting_of(problem, run))
+    if run.levels is None:
+        return work
+    sent = float(run.most_participants or problem.clients) * problem.dimension
+    return replace(work, operations=work.operations + 8.0 * run.rounds * sent, calls=work.calls + 15.0 * run.rounds)
 
 
 def work_of_reports(problem: Problem, reporting: Reporting) -> Work:
     """Of one repetition: drawing batches and noise, reading records, and their gradients."""
-    n, m, d = problem.samples_per_client, reporting.participants, problem.dimension
-    read = records_read(problem, reporting)
+    n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
+    read = records_read(reporting)
     keys = read if reporting.sampling in ("full", "with-replacement") else n
     entries = float(m) * read * (d + 4.0)
-    copies = 3.0 if reporting.sampling == "poisson" else 1.0
+    copies = 3.0 if reporting.singly else 1.0
     # Gradients of single records, half as much again as their mean.
-    slower = 1.5 if reporting.sampling == "poisson" else 1.0
+    slower = 1.5 if reporting.singly else 1.0
     chunk = chunk_rounds(problem, reporting)
     return Work(
         operations=problem.clients * n + reporting.rounds * (slower * entries + m * (2.0 * keys + 6.0 * d)),
@@ -179,7 +251,7 @@ def work_of_reports(problem: Problem, reporting: Reporting) -> Work:
 
 def alternatives(run: MbSgdRun) -> Mapping[str, MbSgdRun]:
     """The same steps on the same batches without noise."""
-    return {"non-private": replace(run, noise_std=0.0)}
+    return {"non-private": without_noise(run)}
 
 
 ALGORITHM = Algorithm(

@@ -8,9 +8,13 @@ put out. By `method`:
   (Algorithm 1); a trusted server adds noise of variance base² to q in every round, and takes it back (Algorithm 2).
 - `independent-noise`: fresh noise on each report, or on q; never taken back.
 - `noisy-sgd`: gradients with fresh noise and plain steps, the mean model put out.
+- `gap-differences` (Alternative 1, untrusted server): a client whose last report was in round τ sends t∇f(x_t) −
+  τ∇f(x_τ), scaled down to norm (t − τ)S, with fresh noise t − τ times as large; q is the mean over those who report of
+  the sums of their own reports.
 
-`noise_std` is base in all three. The last two then have the noise of the same ρ: a record is in one report, so that
-base/√H_K is enough for a client of at most K reports, or base/√(T − 1) for a trusted server; scaled to norm G for SGD.
+`noise_std` is base in all of them. All but the first then have the noise of the same ρ: a record is in one report, so
+that base/√H_K is enough for a client of at most K reports, or base/√(T − 1) for a trusted server; scaled to norm G for
+SGD, and to the gap for gap differences.
 """
 
 from __future__ import annotations
@@ -35,9 +39,18 @@ from epsilond.simulators.algorithms.mu2_participation import (
 )
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.training.steps.messages import norms_of, shrinking, with_noise
+from epsilond.training.steps.noise_cancellation import (
+    CancellingServer,
+    ClientNoise,
+    GapDifferences,
+    ServerNoise,
+    weighted_difference,
+)
+from epsilond.training.steps.one_release import projected_step
 
 Server = Literal["trusted", "untrusted"]
-Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd"]
+Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd", "gap-differences"]
 
 SERVER = Quantity(description="who adds the noise: each client, or the server, which then sees every message")
 METHOD = Quantity(description="cancelled-noise, or what it is compared with at the same privacy")
@@ -68,7 +81,10 @@ class Mu2SgdRun:
     noise_std: Annotated[float | None, BASE_NOISE_STD] = None
 
     def check(self) -> None:
-        """A pattern within the run."""
+        """A pattern within the run; clients that add the noise of gap differences."""
+        if self.method == "gap-differences" and self.server == "trusted":
+            message = "adds no noise to gap differences: a record stays in its client's sum"
+            raise InvalidInput.at("/server", message, allowed="untrusted")
         given: Any = self.participation
         if isinstance(given, Mapping):
             object.__setattr__(self, "participation", RunParticipation(**given))
@@ -152,18 +168,18 @@ class _Scales:
 class _State:
     """x, w and q of every repetition, the noise that is in q, and q without it."""
 
-    def __init__(self, problem: Problem, repetitions: int, holders: int) -> None:
+    def __init__(self, problem: Problem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
         dimension = problem.dimension
-        self.model = np.zeros((repetitions, dimension))
-        self.before = np.zeros((repetitions, dimension))
-        self.moved = np.zeros((repetitions, dimension))
-        self.sum = np.zeros((repetitions, dimension))
+        start = np.zeros((repetitions, dimension))
+        self.server = CancellingServer(start, step_size=step, project=problem.project)
         self.plain = np.zeros((repetitions, dimension))
         self.total = np.zeros((repetitions, dimension))
-        self.held = np.zeros((repetitions, holders, dimension))
-        """Y: the noise that each client, or the server, added last."""
-        self.reports = np.zeros((repetitions, holders))
-        self.rows = np.arange(repetitions)[:, None]
+        trusted, gaps = run.server == "trusted", run.method == "gap-differences"
+        self.clients = ClientNoise(repetitions, 0 if trusted else problem.clients, dimension)
+        self.gaps = GapDifferences(repetitions, problem.clients if gaps else 0, dimension)
+        self.trusted = ServerNoise(start)
+        self.left = (lambda: self.trusted.held) if trusted else (lambda: self.clients.held.sum(axis=1))
+        """The noise that is in q, times m where clients add it."""
 
 
 def simulate(
@@ -183,10 +199,11 @@ def simulate(
     reporting = run.reporting(problem.clients)
     trusted = run.server == "trusted"
     scales = _Scales.of(problem, run)
-    state = _State(problem, len(generators), 1 if trusted else problem.clients)
+    state = _State(problem, run, scales.step, len(generators))
     size = chunk_size(problem.clients, (1 if trusted else reporting) * problem.dimension)
     norms, steepest, clipped, reports = (np.zeros(len(generators)) for _ in range(4))
     measured: list[Floats] = []
+    output = state.server.model
     done, last = 0, max(rounds)
     while done < last:
         drawn = draw(
@@ -200,7 +217,8 @@ def simulate(
         )
         for place in range(min(drawn.rounds, last - done)):
             if done + place + 1 in rounds:
-                measured.append(problem.excess(_put_out(run, state, done + place + 1)))
+                output = _put_out(run, state, done + place + 1)
+                measured.append(problem.excess(output))
             gradients, lengths = _round(problem, run, scales, state, drawn, place, number=done + place + 1)
             steepest = np.maximum(steepest, gradients.max(axis=1))
             norms = np.maximum(norms, lengths.max(axis=1))
@@ -213,18 +231,25 @@ def simulate(
         "clipped_share": clipped / np.maximum(reports, 1.0),
     }
     if run.method == "cancelled-noise":
-        left = state.held.sum(axis=1) / (1 if trusted else reporting)
-        scale = np.maximum(np.abs(state.sum).max(axis=1), np.abs(left).max(axis=1))
+        left = state.left() / (1 if trusted else reporting)
+        scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(left).max(axis=1))
         diagnostics["residual_noise"] = np.sum(left * left, axis=1)
-        diagnostics["cancellation_error"] = np.abs(state.sum - state.plain - left).max(axis=1) / np.maximum(
+        diagnostics["cancellation_error"] = np.abs(state.server.sum - state.plain - left).max(axis=1) / np.maximum(
             scale, 1e-300
         )
-    return Curves(rounds=tuple(sorted(rounds)), excess=np.stack(measured, axis=1), diagnostics=diagnostics)
+    return Curves(
+        rounds=tuple(sorted(rounds)),
+        excess=np.stack(measured, axis=1),
+        diagnostics=diagnostics,
+        scores=problem.scores(output),
+        models=output,
+    )
 
 
 def _put_out(run: Mu2SgdRun, state: _State, number: int) -> Floats:
     """What a run of that many rounds would put out: x, or the mean of all models so far."""
-    return (state.total + state.model) / number if run.method == "noisy-sgd" else state.model
+    model = state.server.model
+    return (state.total + model) / number if run.method == "noisy-sgd" else model
 
 
 def _round(
@@ -234,30 +259,42 @@ def _round(
 
     The norms of the gradients and of the reports are returned, 0 of a client that does not report.
     """
-    clients, present = drawn.clients[place], drawn.present[place]
+    clients, present, server = drawn.clients[place], drawn.present[place], state.server
     records = problem.records(clients, drawn.places[place])
-    report = problem.gradients(state.model[:, None, :], records)
-    steepness = np.where(present, _norms(report), 0.0)
+    report = problem.gradients(server.model[:, None, :], records)
+    steepness = np.where(present, norms_of(report), 0.0)
+    if run.method == "gap-differences":
+        return steepness, _gap_round(problem, scales, state, drawn, place, report, number=number)
     if run.method != "noisy-sgd":
-        report = number * report - (number - 1) * problem.gradients(state.before[:, None, :], records)
-    norms = np.where(present, _norms(report), 0.0)
-    shrink = np.where(present, np.minimum(1.0, scales.largest / np.maximum(norms, 1e-300)), 0.0)
+        report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
+    norms = np.where(present, norms_of(report), 0.0)
+    shrink = np.where(present, shrinking(norms, scales.largest), 0.0)
     plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
     noise = _noise(run, scales, state, drawn, place)
     if run.method == "noisy-sgd":
-        state.total += state.model
-        state.model = problem.project(state.model - scales.step * (plain + noise))
+        state.total += server.model
+        server.model = projected_step(server.model, plain + noise, scales.step, problem.project)
         return steepness, norms
     state.plain += plain
-    state.sum += plain + noise
-    state.moved = problem.project(state.moved - scales.step * state.sum)
-    share = 2.0 / (number + 2.0)
-    state.before, state.model = state.model, (1.0 - share) * state.model + share * state.moved
+    server.receive(plain + noise, number)
     return steepness, norms
 
 
-def _norms(vectors: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.sum(np.square(vectors), axis=-1)))
+def _gap_round(
+    problem: Problem, scales: _Scales, state: _State, drawn: Reports, place: int, gradients: Floats, *, number: int
+) -> Floats:
+    """A round of Alternative 1. Norms of the reports are returned over the rounds since the client's last one."""
+    clients, present, server = drawn.clients[place], drawn.present[place], state.server
+    models, last = state.gaps.kept(clients)
+    gaps = number - last
+    before = problem.gradients(models, problem.records(clients, drawn.places[place]))
+    report = number * gradients - last[..., None] * before
+    norms = np.where(present, norms_of(report) / gaps, 0.0)
+    sent = report * shrinking(norms, scales.largest)[..., None]
+    sent = with_noise(sent, scales.fresh * gaps[..., None], drawn.noise[place])
+    mean = state.gaps.received(clients, present, sent, server.model, number)
+    server.receive(mean - server.sum, number)
+    return norms
 
 
 def _noise(run: Mu2SgdRun, scales: _Scales, state: _State, drawn: Reports, place: int) -> Floats:
@@ -270,16 +307,10 @@ def _noise(run: Mu2SgdRun, scales: _Scales, state: _State, drawn: Reports, place
             return fresh[:, 0]
         return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
     if trusted:
-        last: Floats = scales.base * normal[:, 0]
-        added: Floats = last - state.held[:, 0]
-        state.held[:, 0] = last
-        return added
+        return state.trusted.added(scales.base, normal[:, 0])
     clients = drawn.clients[place]
-    held, counts = state.held[state.rows, clients], state.reports[state.rows, clients] + present
-    made = np.where(present[..., None], scales.base * np.sqrt(counts)[..., None] * normal, held)
-    state.held[state.rows, clients] = made
-    state.reports[state.rows, clients] = counts
-    return np.asarray(np.sum(made - held, axis=1) / clients.shape[1])
+    added = state.clients.added(clients, present, scales.base, normal)
+    return np.asarray(np.sum(added, axis=1) / clients.shape[1])
 
 
 # What the witness asks ----------------------------------------------------------------------------------------------
@@ -298,17 +329,22 @@ def rounds_of(problem: Problem, run: Mu2SgdRun) -> int:
 def work_of(problem: Problem, run: Mu2SgdRun) -> Work:
     """Of one repetition."""
     clients, dimension = problem.clients, problem.dimension
+    kept = 3.0 if run.method == "gap-differences" else 1.0
     entries = float(run.reporting(clients)) * dimension
     chunk = min(chunk_size(clients, int(entries)), run.rounds)
     return Work(
         operations=run.rounds * (4.0 * entries + 4.0 * clients),
         calls=float(NUMPY_CALLS) * run.rounds,
-        bytes=8.0 * (clients * (dimension + 1.0) + 8.0 * dimension + 8.0 * entries + chunk * (3.0 * clients + entries)),
+        bytes=8.0
+        * (kept * clients * (dimension + 1.0) + 8.0 * dimension + 8.0 * entries + chunk * (3.0 * clients + entries)),
     )
 
 
 def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
-    """Without noise; and by the other methods at the same privacy, of which noisy SGD has a step of its own."""
+    """Without noise; and by the other methods at the same privacy, of which noisy SGD has a step of its own.
+
+    Gap differences are run where they are asked for.
+    """
     found = {"non-private": replace(run, noise_std=0.0)}
     if run.method != "noisy-sgd":
         others: tuple[Method, ...] = ("cancelled-noise", "independent-noise")

@@ -3,7 +3,7 @@
 Source: Das et al. 2021, Algorithm 1. Every client of a round descends E steps on its full gradient, its update is
 normalised, each coordinate is rounded at random to a multiple of 1/s, and independent truncated discrete Laplace noise
 is added; the server moves by β times the mean of the messages. Models are not projected, as the paper does not.
-Rounding and noise are exact samplers: see `simulators/mechanisms/fast.py`.
+Rounding and noise are exact samplers: see `mechanisms`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
+from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
+from epsilond.mechanisms.quantization import MOST_QUANTIZATION_LEVELS, quantized_messages, unit_vectors
+from epsilond.mechanisms.randomness import Source, seeded_side_by_side
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
-from epsilond.simulators.mechanisms.fast import (
-    MOST_NOISE_LEVELS,
-    MOST_QUANTIZATION_LEVELS,
-    quantized_messages,
-)
 from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.training.steps.normalised_updates import server_step
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
 GRID = replace(QUANTIZATION_LEVELS, le=MOST_QUANTIZATION_LEVELS)
@@ -128,22 +127,13 @@ def step_sizes(problem: Problem, run: NormFedavgRun) -> StepSizes:
     return StepSizes(local, server)
 
 
-def unit_vectors(updates: Floats) -> Floats:
-    """Updates over their norms; zeros, and what is no number, as zeros. Coordinates are in [−1, 1] after rounding."""
-    largest = np.max(np.abs(updates), axis=-1, keepdims=True)
-    usable = (largest > 0.0) & np.isfinite(largest)
-    scaled = np.where(usable, updates, 0.0) / np.where(usable, largest, 1.0)
-    norms = np.linalg.norm(scaled, axis=-1, keepdims=True)
-    return np.asarray(np.clip(scaled / np.maximum(norms, 1.0), -1.0, 1.0))
-
-
-def messages(run: NormFedavgRun, units: Floats, generators: Sequence[np.random.Generator]) -> Floats:
+def messages(run: NormFedavgRun, units: Floats, source: Source) -> Floats:
     """What clients send of unit vectors, in units of the update: (repetitions, participants, d)."""
     if run.quantization_levels is None:
         return units
     levels, decay = run.noise_levels or 0, run.decay_rate or 1.0
     sent = quantized_messages(
-        units, levels=run.quantization_levels, noise_levels=levels, decay_rate=decay, generators=generators
+        units, levels=run.quantization_levels, noise_levels=levels, decay_rate=decay, source=source
     )
     return sent / run.quantization_levels
 
@@ -157,6 +147,7 @@ def simulate(
     """
     demand(problem, run)
     federation, steps = Federation.of(problem, generators), step_sizes(problem, run)
+    source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
     norms = np.empty((len(generators), run.rounds))
@@ -165,11 +156,11 @@ def simulate(
             norms[:, done] = federation.gradient_norms(models)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
-            models = models - steps.server * messages(run, unit_vectors(updates), generators).mean(axis=1)
+            models = server_step(models, messages(run, unit_vectors(updates), source), steps.server)
             if done + 1 in rounds:
                 excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
     found = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
-    return Curves(rounds, excess, found)
+    return Curves(rounds, excess, found, problem.scores(models), models)
 
 
 def demand(problem: Problem, run: NormFedavgRun) -> None:

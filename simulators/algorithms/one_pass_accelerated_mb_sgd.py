@@ -6,7 +6,6 @@ A record is in one report at most, so that all of a run is one release of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from epsilond.simulators.algorithms.accelerated_mb_sgd import (
 )
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves
 from epsilond.simulators.algorithms.reports import one_pass_rounds
+from epsilond.simulators.federations.groups import without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Problem
 
@@ -40,9 +40,10 @@ def rounds_of(problem: Problem, run: OnePassAcceleratedMbSgdRun) -> int:
     Raises:
         InvalidInput: the run does not fit the problem, or there are not enough records.
     """
-    reporting_of(problem, run)
-    n = problem.samples_per_client
-    if run.rounds * run.batch_size > n:
+    unlike, n = reporting_of(problem, run).unlike, problem.samples_per_client
+    if unlike is not None and np.any(unlike.batches * run.rounds > unlike.sizes):
+        raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client, of any group")
+    if unlike is None and run.rounds * run.batch_size > n:
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
     return run.rounds
 
@@ -64,7 +65,7 @@ def simulate(
 
 def alternatives(run: OnePassAcceleratedMbSgdRun) -> Mapping[str, OnePassAcceleratedMbSgdRun]:
     """The same stages on the same batches without noise."""
-    return {"non-private": replace(run, noise_std=0.0)}
+    return {"non-private": without_noise(run)}
 
 
 ALGORITHM = Algorithm(

@@ -26,9 +26,12 @@ from epsilond.simulators.algorithms.ppsgd_run import (
     steps_of,
     total_weight,
 )
+from epsilond.simulators.problems.personalized_digits import PersonalizedDigits
 from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.problems.problem import Floats
+from epsilond.training.steps.messages import shrinking
+from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 NUMPY_CALLS = 30
 """Calls of numpy in one round, about."""
@@ -70,23 +73,18 @@ class _Plan:
 
 # The run ------------------------------------------------------------------------------------------------------------
 class _State:
-    """w and θ of every repetition, and what their means need: Σ t Δ_t of the changes Δ_t.
+    """w and θ of every repetition."""
 
-    Before each of rounds 1 to n there is an iterate; their mean is z_n − (1/n) Σ t Δ_t, so that clients that take no
-    part in a round cost nothing.
-    """
-
-    def __init__(self, repetitions: int, clients: int, dimension: int) -> None:
-        self.shared = np.zeros((repetitions, dimension))
-        self.shared_late = np.zeros((repetitions, dimension))
-        self.own = np.zeros((repetitions * clients, dimension))
-        self.own_late = np.zeros((repetitions * clients, dimension))
+    def __init__(self, plan: _Plan, repetitions: int, clients: int, dimension: int) -> None:
+        self.shared = SharedPart(
+            np.zeros((repetitions, dimension)), step_size=plan.shared_step, noise_std=plan.noise_std
+        )
+        self.own = OwnParts(np.zeros((repetitions * clients, dimension)), step_size=plan.step * plan.scale)
         self.clients = clients
 
     def mean_models(self, rounds: int) -> Floats:
         """(repetitions, N, d): the mean iterates' w + θ_i after that many rounds."""
-        shared = self.shared - self.shared_late / rounds
-        own = self.own - self.own_late / rounds
+        shared, own = self.shared.mean(rounds), self.own.means(rounds)
         return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
 
 
@@ -103,8 +101,9 @@ def simulate(
         InvalidInput: steps or noise are not decided, or groups and rate do not fit the problem.
     """
     plan = _Plan.of(problem, run)
-    state = _State(len(generators), problem.clients, problem.dimension)
+    state = _State(plan, len(generators), problem.clients, problem.dimension)
     measured: list[Floats] = []
+    output = np.zeros((len(generators), problem.clients, 0))
     clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
     done, last = 0, max(rounds)
     rate, participants = run.rate, run.participants(problem.clients)
@@ -129,6 +128,7 @@ def simulate(
                 if done + place + 1 in rounds:
                     models = state.mean_models(done + place + 1)
                     measured.append(np.array([_excess(problem, one, plan.shares) for one in models]))
+                    output = models
             done += drawn.rounds
     return Curves(
         rounds=tuple(sorted(rounds)),
@@ -138,7 +138,15 @@ def simulate(
             "largest_message": largest,
             "mean_participants": messages / last,
         },
+        scores=_scores(problem, output),
+        models=output,
     )
+
+
+def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
+    """Of each repetition's models, one after another, so that none depends on what stands beside it."""
+    found = [problem.scores(one) for one in models]
+    return {name: np.array([float(each[name]) for each in found]) for name in found[0]}
 
 
 def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> float:
@@ -153,17 +161,13 @@ def _round(
     rows = drawn.rows(place)
     repetition, client = drawn.repetition[rows], drawn.client[rows]
     at = slice(None) if drawn.everyone else repetition * state.clients + client
-    models = state.shared[repetition] + state.own[at]
+    models = state.shared.model[repetition] + state.own.models[at]
     message = problem.weighted_gradient(models, drawn.of(place), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
-    sent = message * np.minimum(1.0, plan.clipping_norm / np.maximum(norms, 1e-300))[:, None]
+    sent = message * shrinking(norms, plan.clipping_norm)[:, None]
     mean = plan.scale * drawn.per_repetition(place, sent)
-    change = -plan.shared_step * (mean + plan.noise_std * drawn.noise[place])
-    state.shared += change
-    state.shared_late += number * change
-    own_change = (-plan.step * plan.scale) * message
-    state.own[at] += own_change
-    state.own_late[at] += number * own_change
+    state.shared.receive(mean, drawn.noise[place], number)
+    state.own.move(at, message, number)
     return norms
 
 
@@ -208,7 +212,7 @@ ALGORITHM = Algorithm(
     name="ppsgd",
     title="Personalised learning with a noisy shared part",
     run=PpsgdRun,
-    problems=(PersonalizedLeastSquares, PersonalizedHuber),
+    problems=(PersonalizedLeastSquares, PersonalizedHuber, PersonalizedDigits),
     simulate=simulate,  # type: ignore[arg-type]
     rounds=rounds_of,  # type: ignore[arg-type]
     work=work_of,  # type: ignore[arg-type]

@@ -34,6 +34,8 @@ from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, Indices, Problem
+from epsilond.training.steps.messages import with_noise
+from epsilond.training.steps.one_release import projected_step, stopping_step, whole_batches
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
 LEAST_NOISE_STD = replace(
@@ -119,11 +121,10 @@ class BatchOrder:
     def of(cls, problem: Problem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator]) -> BatchOrder:
         """With the secret partitions drawn, where there are any."""
         clients, size = problem.clients, run.participants
-        period = clients // size
         if run.batches == "without-replacement":
             return cls(run, None, clients)
         orders = [np.arange(clients)] if run.batches == "cyclic" else [one.permutation(clients) for one in generators]
-        return cls(run, np.stack(orders)[:, : period * size].reshape(-1, period, size), clients)
+        return cls(run, whole_batches(np.stack(orders), size), clients)
 
     def at(self, step: int, generators: Sequence[np.random.Generator]) -> Indices:
         """The batch of step 1, 2, …: (repetitions, m)."""
@@ -140,8 +141,7 @@ def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Se
         return np.broadcast_to(last, (len(generators), len(rounds)))
     first = np.asarray([run.first_stop(length) for length in rounds])
     drawn = np.asarray([generator.random() for generator in generators])
-    stops: Indices = np.minimum(first + np.floor(drawn[:, None] * (last - first + 1)).astype(np.int64), last)
-    return stops
+    return stopping_step(first, last, drawn[:, None])
 
 
 def simulate(
@@ -168,8 +168,8 @@ def simulate(
         direction = gradients.mean(axis=1)
         if noises[step - 1] > 0.0:
             noise = np.stack([generator.standard_normal(problem.dimension) for generator in generators])
-            direction = direction + noises[step - 1] / math.sqrt(run.participants) * noise
-        models = problem.project(models - sizes[step - 1] * direction)
+            direction = with_noise(direction, noises[step - 1] / math.sqrt(run.participants), noise)
+        models = projected_step(models, direction, sizes[step - 1], problem.project)
         here = stops == step
         if here.any():
             released[here] = np.broadcast_to(models[:, None, :], released.shape)[here]
@@ -178,7 +178,7 @@ def simulate(
     found = {"largest_gradient_norm": largest}
     if run.release != "last":
         found["mean_excess"] = total / (steps - first_stop + 1)
-    return Curves(rounds, problem.excess(released), found)
+    return Curves(rounds, problem.excess(released), found, problem.scores(released[:, -1]), released[:, -1])
 
 
 def work(problem: Problem, run: ProjectedSgdRun) -> Work:

@@ -15,7 +15,10 @@ import numpy.typing as npt
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.simulators.algorithms.batches import poisson_batches, subsets
+from epsilond.simulators.federations.draws import dealt_places, fresh_places, shuffled
+from epsilond.simulators.federations.groups import Unlike
 from epsilond.simulators.problems.problem import Floats, Indices, Problem, Records
+from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
 
 CHUNK = 40_000
 """Numbers that one repetition draws at one time, about."""
@@ -26,17 +29,31 @@ class Reporting:
     """M clients in each round, uniformly drawn of all, and K records of each.
 
     `poisson`: every record by itself with probability K/n, and the sum over those drawn is divided by K all the same.
-    `full`: all records. The other samplings draw K records afresh in every round.
+    `full`: all records. The other samplings draw K records afresh in every round. Of clients that differ n and K are
+    the largest, and `unlike` has each one's own.
     """
 
     participants: int
     batch_size: int
     rounds: int
     sampling: Sampling
+    samples_per_client: int
+    unlike: Unlike | None = None
+
+    @property
+    def singly(self) -> bool:
+        """Whether gradients are taken of single records, some of which may not count."""
+        return self.sampling == "poisson" or self.unlike is not None
 
 
 def reporting_for(
-    problem: Problem, *, participants: int | None, batch_size: int, rounds: int, sampling: Sampling
+    problem: Problem,
+    *,
+    participants: int | None,
+    batch_size: int,
+    rounds: int,
+    sampling: Sampling,
+    unlike: Unlike | None = None,
 ) -> Reporting:
     """On this problem; participants absent: all clients.
 
@@ -47,14 +64,19 @@ def reporting_for(
     faults = []
     if participants is not None and participants > problem.clients:
         faults.append(Fault("/participants", "cannot exceed clients", f"≤ {problem.clients}"))
-    if batch_size > n:
+    if unlike is None and batch_size > n:
         faults.append(Fault("/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
-    if sampling == "full" and batch_size != n:
+    if unlike is None and sampling == "full" and batch_size != n:
         faults.append(Fault("/batch_size", "is samples_per_client if all records are read", f"{n}"))
     if faults:
         raise InvalidInput(*faults)
     return Reporting(
-        participants=participants or problem.clients, batch_size=batch_size, rounds=rounds, sampling=sampling
+        participants=participants or problem.clients,
+        batch_size=batch_size if unlike is None else unlike.largest_batch,
+        rounds=rounds,
+        sampling=sampling,
+        samples_per_client=n if unlike is None else unlike.most_records,
+        unlike=unlike,
     )
 
 
@@ -88,40 +110,60 @@ def one_pass_rounds(
     problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[Round]:
     """Rounds whose batches are disjoint: each client shuffles its records once, and its t-th K are those of round t."""
+    if reporting.unlike is not None:
+        sizes = reporting.unlike.sizes
+        own = [shuffled(generator, problem.draw(generator), sizes) for generator in generators]
+        yield from _rounds(problem, reporting, generators, own, dealt=True)
+        return
     used = reporting.batch_size * reporting.rounds
     data = [generator.permuted(problem.draw(generator), axis=1)[:, :used] for generator in generators]
     yield from _rounds(problem, reporting, generators, data, dealt=True)
 
 
 def client_gradients(problem: Problem, models: Floats, drawn: Round, reporting: Reporting) -> Floats:
-    """Of each client of the round, its sum of gradients over K: models (S, d) → (S, M, d)."""
+    """Of each client of the round, its sum of gradients over K, times p_i N: models (S, d) → (S, M, d)."""
     if drawn.counted is None:
         gradients: Floats = problem.mean_gradient(models[:, None, :], drawn.records)
         return gradients
     each = problem.gradients(models[:, None, None, :], drawn.records)
-    kept: Floats = np.sum(each * drawn.counted[..., None], axis=2) / reporting.batch_size
-    return kept
+    if reporting.unlike is None:
+        return batch_mean(each, drawn.counted, reporting.batch_size)
+    scaled = reporting.unlike.scales[drawn.clients] / reporting.unlike.batches[drawn.clients]
+    return batch_mean(each, drawn.counted, 1) * scaled[..., None]
+
+
+def messages_of(gradients: Floats, drawn: Round, reporting: Reporting, noise_std: float) -> Floats:
+    """With each client's noise, σ of those that differ being their own: (S, M, d)."""
+    if reporting.unlike is None:
+        return with_noise(gradients, noise_std, drawn.normal)
+    return with_noise(gradients, reporting.unlike.noise_stds[drawn.clients][..., None], drawn.normal)
 
 
 def largest_norm(gradients: Floats, drawn: Round, reporting: Reporting) -> Floats:
-    """Of the mean gradients of the round's batches: (S, M, d) → (S). Those of poisson batches are divided by K."""
-    norms = np.sqrt(np.sum(np.square(gradients), axis=-1))
+    """Of the mean gradients of the round's batches: (S, M, d) → (S). Those of poisson batches are divided by K.
+
+    Of losses as they are, before their weights p_i N.
+    """
+    norms, unlike = norms_of(gradients), reporting.unlike
     if drawn.counted is not None:
-        norms = norms * (reporting.batch_size / np.maximum(np.sum(drawn.counted, axis=-1), 1.0))
+        batches = reporting.batch_size if unlike is None else unlike.batches[drawn.clients]
+        norms = norms * (batches / np.maximum(np.sum(drawn.counted, axis=-1), 1.0))
+    if unlike is not None:
+        norms = norms / unlike.scales[drawn.clients]
     largest: Floats = np.max(norms, axis=1)
     return largest
 
 
-def records_read(problem: Problem, reporting: Reporting) -> int:
+def records_read(reporting: Reporting) -> int:
     """Of one client in one round."""
     whole = reporting.sampling in ("full", "poisson")
-    return problem.samples_per_client if whole else reporting.batch_size
+    return reporting.samples_per_client if whole else reporting.batch_size
 
 
 def chunk_rounds(problem: Problem, reporting: Reporting) -> int:
     """Rounds that are drawn at one time."""
-    keys = problem.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
-    one = reporting.participants * (keys + records_read(problem, reporting) + problem.dimension) + problem.clients
+    keys = reporting.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
+    one = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
     return max(1, min(reporting.rounds, CHUNK // one))
 
 
@@ -161,7 +203,9 @@ def _drawn(
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, m)
     counted = None
-    if reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
+    if reporting.unlike is not None:
+        places, counted = fresh_places(generator, data, clients, reporting.unlike, reporting.sampling)
+    elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
         places = data[clients]
     elif reporting.sampling == "poisson":
         counted = poisson_batches(generator, (rounds, m, n), k / n)
@@ -178,6 +222,10 @@ def _dealt(
 ) -> _Drawn:
     m, k = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(wanted),), problem.clients, m)
+    if reporting.unlike is not None:
+        places, counted = dealt_places(data, clients, reporting.unlike, wanted)
+        normal = generator.standard_normal((len(wanted), m, problem.dimension))
+        return _Drawn(clients, places, counted, normal)
     batches = np.asarray(wanted)[:, None] * k + np.arange(k)
     normal = generator.standard_normal((len(wanted), m, problem.dimension))
     return _Drawn(clients, data[clients[..., None], batches[:, None, :]], None, normal)

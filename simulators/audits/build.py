@@ -22,6 +22,7 @@ from epsilond.accountants.specs import (
     TruncatedDiscreteLaplace,
 )
 from epsilond.accountants.specs import Shuffled as ShuffledSpec
+from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.simulators.audits.descent import descent
 from epsilond.simulators.audits.integer_draws import MOST_LEVELS
 from epsilond.simulators.audits.noise import Added, IntegerNoise, Normal, TwoSided, additive, shifted
@@ -31,7 +32,6 @@ from epsilond.simulators.audits.sampling import FixedSizeDraw, HiddenDraw, Repea
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.shuffling import Shuffled, ShuffledResponses
 from epsilond.simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRatio, Setting, Target
-from epsilond.simulators.mechanisms.fast import MOST_NOISE_LEVELS
 
 MOST_CANDIDATES = 4096
 """Sizes of a shift that are tried."""

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
+from epsilond.mechanisms.randomness import seeded
 from epsilond.simulators.audits.worlds import Floats, Integers
-from epsilond.simulators.mechanisms.fast import truncated_discrete_laplace
 
 MOST_LEVELS = 2**52
 """Integers beyond are no longer told apart by doubles."""
@@ -33,4 +34,4 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
 
 def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, count: int) -> Integers:
     """The same law without a rounded probability, by the sampler that every simulation uses. `levels` ≤ 2^40."""
-    return np.asarray(truncated_discrete_laplace(decay_rate, levels, [generator], (count,))[0])
+    return truncated_discrete_laplace(decay_rate, levels, (count,), seeded(generator))

@@ -11,10 +11,12 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import DecayRate, NoiseLevels, Quantity, QuantizationLevels, request
+from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
+from epsilond.mechanisms.quantization import quantized_messages
+from epsilond.mechanisms.randomness import seeded
 from epsilond.simulators.audits.integer_draws import integer_draws
 from epsilond.simulators.audits.noise import IntegerNoise
 from epsilond.simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
-from epsilond.simulators.mechanisms.fast import MOST_NOISE_LEVELS, quantized_messages
 
 UPDATE = Quantity(description="an update of ℓ2 norm at most 1, as a list of its coordinates")
 MOST_COORDINATES = 1000
@@ -86,11 +88,11 @@ class Message:
     def _implemented(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
         """What the quantiser and the exact sampler send: (count, d)."""
         messages = quantized_messages(
-            np.tile(np.asarray(update, dtype=np.float64), count)[None, :],
+            np.tile(np.asarray(update, dtype=np.float64), count),
             levels=self.spec.quantization_levels,
             noise_levels=self.spec.noise_levels,
             decay_rate=self.spec.decay_rate,
-            generators=[generator],
+            source=seeded(generator),
         )
         return messages.reshape(count, len(update)).astype(np.float64)
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from epsilond.mechanisms.randomness import seeded
 from epsilond.simulators.audits.integer_draws import exact_draws, integer_draws
 from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
@@ -28,7 +29,7 @@ class Normal:
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
         """By numpy."""
-        return generator.standard_normal(count)
+        return seeded(generator).normal((count,))
 
     def log_density(self, values: Floats) -> Floats:
         """−y²/2."""

@@ -1,64 +1,101 @@
-"""Small real data sets that ship with scikit-learn, split over clients, with logistic loss."""
+"""Small real data sets that ship with scikit-learn, split over clients, a share of them held out as a test."""
 
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import SAMPLES_PER_CLIENT, Clients, Quantity, request
 from epsilond.extras import extra
+from epsilond.simulators.problems.held_out import HeldOut, by_largest, by_sign, relative_error
 from epsilond.simulators.problems.linear_model import LinearModelProblem
-from epsilond.simulators.problems.losses import LOGISTIC
-from epsilond.simulators.problems.populations import split, within_ball
+from epsilond.simulators.problems.losses import LOGISTIC, SQUARED
+from epsilond.simulators.problems.populations import Population, within_ball
 from epsilond.simulators.problems.problem import Floats, Objective
+from epsilond.simulators.problems.softmax import SoftmaxProblem
 from epsilond.simulators.problems.synthetic import BALL, LARGEST_DATA, OBJECTIVE, RIDGE, SEED
 
-DataSet = Literal["breast-cancer", "digits"]
-Split = Literal["iid", "by-label"]
+DataSet = Literal["breast-cancer", "digits", "diabetes"]
+DataLoss = Literal["logistic", "softmax", "squared"]
+Split = Literal["iid", "by-label", "odd-even-pairs"]
 
 KIND = Quantity(description="which learning problem this is")
 DATA_SET = Quantity(
-    description="breast-cancer (569 records, d = 30) or digits, odd against even (1797 records, d = 64); features are "
-    "standardised, divided by √d and clipped to norm 1"
+    description="breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, "
+    "a regression); features are standardised, divided by √d and clipped to norm 1, a regression's targets are centred "
+    "and scaled to [−1, 1]"
+)
+LOSS = Quantity(
+    description="logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes, with one "
+    "row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression"
 )
 SPLIT = Quantity(
-    description="how records are dealt to clients, as many to each: iid, at random; by-label, sorted by their class"
+    description="how records are dealt to clients, as many to each: iid, at random; by-label, sorted by their class or "
+    "target; odd-even-pairs, of digits, to 25 clients, each with one odd and one even digit"
+)
+HELD_OUT = Quantity(
+    ge=0,
+    le=0.9,
+    description="share of each client's records, taken at random, that nobody trains on: the output is tested on them",
 )
 
 
 @request
 class DataSetProblem:
-    """Classification on real records. A client's population is the records that it is dealt.
+    """Classification or regression on real records. A client's population is the records that it is dealt.
 
-    `samples_per_client` absent: as many as it is dealt, which is all that an empirical objective allows.
+    `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
+    allows.
     """
 
     kind: Annotated[Literal["dataset"], KIND] = "dataset"
     data_set: Annotated[DataSet, DATA_SET] = "breast-cancer"
+    loss: Annotated[DataLoss | None, LOSS] = None
     clients: Clients
     samples_per_client: Annotated[int | None, SAMPLES_PER_CLIENT] = None
     split: Annotated[Split, SPLIT] = "iid"
+    held_out: Annotated[float, HELD_OUT] = 0.0
     diameter: Annotated[float, BALL] = 20.0
     strong_convexity: Annotated[float, RIDGE] = 0.0
     objective: Annotated[Objective, OBJECTIVE] = "empirical"
     seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
-        """A record for every client, and no data set beyond what is allowed."""
-        records = _RECORDS[self.data_set]
-        if self.clients > records:
-            raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {records}")
-        dealt = records // self.clients
-        samples = self.samples_per_client
-        if self.objective == "empirical" and samples not in (None, dealt):
-            raise InvalidInput.at("/samples_per_client", "is what a client is dealt if empirical", allowed=f"{dealt}")
+        """A record for every client, a loss that suits the records, and no data set beyond what is allowed."""
+        facts = _FACTS[self.data_set]
+        if self.clients > facts.records:
+            raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {facts.records}")
+        if self.loss not in (None, *facts.losses):
+            raise InvalidInput.at("/loss", f"is no loss of {self.data_set}", allowed=", ".join(facts.losses))
+        if self.split == "odd-even-pairs" and (self.data_set, self.clients) != ("digits", PAIRS):
+            raise InvalidInput(
+                Fault("/split", "deals digits", "with data_set digits"), Fault("/clients", "are the pairs", f"{PAIRS}")
+            )
+        dealt = self.dealt
+        if self.held_out > 0.0 and self.tested == 0:
+            raise InvalidInput.at("/held_out", f"is less than one record of the {dealt} of a client")
+        kept, samples = dealt - self.tested, self.samples_per_client
+        if self.objective == "empirical" and samples not in (None, kept):
+            raise InvalidInput.at("/samples_per_client", "is what a client keeps if empirical", allowed=f"{kept}")
         if samples is not None and samples * self.clients > LARGEST_DATA:
             raise InvalidInput.at("/samples_per_client", "times clients is too large", allowed=f"≤ {LARGEST_DATA}")
 
-    def build(self) -> LinearModelProblem:
+    @property
+    def dealt(self) -> int:
+        """Records of one client, those held out among them."""
+        return 2 * PAIR_RECORDS if self.split == "odd-even-pairs" else _FACTS[self.data_set].records // self.clients
+
+    @property
+    def tested(self) -> int:
+        """Those held out of one client's."""
+        return min(round(self.held_out * self.dealt), self.dealt - 1)
+
+    def build(self) -> LinearModelProblem | SoftmaxProblem:
         """The problem; the same object where it was built before.
 
         Raises:
@@ -67,37 +104,77 @@ class DataSetProblem:
         return _built(self)
 
 
-_RECORDS: dict[DataSet, int] = {"breast-cancer": 569, "digits": 1797}
+@dataclass(frozen=True)
+class _Facts:
+    records: int
+    classes: int
+    losses: tuple[DataLoss, ...]
+
+
+_FACTS: dict[DataSet, _Facts] = {
+    "breast-cancer": _Facts(569, 2, ("logistic", "softmax")),
+    "digits": _Facts(1797, 10, ("logistic", "softmax")),
+    "diabetes": _Facts(442, 0, ("squared",)),
+}
+PAIRS = 25
+PAIR_RECORDS = 34
+"""Of each digit in a pair: a fifth of the 174 records of the rarest digit, for each digit is in five pairs."""
 
 
 @functools.lru_cache(maxsize=8)
-def _built(asked: DataSetProblem) -> LinearModelProblem:
-    features, classes = _read(asked.data_set)
+def _built(asked: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
+    features, labels = read_features(asked.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(asked.seed))
-    order = generator.permutation(len(classes))
+    dealt = _dealt(asked, labels, generator)
+    loss = asked.loss or _FACTS[asked.data_set].losses[0]
+    targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
+    tested = asked.tested
+    if tested:
+        dealt = generator.permuted(dealt, axis=1)
+    kept, test = dealt[:, tested:], dealt[:, :tested].reshape(-1)
+    population = Population(features[kept], targets[kept], kept.shape[1])
+    measure = {"logistic": by_sign, "softmax": by_largest, "squared": relative_error(float(np.mean(targets[kept])))}
+    classes = _FACTS[asked.data_set].classes
+    outputs = classes if loss == "softmax" else 1
+    shared: dict[str, Any] = {
+        "samples_per_client": asked.samples_per_client or kept.shape[1],
+        "diameter": asked.diameter,
+        "strong_convexity": asked.strong_convexity,
+        "objective": asked.objective,
+        "described": {"loss": loss, "population": kept.shape[1], "data_set": asked.data_set, "held_out": test.size},
+        "held_out": HeldOut(features[test], targets[test], measure[loss], outputs) if tested else None,
+    }
+    if loss == "softmax":
+        return SoftmaxProblem.of(population, classes=classes, **shared)
+    return LinearModelProblem.of(LOGISTIC if loss == "logistic" else SQUARED, population, **shared)
+
+
+def _dealt(asked: DataSetProblem, labels: Floats, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Which records each client has: (N, dealt). What is over is left out."""
+    order = generator.permutation(len(labels))
+    if asked.split == "odd-even-pairs":
+        fifths = [order[labels[order] == digit][: 5 * PAIR_RECORDS].reshape(5, PAIR_RECORDS) for digit in range(10)]
+        pairs = [
+            np.concatenate([fifths[2 * odd + 1][even], fifths[2 * even][odd]]) for odd in range(5) for even in range(5)
+        ]
+        return np.stack(pairs)
     if asked.split == "by-label":
-        order = order[np.argsort(classes[order], kind="stable")]
-    targets = np.where(classes % 2 == 1, 1.0, -1.0)
-    population = split(features, targets, asked.clients, order)
-    return LinearModelProblem.of(
-        LOGISTIC,
-        population,
-        samples_per_client=asked.samples_per_client or population.targets.shape[1],
-        diameter=asked.diameter,
-        strong_convexity=asked.strong_convexity,
-        objective=asked.objective,
-        described={"loss": "logistic", "population": population.targets.shape[1], "data_set": asked.data_set},
-    )
+        order = order[np.argsort(labels[order], kind="stable")]
+    return order[: asked.clients * asked.dealt].reshape(asked.clients, asked.dealt)
 
 
 @functools.cache
-def _read(name: DataSet) -> tuple[Floats, Floats]:
-    """Features of norm at most 1, and the class of each record."""
+def read_features(name: DataSet) -> tuple[Floats, Floats]:
+    """Features of norm at most 1, and the class of each record, or its target in [−1, 1]."""
     with extra("simulate", "a data set"):
         from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
 
-    load = sets.load_breast_cancer if name == "breast-cancer" else sets.load_digits
-    features, classes = load(return_X_y=True)
+    load = {"breast-cancer": sets.load_breast_cancer, "digits": sets.load_digits, "diabetes": sets.load_diabetes}[name]
+    features, labels = load(return_X_y=True)
+    labels = np.asarray(labels, dtype=np.float64)
+    if _FACTS[name].classes == 0:
+        centred = labels - np.mean(labels)
+        labels = centred / np.max(np.abs(centred))
     spread = np.std(features, axis=0)
     standard = (features - np.mean(features, axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    return within_ball(standard / np.sqrt(features.shape[1])), np.asarray(classes, dtype=np.float64)
+    return within_ball(standard / np.sqrt(features.shape[1])), labels

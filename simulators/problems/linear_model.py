@@ -21,33 +21,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from epsilond.simulators.problems.finite_problem import AT_ONCE, SAFE, FiniteProblem
+from epsilond.simulators.problems.held_out import HeldOut
 from epsilond.simulators.problems.losses import Loss
-from epsilond.simulators.problems.minimum import Minimum, least_on_ball, on_ball
+from epsilond.simulators.problems.minimum import Minimum, least_on_ball
 from epsilond.simulators.problems.populations import Population
-from epsilond.simulators.problems.problem import Constants, Floats, Indices, Objective, Records
+from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
 
 ITERATIONS = 3e8
 """Entries that the search for the minimiser may read."""
-AT_ONCE = 1_000_000
-"""Predictions held at one time."""
-SAFE = 1.0 + 2.0**-40
-"""Charged on bounds that are sums of many roundings."""
 
 
-@dataclass(frozen=True)
-class LinearModelProblem:
+@dataclass(frozen=True, kw_only=True)
+class LinearModelProblem(FiniteProblem):
     """A `Problem` of linear predictions. The start is the centre of the ball."""
 
     loss: Loss
-    population: Population
     mean: MeanLoss
-    samples_per_client: int
-    radius: float
-    strong_convexity: float
-    objective: Objective
-    constants: Constants
-    minimiser: Floats
-    described: Mapping[str, float | int | str]
 
     @classmethod
     def of(
@@ -60,6 +50,7 @@ class LinearModelProblem:
         strong_convexity: float,
         objective: Objective,
         described: Mapping[str, float | int | str],
+        held_out: HeldOut | None = None,
     ) -> LinearModelProblem:
         """With its constants and its minimiser computed."""
         radius = 0.5 * diameter
@@ -80,53 +71,31 @@ class LinearModelProblem:
             initial_gap=max(centre - (found.value - found.gap), 0.0) * SAFE,
         )
         return cls(
-            loss,
-            population,
-            mean,
-            samples_per_client,
-            radius,
-            strong_convexity,
-            objective,
-            constants,
-            found.model,
-            described,
+            loss=loss,
+            population=population,
+            mean=mean,
+            samples_per_client=samples_per_client,
+            radius=radius,
+            strong_convexity=strong_convexity,
+            objective=objective,
+            constants=constants,
+            minimiser=found.model,
+            described=described,
+            held_out=held_out,
         )
 
-    @property
-    def clients(self) -> int:
-        """N."""
-        return int(self.population.features.shape[0])
-
-    @property
-    def dimension(self) -> int:
-        """d."""
-        return int(self.population.features.shape[-1])
-
-    def draw(self, generator: np.random.Generator) -> Indices:
-        """Which record of its client's population each record of a data set is."""
-        clients, size = self.population.targets.shape
-        if self.objective == "empirical":
-            return np.broadcast_to(np.arange(size), (clients, size))
-        return generator.integers(size, size=(clients, self.samples_per_client))
-
-    def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
-        """The same for records drawn anew."""
-        clients, size = self.population.targets.shape
-        return generator.integers(size, size=(*shape, clients))
-
-    def records(self, clients: Indices, drawn: Indices) -> Records:
-        """Records by client and by place in the client's population."""
-        features, targets = self.population.rows()
-        rows = drawn + clients * (self.population.targets.shape[1] if self.population.own else 0)
-        return Records(np.take(features, rows, axis=0), np.take(targets, rows))
-
-    def data(self, generator: np.random.Generator) -> Records:
-        """One data set: features (N, n, d), targets (N, n)."""
-        return self.records(np.arange(self.clients)[:, None], self.draw(generator))
-
-    def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
-        """Records drawn anew: features (*shape, N, d), targets (*shape, N)."""
-        return self.records(np.arange(self.clients), self.draw_fresh(generator, shape))
+    def of_population(self, population: Population) -> LinearModelProblem:
+        """The same loss of other records or weights."""
+        return LinearModelProblem.of(
+            self.loss,
+            population,
+            samples_per_client=self.samples_per_client,
+            diameter=2.0 * self.radius,
+            strong_convexity=self.strong_convexity,
+            objective=self.objective,
+            described=self.described,
+            held_out=self.held_out,
+        )
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
         """Models (…, d), records (…, K, d) → (…, d)."""
@@ -139,18 +108,6 @@ class LinearModelProblem:
         """Models (…, d), records (…, d) → (…, d)."""
         slopes = self.loss.slope(np.sum(records.features * models, axis=-1), records.targets)
         return slopes[..., None] * records.features + self.strong_convexity * models
-
-    def project(self, models: Floats) -> Floats:
-        """To the ball."""
-        return on_ball(models, self.radius)
-
-    def excess(self, models: Floats) -> Floats:
-        """F minus `optimum_value`, a lower bound of its minimum: never below 0."""
-        return np.maximum(self.mean.values(models) - self.constants.optimum_value, 0.0)
-
-    def facts(self) -> Mapping[str, float | int | str]:
-        """What to tell people of it, beside the constants."""
-        return self.described
 
 
 @dataclass(frozen=True)

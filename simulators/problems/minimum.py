@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilond.simulators.problems.problem import Floats
+from epsilond.training.steps.ball import on_ball
 
 RELATIVE_GAP = 1e-12
 EVERY = 10
@@ -74,10 +75,3 @@ def _toward(model: Floats, slope: Floats, radius: float, smoothness: float) -> F
 
 def _gap(model: Floats, slope: Floats, radius: float) -> float:
     return float(np.dot(slope, model)) + radius * float(np.linalg.norm(slope))
-
-
-def on_ball(models: Floats, radius: float) -> Floats:
-    """The nearest models of the ball; rows of the last axis."""
-    norms = np.sqrt(np.sum(np.square(models), axis=-1, keepdims=True))
-    nearest: Floats = models * np.minimum(1.0, radius / np.maximum(norms, 1e-300))
-    return nearest

@@ -71,5 +71,8 @@ class PersonalizedProblem(Protocol):
     def excess(self, models: Floats, shares: Floats) -> Floats:
         """Σ_i share_i (expected loss of client i at its model − the least), exactly: (…, N, d), (N,) → (…)."""
 
+    def scores(self, models: Floats) -> Mapping[str, Floats]:
+        """Of clients' models (…, N, d) on the records that they hold out, by name, (…); empty if they hold out none."""
+
     def facts(self) -> Mapping[str, float | int | str]:
         """What to tell people of it, beside the constants."""

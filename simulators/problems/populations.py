@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from epsilond.simulators.problems.problem import Floats
 from epsilond.simulators.seeds import population_generator
@@ -26,6 +25,8 @@ class Population:
     features: Floats
     targets: Floats
     own: int
+    shares: Floats | None = None
+    """(N, P): what each record weighs in its client's loss, times the client's weight p_i N; None: 1/P."""
 
     @property
     def shared(self) -> int:
@@ -44,6 +45,8 @@ class Population:
         features = [self.features[0, : self.shared], self.features[:, self.shared :].reshape(-1, dimension)]
         targets = [self.targets[0, : self.shared], self.targets[:, self.shared :].reshape(-1)]
         weights = [np.full(self.shared, 1.0 / size), np.full(clients * self.own, 1.0 / (clients * size))]
+        if self.shares is not None:
+            weights = [np.mean(self.shares[:, : self.shared], axis=0), self.shares[:, self.shared :].ravel() / clients]
         return np.concatenate(features), np.concatenate(targets), np.concatenate(weights)
 
 
@@ -93,13 +96,6 @@ def classification(sharpness: float) -> Draw:
         return features, np.where(generator.random(count) < chance, 1.0, -1.0)
 
     return draw
-
-
-def split(features: Floats, targets: Floats, clients: int, order: npt.NDArray[np.int64]) -> Population:
-    """A data set dealt to clients in the given order, as many records to each; the rest is left out."""
-    size = len(targets) // clients
-    kept = order[: clients * size]
-    return Population(features[kept].reshape(clients, size, -1), targets[kept].reshape(clients, size), size)
 
 
 def within_ball(features: Floats) -> Floats:

@@ -107,5 +107,8 @@ class Problem(Protocol):
         Never below the excess risk, and above it by no more than `optimum_gap` and what rounding adds.
         """
 
+    def scores(self, models: Floats) -> Mapping[str, Floats]:
+        """How well models predict records that were held out, by name: (…, d) → (…). Empty where none were."""
+
     def facts(self) -> Mapping[str, float | int | str]:
         """What to tell people of it, beside the constants."""

@@ -15,6 +15,7 @@ from epsilond.simulators.problems.kinds import (
     LogisticProblem,
     MeanEstimationProblem,
 )
+from epsilond.simulators.problems.personalized_digits import PersonalizedDigits
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 
 AnyProblem = TypeAliasType(
@@ -27,7 +28,8 @@ AnyProblem = TypeAliasType(
         | LogisticProblem
         | DataSetProblem
         | PersonalizedLeastSquares
-        | PersonalizedHuber,
+        | PersonalizedHuber
+        | PersonalizedDigits,
         Tagged("kind"),
     ],
 )

@@ -19,16 +19,17 @@ from epsilond.simulators.algorithms import (
     shuffled_mb_sgd,
 )
 from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
-from epsilond.simulators.algorithms.acceleration import Sequences, StageRequest, Step, steps
+from epsilond.simulators.algorithms.acceleration import StageRequest
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.algorithms.reports import Round, chunk_rounds, fresh_rounds, one_pass_rounds
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 from epsilond.simulators.problems.kinds import LeastSquaresProblem, LogisticProblem, MeanEstimationProblem
 from epsilond.simulators.problems.linear_model import LinearModelProblem
-from epsilond.simulators.problems.minimum import on_ball
 from epsilond.simulators.problems.problem import Floats
 from epsilond.simulators.seeds import generators
+from epsilond.training.steps.acceleration import Sequences, Step, steps
+from epsilond.training.steps.ball import on_ball
 
 SHAPE: dict[str, Any] = {"clients": 5, "samples_per_client": 12, "dimension": 3, "population": 9, "own_share": 0.5}
 STAGES = (StageRequest(rounds=3, prox_weight=2.5), StageRequest(rounds=5, prox_weight=4.0))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.simulators.algorithms import mu2_participation
+from epsilond.simulators.algorithms import mu2_participation, mu2_sgd
 from epsilond.simulators.algorithms.mu2_participation import RunParticipation, chunk_size, draw
 from epsilond.simulators.algorithms.mu2_sgd import (
     ALGORITHM,
@@ -28,7 +28,9 @@ from epsilond.simulators.problems.kinds import (
     LinearProblem,
     LogisticProblem,
 )
+from epsilond.simulators.problems.problem import Records
 from epsilond.simulators.seeds import generators
+from epsilond.training.steps.noise_cancellation import CancellingServer
 
 SPEC = {"clients": 6, "samples_per_client": 1, "dimension": 3, "own_share": 0.5, "population": 8}
 PROBLEM = LeastSquaresProblem(**SPEC).build()
@@ -46,6 +48,8 @@ RUNS = {
     "noisy-sgd": replace(RUN, method="noisy-sgd", step_size=None),
     "noisy-sgd-trusted": replace(RUN, method="noisy-sgd", server="trusted"),
     "pattern": replace(RUN, participation=PATTERN),
+    "gaps": replace(RUN, method="gap-differences"),
+    "gaps-pattern": replace(RUN, method="gap-differences", participation=PATTERN),
 }
 
 
@@ -64,6 +68,8 @@ def literal(problem, run: Mu2SgdRun, generator: np.random.Generator) -> float:
     x, x_before, w = np.zeros(d), np.zeros(d), np.zeros(d)
     q, mean = np.zeros(d), np.zeros(d)
     held, counts, server_noise = np.zeros((problem.clients, d)), np.zeros(problem.clients), np.zeros(d)
+    last_round, last_model = [0] * problem.clients, [np.zeros(d)] * problem.clients
+    gaps = run.method == "gap-differences"
     t = 0
     while t < run.rounds:
         drawn = draw(
@@ -85,6 +91,14 @@ def literal(problem, run: Mu2SgdRun, generator: np.random.Generator) -> float:
                     continue
                 i, normal = drawn.clients[place, 0, k], drawn.noise[place, 0, k % noises]
                 record = problem.records(i, drawn.places[place, 0, k])
+                if gaps:  # the client's own sum, in `held`, of which the server takes the mean
+                    gap = t - last_round[i]
+                    s = t * problem.gradients(x, record) - last_round[i] * problem.gradients(last_model[i], record)
+                    s = s * min(1.0, gap * s_norm / np.linalg.norm(s)) + fresh * gap * normal
+                    held[i] = held[i] + s
+                    last_round[i], last_model[i] = t, x
+                    summed += held[i] / drawn.present[place, 0].sum()
+                    continue
                 now, before = problem.gradients(x, record), problem.gradients(x_before, record)
                 s, most = (now, g_norm) if run.method == "noisy-sgd" else (t * now - (t - 1) * before, s_norm)
                 s = s * min(1.0, most / np.linalg.norm(s))
@@ -104,7 +118,7 @@ def literal(problem, run: Mu2SgdRun, generator: np.random.Generator) -> float:
             if run.method == "noisy-sgd":
                 x = problem.project(x - eta * summed)
                 continue
-            q = q + summed
+            q = summed if gaps else q + summed
             w = problem.project(w - eta * q)
             x_before, x = x, (1 - 2 / (t + 2)) * x + 2 / (t + 2) * w
     return float(problem.excess(put_out))
@@ -145,6 +159,61 @@ def test_the_noise_left_in_the_sum_has_the_law_of_the_theorem(participants, roun
     left = simulate(PROBLEM, run, generators(1, range(400)), (rounds,)).diagnostics["residual_noise"]
     wanted = 3 * RUN.noise_std**2 * rounds / participants
     assert abs(left.mean() - wanted) < 5.0 * left.std() / math.sqrt(len(left))
+
+
+@pytest.mark.parametrize("participants", [1, 3])
+def test_gap_differences_err_as_appendix_g_says_it_with_true_gaps(participants):
+    """Of linear losses q − T∇F is Σ gaps² of mean-zero gradients: (2M/m − 1)T σ²/m, less what the start cuts off."""
+    problem = LinearProblem(clients=6, samples_per_client=1, dimension=2, population=8).build()
+    run = replace(RUN, rounds=200, participants=participants, method="gap-differences", noise_std=0.0, step_size=1e-9)
+    state = {}
+
+    class Watched(CancellingServer):
+        def __init__(self, *given, **named):
+            super().__init__(*given, **named)
+            state["server"] = self
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(mu2_sgd, "CancellingServer", Watched)
+        simulate(problem, run, generators(1, range(400)), (200,))
+    each = problem.gradients(np.zeros(2), Records(problem.population.features[0], problem.population.targets[0]))
+    spread = np.mean(np.sum(np.square(each - each.mean(axis=0)), axis=1))
+    # The output of round T is put out before its reports, and then they are received.
+    errors = np.sum(np.square(state["server"].sum - 200 * each.mean(axis=0)), axis=1)
+    wanted = 200 * spread * (2 * 6 / participants - 1) / participants
+    assert np.mean(errors) == pytest.approx(wanted, rel=0.25)
+    printed = 200 * spread * (6 / participants) / participants
+    assert np.mean(errors) > 1.1 * printed
+
+
+def test_noise_of_gap_differences_grows_with_the_gap():
+    """Clients that report in rounds 1 and 10: variances 1 and 81 of one report's, in sums that keep both."""
+    groups = ({"clients": 6, "rounds": (1, 10)},)
+    run = replace(
+        RUN,
+        rounds=10,
+        participants=None,
+        method="gap-differences",
+        noise_std=math.sqrt(1.5),  # H_2: a report of gap 1 has variance 1
+        step_size=1e-12,
+        participation=RunParticipation(kind="pattern", groups=groups),
+    )
+    assert fresh_noise_std(PROBLEM, run) == pytest.approx(1.0)
+    sums = []
+
+    class Watched(CancellingServer):
+        def receive(self, increment, number):
+            super().receive(increment, number)
+            if number == 10:
+                sums.append(self.sum.copy())
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(mu2_sgd, "CancellingServer", Watched)
+        simulate(PROBLEM, run, generators(2, range(2000)), (10,))
+        (noisy,) = sums
+        simulate(PROBLEM, replace(run, noise_std=0.0), generators(2, range(2000)), (10,))
+    noise = noisy - sums[1]
+    assert np.mean(np.square(noise)) == pytest.approx((1 + 81) / 6, rel=0.08)
 
 
 def test_a_trusted_servers_noise_does_not_grow():
@@ -253,6 +322,7 @@ def test_uniform_participants_are_distinct_and_as_often_each():
         ({"participation": {"kind": "pattern", "groups": ({"clients": 6, "rounds": (2, 2)},)}}, "/rounds"),
         ({"participation": {"kind": "pattern", "groups": ({"clients": 6, "rounds": (18,)},)}}, "/participation/groups"),
         ({"noise_std": -1.0}, "/noise_std"),
+        ({"method": "gap-differences", "server": "trusted"}, "/server"),
     ],
 )
 def test_what_no_run_can_be_is_refused(fields, pointer):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.mechanisms.quantization import unit_vectors
 from epsilond.simulators.algorithms import fedavg, norm_fedavg
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.algorithms.fedavg import FedavgRun
@@ -19,7 +20,6 @@ from epsilond.simulators.algorithms.norm_fedavg import (
     compression,
     noise_variance,
     step_sizes,
-    unit_vectors,
 )
 from epsilond.simulators.problems.kinds import HuberProblem, LeastSquaresProblem, MeanEstimationProblem
 from epsilond.simulators.problems.problem import Records

@@ -32,6 +32,7 @@ RIDGED = [LeastSquaresProblem(**SHAPE, strong_convexity=0.3), LogisticProblem(**
 REAL = [
     DataSetProblem(clients=7),
     DataSetProblem(clients=4, split="by-label", strong_convexity=0.01, diameter=8.0),
+    DataSetProblem(data_set="diabetes", clients=5, split="by-label", held_out=0.2, diameter=4.0),
 ]
 ALL = [*SPECS, *RIDGED, *REAL]
 MODELS = 200
@@ -273,6 +274,13 @@ def test_the_same_problem_is_built_once_and_another_seed_is_another() -> None:
         (DataSetProblem, {"clients": 5, "samples_per_client": 10}, "/samples_per_client"),
         (DataSetProblem, {"clients": 5, "objective": "population", "samples_per_client": 10**7}, "/samples_per_client"),
         (DataSetProblem, {"clients": 5, "data_set": "iris"}, "/data_set"),
+        (DataSetProblem, {"clients": 5, "data_set": "diabetes", "loss": "logistic"}, "/loss"),
+        (DataSetProblem, {"clients": 5, "loss": "squared"}, "/loss"),
+        (DataSetProblem, {"clients": 5, "held_out": 0.95}, "/held_out"),
+        (DataSetProblem, {"clients": 569, "held_out": 0.2}, "/held_out"),
+        (DataSetProblem, {"clients": 100, "held_out": 0.4, "samples_per_client": 5}, "/samples_per_client"),
+        (DataSetProblem, {"clients": 25, "split": "odd-even-pairs"}, "/split"),
+        (DataSetProblem, {"clients": 24, "data_set": "digits", "split": "odd-even-pairs"}, "/clients"),
     ],
 )
 def test_what_cannot_be_built_is_refused(kind: type, fields: dict[str, object], pointer: str) -> None:

@@ -1,0 +1,168 @@
+"""Quantised noisy updates in other forms than DP-NormFedAvg's: clipped, with Binomial noise, with the server's noise.
+
+What Das et al. compare their algorithm with. Clients descend as there; an update u is scaled to u/‖u‖ (`normalised`) or
+u/max(C, ‖u‖) (`clipped`), whose norm is at most 1, and rounded to the grid of steps 1/s. Integer noise is added to each
+message (`clients`) or once to their sum (`server`); the server moves by β, and if clipped βC, times the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    CLIPPING_NORM,
+    DECAY_RATE,
+    STEP_SIZE,
+    TRIALS,
+    LocalSteps,
+    Participants,
+    Quantity,
+    Rounds,
+    request,
+)
+from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
+from epsilond.mechanisms.quantization import stochastic_rounding, unit_vectors
+from epsilond.mechanisms.randomness import Source, seeded_side_by_side
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
+from epsilond.simulators.algorithms.norm_fedavg import GRID, LEVELS, SERVER_STEP_SIZE
+from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.training.steps.normalised_updates import server_step
+
+Scaling = Literal["normalised", "clipped"]
+NoiseAt = Literal["clients", "server"]
+SCALING = Quantity(description="normalised to norm 1, or clipped to clipping_norm and divided by it")
+NOISE_AT = Quantity(description="clients: each adds noise to its own message; server: it adds noise once, to the sum")
+COINS = replace(TRIALS, ge=2, le=2**50)
+
+
+@request
+class GridFedavgRun:
+    """Noise is truncated discrete Laplace, by `noise_levels` and `decay_rate`, or Binomial, by `trials`.
+
+    The former is calibrated where all are absent. `noise_levels` 0 and no trials: none.
+    """
+
+    algorithm: Annotated[Literal["grid-fedavg"], Quantity(description="quantised noisy client updates")] = "grid-fedavg"
+    participants: Participants
+    rounds: Rounds
+    local_steps: LocalSteps
+    local_step_size: Annotated[float, STEP_SIZE]
+    server_step_size: Annotated[float, SERVER_STEP_SIZE]
+    quantization_levels: Annotated[int, GRID]
+    scaling: Annotated[Scaling, SCALING] = "normalised"
+    clipping_norm: Annotated[float | None, CLIPPING_NORM] = None
+    noise_at: Annotated[NoiseAt, NOISE_AT] = "clients"
+    noise_levels: Annotated[int | None, LEVELS] = None
+    decay_rate: Annotated[float | None, DECAY_RATE] = None
+    trials: Annotated[int | None, COINS] = None
+
+    def check(self) -> None:
+        """A clipping norm where updates are clipped; one kind of noise; levels and decay together; even trials."""
+        if (self.scaling == "clipped") != (self.clipping_norm is not None):
+            raise InvalidInput.at("/clipping_norm", "goes with scaling clipped, and it with a clipping_norm")
+        if (self.decay_rate is not None) != bool(self.noise_levels):
+            raise InvalidInput.at("/decay_rate", "goes with noise_levels ≥ 1, and these with it")
+        if self.trials is not None and self.noise_levels is not None:
+            raise InvalidInput.at("/trials", "and noise_levels cannot be given together")
+        if self.trials is not None and self.trials % 2:
+            raise InvalidInput.at("/trials", "is odd", allowed="even")
+
+
+def scaled(run: GridFedavgRun, updates: Floats) -> Floats:
+    """Of norm at most 1, up to rounding of doubles; what is no number as zeros."""
+    units = unit_vectors(updates)
+    if run.clipping_norm is None:
+        return units
+    norms = np.linalg.norm(np.where(np.isfinite(updates), updates, 0.0), axis=-1, keepdims=True)
+    return np.asarray(units * np.minimum(1.0, norms / run.clipping_norm))
+
+
+def noise(
+    run: GridFedavgRun, shape: tuple[int, ...], source: Source, generators: Sequence[np.random.Generator]
+) -> Floats:
+    """In grid steps. Binomial trials are drawn by numpy, which takes as long for many as for few."""
+    if run.trials is not None:
+        drawn = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
+        return np.asarray(drawn - run.trials // 2, dtype=np.float64)
+    drawn = truncated_discrete_laplace(run.decay_rate or 1.0, run.noise_levels or 0, shape, source)
+    return np.asarray(drawn, dtype=np.float64)
+
+
+def simulate(
+    problem: Problem, run: GridFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+) -> Curves:
+    """Excess of w_k. Diagnostics: `clipped_share` of the updates longer than the clipping norm, 1 if normalised.
+
+    Raises:
+        InvalidInput: noise is not decided, or the run does not fit the problem.
+    """
+    rounds_of(problem, run)
+    if run.noise_levels is None and run.trials is None:
+        raise InvalidInput.at("/noise_levels", "is needed: give it or trials, or a target to calibrate it to")
+    federation = Federation.of(problem, generators)
+    source = seeded_side_by_side(generators)
+    models = np.zeros((len(generators), problem.dimension))
+    excess = np.empty((len(generators), len(rounds)))
+    clipped = np.zeros(len(generators))
+    reach = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
+    with np.errstate(over="ignore", invalid="ignore"):
+        for done in range(run.rounds):
+            records = federation.participants(run.participants)
+            updates = federation.local_updates(models, records, steps=run.local_steps, step_size=run.local_step_size)
+            clipped += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
+            sent = stochastic_rounding(scaled(run, updates), run.quantization_levels, source).astype(np.float64)
+            if run.noise_at == "clients":
+                sent += noise(run, sent.shape, source, generators)
+            else:
+                whole = noise(run, (len(generators), 1, problem.dimension), source, generators)
+                sent += whole / run.participants
+            models = server_step(models, sent, reach)
+            if done + 1 in rounds:
+                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
+    return Curves(rounds, excess, {"clipped_share": clipped / run.rounds}, problem.scores(models), models)
+
+
+def rounds_of(problem: Problem, run: GridFedavgRun) -> int:
+    """K.
+
+    Raises:
+        InvalidInput: more clients are to take part than there are.
+    """
+    if run.participants > problem.clients:
+        raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
+    return run.rounds
+
+
+def work_of(problem: Problem, run: GridFedavgRun) -> Work:
+    """Gradients, and about thirty operations for every coordinate that is rounded and given noise."""
+    gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+    coordinates = float(run.participants * problem.dimension)
+    return Work(
+        operations=gradients.operations + run.rounds * (40.0 * coordinates + 300.0),
+        calls=gradients.calls + 80.0 * run.rounds,
+        bytes=gradients.bytes + 8.0 * 15.0 * coordinates,
+    )
+
+
+def alternatives(run: GridFedavgRun) -> Mapping[str, GridFedavgRun]:
+    """The same on the grid, without noise."""
+    return {"non-private": replace(run, noise_levels=0, decay_rate=None, trials=None)}
+
+
+ALGORITHM = Algorithm(
+    name="grid-fedavg",
+    title="Quantised noisy updates: clipped, or with other noise",
+    run=GridFedavgRun,
+    problems=UNCONSTRAINED,
+    simulate=simulate,
+    rounds=rounds_of,
+    work=work_of,
+    alternatives=alternatives,
+    titles={"non-private": "on the grid, without noise"},
+)

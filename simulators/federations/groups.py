@@ -1,0 +1,169 @@
+"""Clients that differ, in groups of alike ones: as they are asked for, and as arrays over all clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    DELTA,
+    EPSILON,
+    LOG10_DELTA,
+    NOISE_STD,
+    WEIGHT,
+    Clients,
+    Quantity,
+    SamplesPerClient,
+    Sampling,
+    request,
+)
+from epsilond.simulators.problems.problem import Floats, Indices, Problem
+
+MOST_GROUPS = 1000
+NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
+GROUPS = Quantity(
+    description="clients that are alike, as counts, in the order of the problem's clients; with weights the objective "
+    "is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of"
+    " its population"
+)
+
+
+@request
+class RunGroup:
+    """Clients that are alike, and what differs from the rest of the run.
+
+    Absent `batch_size`: the share of its records that the run's is of the problem's `samples_per_client`, to the
+    nearest whole record. Absent `epsilon`, δ and `noise_std`: those of all.
+    """
+
+    clients: Clients
+    samples_per_client: SamplesPerClient
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    weight: Annotated[float, WEIGHT] = 1.0
+    epsilon: Annotated[float | None, EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    noise_std: Annotated[float | None, NOISE] = None
+
+    def check(self) -> None:
+        """One δ, and no target beside noise."""
+        if self.delta is not None and self.log10_delta is not None:
+            raise InvalidInput.at("/delta", "give at most one of delta and log10_delta")
+        if self.noise_std is not None and self.targets:
+            raise InvalidInput.at(f"/{self.targets[0]}", "and noise_std: noise is either given or calibrated")
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the fields of a target of its own."""
+        return tuple(name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None)
+
+
+Groups = tuple[RunGroup, ...]
+
+
+def read_groups(run: Any) -> None:
+    """Make a run's groups requests where they are mappings; noise of its own only where the run has noise.
+
+    Raises:
+        InvalidInput: too many groups, or targets or noise that do not go with the run's noise.
+    """
+    given: Sequence[Any] | None = run.client_groups
+    if given is None:
+        return
+    groups = tuple(RunGroup(**one) if isinstance(one, Mapping) else one for one in given)
+    object.__setattr__(run, "client_groups", groups)
+    if not 1 <= len(groups) <= MOST_GROUPS:
+        raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+    for place, group in enumerate(groups):
+        at = f"/client_groups/{place}"
+        if run.noise_std is None and group.noise_std is not None:
+            raise InvalidInput.at(f"{at}/noise_std", "needs noise_std of the run, which is that of the others")
+        if run.noise_std is not None and group.targets:
+            raise InvalidInput.at(f"{at}/{group.targets[0]}", "and noise_std: noise is either given or calibrated")
+
+
+def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Groups:
+    """The groups with this noise, and no target any more."""
+    return tuple(
+        replace(group, noise_std=noise_std, epsilon=None, delta=None, log10_delta=None)
+        for group, noise_std in zip(groups, noise_stds, strict=True)
+    )
+
+
+def without_noise(run: Any) -> Any:
+    """The same run, of all clients without noise."""
+    groups: Groups | None = run.client_groups
+    if groups is None:
+        return replace(run, noise_std=0.0)
+    return replace(run, noise_std=0.0, client_groups=with_noise_stds(groups, [None] * len(groups)))
+
+
+def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
+    """p_i N of each group: weights over their mean over clients, exactly 1 where all are equal."""
+    if len({group.weight for group in groups}) == 1:
+        return (1.0,) * len(groups)
+    clients = sum(group.clients for group in groups)
+    whole = sum(group.weight * group.clients for group in groups)
+    return tuple(group.weight * clients / whole for group in groups)
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """Of all N clients in order: records, records of a batch, σ, and p_i N, which their losses are multiplied by."""
+
+    sizes: Indices
+    batches: Indices
+    noise_stds: Floats
+    scales: Floats
+
+    @property
+    def most_records(self) -> int:
+        """n of the client that has most."""
+        return int(np.max(self.sizes))
+
+    @property
+    def largest_batch(self) -> int:
+        """K of the client that draws most."""
+        return int(np.max(self.batches))
+
+
+def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampling: Sampling) -> int:
+    """K of a client of this group."""
+    if sampling == "full":
+        return group.samples_per_client
+    if group.batch_size is not None:
+        return group.batch_size
+    return max(1, (2 * batch_size * group.samples_per_client + samples_per_client) // (2 * samples_per_client))
+
+
+def unlike_of(problem: Problem, run: Any, sampling: Sampling) -> Unlike:
+    """The clients of a run with groups, on a problem that was made for them (`weighted_data.build_for`).
+
+    Raises:
+        InvalidInput: batches that the clients' records do not fill.
+    """
+    groups: Groups = run.client_groups
+    known = {"batch_size": run.batch_size, "samples_per_client": problem.samples_per_client}
+    batches = [batch_of(group, **known, sampling=sampling) for group in groups]
+    faults = []
+    for place, (group, batch) in enumerate(zip(groups, batches, strict=True)):
+        n = group.samples_per_client
+        if sampling == "full" and group.batch_size not in (None, n):
+            faults.append(Fault(f"/client_groups/{place}/batch_size", "is all records of a full batch", f"{n}"))
+        elif batch > n:
+            faults.append(Fault(f"/client_groups/{place}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+    if faults:
+        raise InvalidInput(*faults)
+    counts = [group.clients for group in groups]
+    stds = [group.noise_std if group.noise_std is not None else run.noise_std for group in groups]
+    return Unlike(
+        sizes=np.repeat([group.samples_per_client for group in groups], counts),
+        batches=np.repeat(batches, counts),
+        noise_stds=np.repeat([np.nan if std is None else std for std in stds], counts),
+        scales=np.repeat(loss_scales(groups), counts),
+    )

@@ -1,0 +1,1 @@
+"""Membership inference on models that were trained with noise: canaries, the training, and what an attacker scores."""

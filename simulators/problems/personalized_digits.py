@@ -1,0 +1,184 @@
+"""Handwritten digits dealt to clients who each have a model of their own, w + θ_i: softmax regression on real records.
+
+The digits that scikit-learn ships stand in file order, in which those of one writer stand together. Cut into as many
+pieces as there are clients (`consecutive`), they stand in for a split by writer, whose names are not in the file;
+`by-label` deals each client two of the ten digits or so. A client draws its batches from its own training records, with
+replacement.
+
+No bound of the paper applies: a client with fewer records than features can be fitted perfectly by weights that grow
+without end, so that there is no optimum to measure distance from. The least loss is known all the same: 0 at least,
+and at most `optimum_gap`, the loss of a fit that is found.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Clients, Quantity, request
+from epsilond.simulators.problems.data_sets import read_features
+from epsilond.simulators.problems.personalized_problem import Numbers, PersonalizedConstants
+from epsilond.simulators.problems.problem import Floats, Objective, Records
+from epsilond.simulators.problems.softmax import errors_of
+
+ClientSplit = Literal["consecutive", "by-label"]
+
+SPLIT = Quantity(
+    description="which records are a client's: consecutive in the file, where a writer's stand together; or sorted by "
+    "their digit"
+)
+HELD_OUT = Quantity(gt=0, le=0.9, description="share of each client's records that its own model is tested on")
+SEED = Quantity(ge=0, le=2**53, description="seed of what is held out")
+CLASSES, RECORDS = 10, 1797
+LEAST_RECORDS = 4
+FIT = 200.0
+"""How far the regression that bounds the least loss is stretched, so that its margins make losses vanish."""
+
+
+@request
+class PersonalizedDigits:
+    """Softmax regression of the digits 0 to 9, as many records to each client; what is over is left out."""
+
+    kind: Annotated[Literal["personalized-digits"], Quantity(description="handwritten digits")] = "personalized-digits"
+    clients: Clients
+    split: Annotated[ClientSplit, SPLIT] = "consecutive"
+    held_out: Annotated[float, HELD_OUT] = 0.3
+    seed: Annotated[int, SEED] = 0
+
+    def check(self) -> None:
+        """Records for every client, to train on and to test on."""
+        most = RECORDS // LEAST_RECORDS
+        if self.clients > most:
+            raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most}")
+        if not 1 <= self.tested < self.dealt:
+            raise InvalidInput.at("/held_out", f"is less than one of a client's {self.dealt} records")
+
+    @property
+    def dealt(self) -> int:
+        """Records of one client."""
+        return RECORDS // self.clients
+
+    @property
+    def tested(self) -> int:
+        """Of them held out."""
+        return min(round(self.held_out * self.dealt), self.dealt - 1)
+
+    def build(self) -> Digits:
+        """The problem; the same object where it was built before."""
+        return _built(self)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """A `PersonalizedProblem`. Models are rows of 10 · 64 weights, one row of 64 for each digit."""
+
+    spec: PersonalizedDigits
+    features: Floats
+    """(N, n, 64), to train on."""
+    labels: Floats
+    test_features: Floats
+    test_labels: Floats
+    optima: Floats
+    """(N, d): the fits that bound the least loss."""
+    optimum_gap: float
+
+    @property
+    def clients(self) -> int:
+        """N."""
+        return self.spec.clients
+
+    @property
+    def dimension(self) -> int:
+        """d, of w and of each θ_i."""
+        return CLASSES * int(self.features.shape[-1])
+
+    @property
+    def objective(self) -> Objective:
+        """The training records are all there is."""
+        return "population"
+
+    @property
+    def constants(self) -> PersonalizedConstants:
+        """‖∇‖ ≤ √2‖x‖ ≤ √2. What bounds ask for beside it there is not."""
+        return PersonalizedConstants(
+            lipschitz=math.sqrt(2.0),
+            smoothness=math.inf,
+            shared_gradient_std=math.inf,
+            local_gradient_std=math.inf,
+            shared_gradient_norm=math.inf,
+            optimum_norm=math.inf,
+            optimum_spread=math.inf,
+            optimum_gap=self.optimum_gap,
+        )
+
+    def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        """Drawn from each row's client, with replacement."""
+        places = generator.integers(self.labels.shape[1], size=(*clients.shape, batch_size))
+        return Records(self.features[clients[..., None], places], self.labels[clients[..., None], places])
+
+    def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
+        """Models (rows, d), records (rows, m, 64), weights (rows, m) → (rows, d)."""
+        outputs = np.matmul(records.features, _rows(models).swapaxes(-1, -2))
+        errors = errors_of(outputs, records.targets) * weights[..., None]
+        summed = np.matmul(errors.swapaxes(-1, -2), records.features)
+        return np.asarray(summed.reshape(len(models), -1))
+
+    def excess(self, models: Floats, shares: Floats) -> Floats:
+        """Σ_i share_i times the mean loss of client i on its training records; 0 is at most the least."""
+        return np.asarray(np.einsum("...n,n->...", _losses(self.features, self.labels, models), shares))
+
+    def scores(self, models: Floats) -> Mapping[str, Floats]:
+        """Share of all clients' held-out records that their own models (…, N, d) miss, and that they do not."""
+        outputs = np.matmul(self.test_features, _rows(models).swapaxes(-1, -2))
+        accuracy = np.mean(np.argmax(outputs, axis=-1) == self.test_labels, axis=(-1, -2))
+        return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}
+
+    def facts(self) -> Mapping[str, float | int | str]:
+        """What is dealt."""
+        return {
+            "data_set": "digits",
+            "loss": "softmax",
+            "split": self.spec.split,
+            "training_records": int(self.labels.shape[1]),
+            "held_out_records": int(self.test_labels.shape[1]),
+        }
+
+
+@functools.lru_cache(maxsize=8)
+def _built(asked: PersonalizedDigits) -> Digits:
+    features, labels = read_features("digits")
+    order = np.arange(len(labels))
+    if asked.split == "by-label":
+        order = np.argsort(labels, kind="stable")
+    dealt = order[: asked.clients * asked.dealt].reshape(asked.clients, asked.dealt)
+    dealt = np.random.default_rng(np.random.SeedSequence(asked.seed)).permuted(dealt, axis=1)
+    kept, test = dealt[:, asked.tested :], dealt[:, : asked.tested]
+    fits = np.stack([_fit(features[own], labels[own]) for own in kept])
+    gap = float(np.mean(_losses(features[kept], labels[kept], fits)))
+    return Digits(asked, features[kept], labels[kept], features[test], labels[test], fits, gap)
+
+
+def _fit(features: Floats, labels: Floats) -> Floats:
+    """Least squares on the indicators of the classes, stretched: (d,)."""
+    indicators = (labels[:, None] == np.arange(CLASSES)).astype(np.float64)
+    solved: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
+    return FIT * solved.T.reshape(-1)
+
+
+def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
+    """Mean cross-entropy of each client at its model: (…, N, d) → (…, N)."""
+    outputs = np.matmul(features, _rows(models).swapaxes(-1, -2))
+    places = np.broadcast_to(labels.astype(np.int64)[..., None], (*outputs.shape[:-1], 1))
+    own = np.take_along_axis(outputs, places, axis=-1)[..., 0]
+    return np.asarray(np.mean(logsumexp(outputs, axis=-1) - own, axis=-1))
+
+
+def _rows(models: Floats) -> Floats:
+    return models.reshape(*models.shape[:-1], CLASSES, -1)

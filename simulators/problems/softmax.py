@@ -1,0 +1,191 @@
+"""Multinomial logistic regression: one row of weights for each class, and cross-entropy of their softmax.
+
+Models are the C rows one after another, d = C · (features). With p the softmax of z = Wx and e_y the class's indicator,
+
+- the gradient is (p − e_y)xᵀ + μW. ‖p − e_y‖² ≤ 2(1 − p_y)², and z_j − z_y ≤ √2‖W‖‖x‖ for every j, so that
+  ‖p − e_y‖ ≤ s(r‖x‖), s(t) = √2/(1 + e^(−√2 t)/(C − 1)): with ‖x‖ ≤ 1, L = s(r) + μr.
+- the Hessian is (diag p − ppᵀ) ⊗ xxᵀ + μ, and diag p − ppᵀ ≤ ½: β = ½ + μ.
+- φ and v are bounded as in `linear_model`, with s for the largest slope and ½ for the curvature.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.simulators.problems.finite_problem import AT_ONCE, SAFE, FiniteProblem
+from epsilond.simulators.problems.held_out import HeldOut
+from epsilond.simulators.problems.minimum import least_on_ball
+from epsilond.simulators.problems.populations import Population
+from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
+
+CURVATURE = 0.5
+ITERATIONS = 6e8
+"""Products that the search for the minimiser may take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxProblem(FiniteProblem):
+    """A `Problem` of `classes` classes; targets are 0, …, classes − 1. The start is the centre of the ball."""
+
+    classes: int
+
+    @classmethod
+    def of(
+        cls,
+        population: Population,
+        *,
+        classes: int,
+        samples_per_client: int,
+        diameter: float,
+        strong_convexity: float,
+        objective: Objective,
+        described: Mapping[str, float | int | str],
+        held_out: HeldOut | None = None,
+    ) -> SoftmaxProblem:
+        """With its constants and its minimiser computed."""
+        radius = 0.5 * diameter
+        features, targets, weights = population.distinct()
+        mean = MeanSoftmax(features, targets, weights, classes, strong_convexity)
+        spread = float(np.linalg.svd(np.sqrt(weights)[:, None] * features, compute_uv=False)[0]) ** 2
+        found = least_on_ball(
+            mean.value,
+            mean.gradient,
+            dimension=classes * features.shape[1],
+            radius=radius,
+            smoothness=CURVATURE * spread * SAFE + strong_convexity,
+            scale=math.log(classes) + 2.0 * math.sqrt(2.0) * radius + strong_convexity * radius * radius,
+            iterations=math.ceil(ITERATIONS / (features.size * classes)),
+        )
+        centre = mean.value(np.zeros(classes * features.shape[1]))
+        norms = np.linalg.norm(population.features, axis=-1)
+        slopes = steepest(radius * norms, classes) * norms
+        constants = Constants(
+            lipschitz=float(steepest(np.asarray(radius), classes)) + strong_convexity * radius,
+            smoothness=CURVATURE + strong_convexity,
+            strong_convexity=strong_convexity,
+            diameter=diameter,
+            gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
+            heterogeneity=_heterogeneity(population, slopes, classes, radius),
+            optimum_norm=float(np.linalg.norm(found.model)),
+            optimum_value=found.value - found.gap,
+            optimum_gap=found.gap,
+            initial_gap=max(centre - (found.value - found.gap), 0.0) * SAFE,
+        )
+        return cls(
+            population=population,
+            mean=mean,
+            samples_per_client=samples_per_client,
+            radius=radius,
+            strong_convexity=strong_convexity,
+            objective=objective,
+            constants=constants,
+            minimiser=found.model,
+            described=described,
+            held_out=held_out,
+            classes=classes,
+        )
+
+    def of_population(self, population: Population) -> SoftmaxProblem:
+        """The same loss of other records or weights."""
+        return SoftmaxProblem.of(
+            population,
+            classes=self.classes,
+            samples_per_client=self.samples_per_client,
+            diameter=2.0 * self.radius,
+            strong_convexity=self.strong_convexity,
+            objective=self.objective,
+            described=self.described,
+            held_out=self.held_out,
+        )
+
+    @property
+    def dimension(self) -> int:
+        """d, of all rows together."""
+        return self.classes * int(self.population.features.shape[-1])
+
+    def mean_gradient(self, models: Floats, records: Records) -> Floats:
+        """Models (…, d), records (…, K, features) → (…, d)."""
+        weights = _rows(models, self.classes)
+        errors = errors_of(np.matmul(records.features, weights.swapaxes(-1, -2)), records.targets)
+        summed = np.matmul(errors.swapaxes(-1, -2), records.features)
+        found: Floats = summed.reshape(*summed.shape[:-2], -1) / records.targets.shape[-1]
+        return found + self.strong_convexity * models
+
+    def gradients(self, models: Floats, records: Records) -> Floats:
+        """Models (…, d), records (…, features) → (…, d)."""
+        weights = _rows(models, self.classes)
+        errors = errors_of(np.sum(weights * records.features[..., None, :], axis=-1), records.targets)
+        each = errors[..., :, None] * records.features[..., None, :]
+        return np.asarray(each.reshape(*each.shape[:-2], -1) + self.strong_convexity * models)
+
+
+@dataclass(frozen=True)
+class MeanSoftmax:
+    """F and its gradient, from the distinct records and their weights."""
+
+    features: Floats
+    targets: Floats
+    weights: Floats
+    classes: int
+    strong_convexity: float
+
+    def values(self, models: Floats) -> Floats:
+        """(…, d) → (…). No value depends on what stands beside it, to the last bit."""
+        rows = models.reshape(-1, models.shape[-1])
+        found = np.empty(len(rows))
+        step = max(1, AT_ONCE // (len(self.targets) * self.classes))
+        own = self.targets.astype(np.int64)[None, :, None]
+        for start in range(0, len(rows), step):
+            some = _rows(rows[start : start + step], self.classes)
+            outputs = np.matmul(self.features, some.swapaxes(-1, -2))
+            losses = logsumexp(outputs, axis=-1) - np.take_along_axis(outputs, own, axis=-1)[..., 0]
+            found[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+        ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
+        return found.reshape(models.shape[:-1]) + ridge
+
+    def value(self, model: Floats) -> float:
+        """At one model."""
+        return float(self.values(model))
+
+    def gradient(self, model: Floats) -> Floats:
+        """At one model."""
+        errors = errors_of(self.features @ _rows(model, self.classes).T, self.targets) * self.weights[:, None]
+        return np.asarray((errors.T @ self.features).reshape(-1) + self.strong_convexity * model)
+
+
+def steepest(reach: Floats, classes: int) -> Floats:
+    """Bound on ‖p − e_y‖ where ‖W‖‖x‖ is at most `reach`."""
+    bound: Floats = math.sqrt(2.0) / (1.0 + np.exp(-math.sqrt(2.0) * reach) / (classes - 1.0))
+    return bound
+
+
+def _rows(models: Floats, classes: int) -> Floats:
+    return models.reshape(*models.shape[:-1], classes, -1)
+
+
+def errors_of(outputs: Floats, targets: Floats) -> Floats:
+    """p − e_y: (…, C) and (…) → (…, C)."""
+    exponentials = np.exp(outputs - np.max(outputs, axis=-1, keepdims=True))
+    shares = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
+    found: Floats = shares - (targets[..., None] == np.arange(outputs.shape[-1]))
+    return found
+
+
+def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
+    if population.own == 0 or population.features.shape[0] == 1:
+        return 0.0
+    clients, size, _ = population.features.shape
+    about_zero = np.sum(slopes[:, population.shared :], axis=1) / size
+    errors = errors_of(np.zeros((clients, size, classes)), population.targets)
+    at_centre = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
+    whole = np.linalg.svd(population.features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
+    each = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
+    apart = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
+    apart = apart + CURVATURE * radius * np.maximum(each, whole) / size
+    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(apart))))
+    return math.sqrt(min(mean_squares)) * SAFE
