@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,12 +28,33 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Claimed:
+    """An ε at a δ, of each record against whoever sees every message."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A paper's qualitative claim, and what the experiment says of it. `words` are made of the measured numbers."""
+
+    claim: str
+    verdict: Literal["confirmed", "confirmed in part", "refuted", "undecided"]
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One simulation, and where it is."""
 
     place: Place
     simulation: Any
     """A request of another kind."""
+    claimed: Claimed | None = None
+    """What a paper says of the noise that the simulation is given; what is true of it is computed beside it."""
+    log10_deltas: Mapping[str, float] | None = None
+    """Of formulas at the ε of this place, by the reading they are of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +75,17 @@ class Preset:
     panels: Axis | None = None
     repetitions: int
     cells: Callable[[int, int], tuple[Cell, ...]]
+    tuned: Axis | None = None
+    """An axis of which only the best value is kept, for each run by itself: that of least mean excess."""
+    measure: str | None = None
+    """The score on held-out records that the experiment is about, or `log10_delta`; None: it is about the excess risk
+    or about ε."""
+    stands_in_for: str | None = None
+    """The paper's data and sizes, and what these are instead."""
+    judge: Callable[[Sequence[Any]], Sequence[Finding]] | None = None
+    """From the answer's cells to what they say of the paper's claims."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """Those it has."""
-        return tuple(axis for axis in (self.across, self.lines, self.panels) if axis is not None)
+        return tuple(axis for axis in (self.across, self.lines, self.panels, self.tuned) if axis is not None)

@@ -41,6 +41,7 @@ def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
 def _kinds() -> Mapping[str, Callable[[Mapping[str, Any]], Figure]]:
     from epsilond.witness.drawings.audit import audit  # noqa: PLC0415
     from epsilond.witness.drawings.grid import grid  # noqa: PLC0415
+    from epsilond.witness.drawings.membership import membership  # noqa: PLC0415
     from epsilond.witness.drawings.risk import risk  # noqa: PLC0415
 
-    return {"risk": risk, "audit": audit, "preset": grid}
+    return {"risk": risk, "audit": audit, "membership": membership, "preset": grid}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from epsilond.accountants.curve import Interval
 from epsilond.accountants.theorem import ConditionResult, Status
 from epsilond.calibrators.problem import Target
 
@@ -53,5 +54,9 @@ class Join:
     """
     allowance: Allowance = Allowance(0.05)
     """What `calibrate` may take, for the plan."""
+    account: Callable[[Any, Any, float], Interval] | None = None
+    """(problem, run with noise, log δ) → the ε that is certified of this noise; None: noise is certified as calibrated.
+
+    What `calibrate` certifies, of noise from elsewhere."""
     bounds: Callable[[Any, Any], tuple[Bound, ...]]
     """(problem, run with noise) → every bound that is known of what is measured of it."""

@@ -2,44 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.calibrators.answer import Caution, Ends, GuaranteeAnswer, Number, Served
-from epsilond.witness.audits.answer import AuditAnswer, ClaimChecked
-from epsilond.witness.experiment import Axis, Cell, Place, Preset
+from epsilond.calibrators.answer import Caution, Served
+from epsilond.witness.cells import CellAnswer, tabled
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments import (
+    asoodeh_figure_2,
+    das_digits,
+    lowy_silos,
     mb_sgd_bound,
+    memberships,
     mu2_against_noisy_sgd,
+    mu2_digits,
+    ppsgd_digits,
+    ppsgd_grid,
     ppsgd_synthetic,
     qtdl_against_printed,
     tdl_as_printed_audit,
+    unlike_clients,
 )
-from epsilond.witness.risks.answer import BoundAnswer, Measured, RiskAnswer
 from epsilond.witness.risks.measurement import KIND, REPETITIONS, SEED
 from epsilond.witness.simulation import Kind, Plan, Prepared, kind_of
 
 PRESETS: tuple[Preset, ...] = (
     mb_sgd_bound.PRESET,
+    unlike_clients.PRESET,
     ppsgd_synthetic.PRESET,
     ppsgd_synthetic.FULL_PRESET,
     mu2_against_noisy_sgd.PRESET,
     qtdl_against_printed.PRESET,
     tdl_as_printed_audit.PRESET,
+    *lowy_silos.PRESETS,
+    asoodeh_figure_2.PRESET,
+    ppsgd_digits.PRESET,
+    ppsgd_grid.PRESET,
+    mu2_digits.PRESET,
+    mu2_digits.SHARED_PRESET,
+    memberships.PRESET,
+    memberships.SHORT_PRESET,
+    *das_digits.PRESETS,
 )
 """THE list of presets."""
 
 PresetName = Literal[
     "mb-sgd-bound",
+    "unlike-clients",
     "ppsgd-synthetic",
     "ppsgd-synthetic-full",
     "mu2-against-noisy-sgd",
     "qtdl-against-printed",
     "tdl-as-printed-audit",
+    "lowy-logistic",
+    "lowy-softmax",
+    "lowy-regression",
+    "lowy-logistic-short",
+    "asoodeh-figure-2",
+    "ppsgd-digits",
+    "ppsgd-synthetic-grid",
+    "mu2-digits",
+    "mu2-digits-participants",
+    "membership",
+    "membership-short",
+    "das-noise",
+    "das-noise-short",
+    "das-normalised",
 ]
 NAME = Quantity(description="which experiment")
 
@@ -55,24 +87,6 @@ class PresetSimulation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellAnswer:
-    """One simulation of the grid. Parts that its kind does not have are absent."""
-
-    place: Annotated[Place, Served("a value for each axis")]
-    kind: Literal["risk", "audit"]
-    algorithm: Annotated[str | None, Served("that was run")] = None
-    epsilon: Annotated[Ends | None, Served("certified, at the δ of the target or of the audit")] = None
-    rounds: Annotated[int | None, Served("of the run")] = None
-    final_excess: Annotated[Measured | None, Served("of the private run's output")] = None
-    beside: Annotated[Mapping[str, Measured] | None, Served("final excess of the runs set beside it")] = None
-    bounds: Annotated[tuple[BoundAnswer, ...] | None, Served("on the final excess")] = None
-    epsilon_lower: Annotated[Number | None, Served("that an audit proves, with its confidence")] = None
-    test_epsilon_lower: Annotated[float | None, Served("what its test proves, without impossible outputs")] = None
-    claim: Annotated[ClaimChecked | None, Served("that an audit checks")] = None
-    parameters: Annotated[Any, Served("what it was run with")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class PresetAnswer:
     """The whole answer: the grid, cell by cell."""
 
@@ -84,6 +98,9 @@ class PresetAnswer:
     across: Axis
     lines: Annotated[Axis | None, Served("absent if there is one line")] = None
     panels: Annotated[Axis | None, Served("absent if there is one panel")] = None
+    stands_in_for: Annotated[str | None, Served("the paper's data and sizes, and what was run instead")] = None
+    measure: Annotated[str | None, Served("the score that it is about; absent: the excess risk")] = None
+    findings: Annotated[tuple[Finding, ...] | None, Served("the paper's claims, and what was found of each")] = None
     repetitions: int
     beside: Annotated[Mapping[str, str], Served("what the runs set beside are, in a few words, by name")]
     cells: tuple[CellAnswer, ...]
@@ -139,6 +156,7 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         for cell, (first, last) in zip(resolved, pairwise(ends), strict=True)
     ]
     placed = list(zip(cells_of(request), answers, strict=True))
+    cells = tabled(preset, placed)
     return PresetAnswer(
         preset=preset.name,
         title=preset.title,
@@ -149,46 +167,43 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         panels=preset.panels,
         repetitions=request.repetitions or preset.repetitions,
         beside={each.name: each.title for answer in answers for each in getattr(answer, "series", ())[1:]},
-        cells=tuple(TABLED[answer.kind](cell.place, answer) for cell, answer in placed),
-        warnings=tuple(_placed(cell, each) for cell, answer in placed for each in getattr(answer, "warnings", ())),
+        cells=cells,
+        stands_in_for=preset.stands_in_for,
+        measure=preset.measure,
+        findings=None if preset.judge is None else tuple(preset.judge(cells)),
+        warnings=(*_tuning(preset), *_placed_all(placed)),
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
+
+
+def _tuning(preset: Preset) -> tuple[Caution, ...]:
+    if preset.tuned is None:
+        return ()
+    message = (
+        f"{preset.tuned.title}: the best was chosen for each run by its excess risk on these very runs, as papers do; "
+        "choosing on private data costs privacy, which is not counted here"
+    )
+    return (Caution(code="tuned-on-data", message=message),)
+
+
+def _placed_all(placed: Sequence[tuple[Cell, Any]]) -> Iterator[Caution]:
+    """Warnings that cells share stand once, with their number."""
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for cell, answer in placed:
+        for each in getattr(answer, "warnings", ()):
+            found.setdefault((each.code, each.message), []).append(cell)
+    for (code, message), cells in found.items():
+        if len(cells) > 3:
+            yield Caution(code=code, message=f"{len(cells)} cells: {message}")
+        else:
+            yield from (_placed(cell, Caution(code=code, message=message)) for cell in cells)
 
 
 def _placed(cell: Cell, warning: Caution) -> Caution:
     where = ", ".join(f"{name} {value}" for name, value in cell.place.items())
     return Caution(code=warning.code, message=f"{where}: {warning.message}")
 
-
-def _risk_cell(place: Place, answer: RiskAnswer) -> CellAnswer:
-    guarantee: GuaranteeAnswer | None = answer.guarantee
-    return CellAnswer(
-        place=place,
-        kind="risk",
-        algorithm=answer.algorithm,
-        epsilon=None if guarantee is None else guarantee.epsilon,
-        rounds=answer.rounds,
-        final_excess=answer.final_excess,
-        beside={each.name: each.final for each in answer.series[1:]},
-        bounds=answer.bounds,
-        parameters=answer.parameters,
-    )
-
-
-def _audit_cell(place: Place, answer: AuditAnswer) -> CellAnswer:
-    return CellAnswer(
-        place=place,
-        kind="audit",
-        epsilon=answer.certified,
-        epsilon_lower=answer.escape.epsilon_lower if answer.evidence == "escape" else answer.epsilon.lower,
-        test_epsilon_lower=answer.epsilon.lower,
-        claim=answer.claim,
-    )
-
-
-TABLED: Mapping[str, Callable[[Place, Any], CellAnswer]] = {"risk": _risk_cell, "audit": _audit_cell}
-"""How the answer of each kind of simulation becomes a cell."""
 
 PRESET = Kind(
     request=PresetSimulation,

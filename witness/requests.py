@@ -8,9 +8,11 @@ from typing_extensions import TypeAliasType
 
 from epsilond.accountants.quantities import Tagged
 from epsilond.witness.audits.request import AuditSimulation
+from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.presets import PresetSimulation
 from epsilond.witness.risks.measurement import RiskSimulation
 
 SimulationRequest = TypeAliasType(
-    "SimulationRequest", Annotated[RiskSimulation | AuditSimulation | PresetSimulation, Tagged("kind")]
+    "SimulationRequest",
+    Annotated[RiskSimulation | AuditSimulation | MembershipSimulation | PresetSimulation, Tagged("kind")],
 )

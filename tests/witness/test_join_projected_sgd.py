@@ -104,7 +104,7 @@ def test_other_runs_are_not_calibrated(fields, pointer):
     ],
 )
 def test_each_condition_violated_once(spec, fields, conditions):
-    (bound,) = projected_sgd.bounds(spec.build(), replace(RUN, **fields))
+    bound, *_ = projected_sgd.bounds(spec.build(), replace(RUN, **fields))
     assert failing(bound) == conditions
     assert (bound.theorem, bound.constant, bound.quantity) == ("asoodeh.corollary-1", "explicit", "excess")
 
@@ -158,9 +158,29 @@ def test_a_random_stop_has_an_order_and_a_suffix_nothing():
         in algorithm.simulate(problem, replace(RUN, release="random-stop"), generators(0, range(2)), (20,)).diagnostics
     )
     assert projected_sgd.bounds(problem, replace(RUN, release="suffix", suffix_fraction=0.5)) == ()
-    assert projected_sgd.bounds(problem, replace(RUN, release="random-stop", step_schedule=Constant(value=1.0))) == ()
     assert projected_sgd.bounds(LinearProblem(**SHAPE).build(), RUN) == ()
     assert projected_sgd.bounds(problem, replace(RUN, noise_std=0.0)) == ()
+
+
+@pytest.mark.parametrize("spec", [LinearProblem(**SHAPE), LogisticProblem(**SHAPE, diameter=6.0), RIDGE])
+@pytest.mark.parametrize("release", ["last", "random-stop", "suffix"])
+@pytest.mark.parametrize("step_size", [0.05, 0.6])
+def test_equal_steps_keep_the_bound_that_asks_for_no_strong_convexity(spec, release, step_size):
+    problem = spec.build()
+    fraction = {"suffix_fraction": 0.5} if release == "suffix" else {}
+    run = replace(RUN, release=release, step_schedule=Constant(value=step_size), noise_std=0.7, **fraction)
+    bound = projected_sgd.bounds(problem, run)[-1]
+    assert bound.theorem == "epsilond.one-pass-convex-excess-risk"
+    assert (bound.constant, failing(bound)) == ("explicit", set())
+    curves = algorithm.simulate(problem, run, generators(0, range(100)), (20,))
+    values = curves.excess[:, -1] if release == "last" else curves.diagnostics[bound.quantity]
+    assert 0.0 < values.mean() <= bound.value
+    radius, count = problem.constants.diameter / 2, 11 if release == "suffix" else 20
+    squared = problem.constants.lipschitz**2 + 4 * 0.7**2 / 10
+    grown = 1 + sum(1 / k for k in range(1, 20)) if release == "last" else 1.0
+    value = 2 * radius**2 / (step_size * count) + step_size * squared * grown / 2
+    assert bound.value == pytest.approx(value, rel=1e-12)
+    assert failing(projected_sgd.bounds(problem, replace(run, rounds=21, batches="cyclic"))[-1]) == {"one-pass"}
 
 
 def test_steps_that_are_listed_are_calibrated_as_they_are():

@@ -31,7 +31,19 @@ RUNS = {
     "one-pass-accelerated-mb-sgd": ({"rounds": 3, "batch_size": 2}, PROBLEM),
     "accelerated-mb-sgd": ({"rounds": 6, "batch_size": 2}, PROBLEM),
     "shuffled-mb-sgd": ({"rounds": 6, "batch_size": 2}, PROBLEM),
+    "local-sgd": ({"rounds": 3, "local_steps": 2, "batch_size": 2, "step_size": 0.1}, PROBLEM),
     "norm-fedavg": ({"participants": 4, "rounds": 6, "local_steps": 2, "quantization_levels": 8}, PROBLEM),
+    "grid-fedavg": (
+        {
+            "participants": 4,
+            "rounds": 6,
+            "local_steps": 2,
+            "local_step_size": 0.1,
+            "server_step_size": 0.1,
+            "quantization_levels": 8,
+        },
+        PROBLEM,
+    ),
     "projected-sgd": ({"participants": 2, "step_schedule": {"kind": "constant", "value": 0.1}}, ONE_RECORD),
     "ppsgd": ({"rounds": 6}, PERSONAL),
     "mu2-sgd": ({"rounds": 6}, PROBLEM),
@@ -150,9 +162,9 @@ def test_repetitions_do_not_depend_on_those_beside_them(name, prepared):
     resolved = prepared[name].resolved
     alone = replace(prepared[name], resolved=replace(resolved, block=1))
     together = simulation.run_block(prepared[name], 0)
-    for run, (excess, diagnostics) in together.items():
+    for run, (excess, diagnostics, *_) in together.items():
         for place in range(3):
-            one, told = simulation.run_block(alone, place)[run]
+            one, told, *_ = simulation.run_block(alone, place)[run]
             assert one.tobytes() == excess[place : place + 1].tobytes(), run
             assert {key: value[place] for key, value in diagnostics.items()} == {
                 key: value[0] for key, value in told.items()

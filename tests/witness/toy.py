@@ -103,6 +103,7 @@ ALGORITHM = Algorithm(
 @dataclass(frozen=True)
 class Answered:
     guarantee: Any = None
+    parameters: Any = None
 
 
 def calibrate(problem, run, target):

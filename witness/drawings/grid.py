@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from epsilond.witness.drawings import style
+from epsilond.witness.drawings import proved, style
 
 MEASURED, BOUND = "measured, with its band", "bound"
 PROVED, CLAIMED = "proved by its test: at least", "claimed: at most"
-CERTIFIED_UPPER, CERTIFIED_LOWER = "certified: at most", "certified: at least"
+CERTIFIED_UPPER, CERTIFIED_LOWER = proved.CERTIFIED, "certified: at least"
 IMPOSSIBLE = "proved: no ε holds at this δ, by outputs that the other data set cannot give"
 USELESS = "certified: no ε of use holds at this δ"
 BEYOND_USE = 1e6
@@ -69,14 +69,16 @@ def grid(answer: Mapping[str, Any]) -> Figure:
             own = _at(cells, lines, value)
             if own:
                 colour = None if lines is None else style.COLOURS[place % len(style.COLOURS)]
-                ends = _line(axes, scale.places(own, across["name"]), own, colour, looks, answer.get("beside", {}))
+                draw: Callable[..., Labels] = proved.drawers(answer).get(own[0]["kind"], _line)
+                ends = draw(axes, scale.places(own, across["name"]), own, colour, looks, answer)
                 labels += ends if lines is None else [(ends[0][0], _word(value), str(colour))]
-        style.logarithmic(axes)
+        if "measure" not in answer:
+            style.logarithmic(axes)
         scale.dress(axes)
         axes.set_xlabel(across["title"])
         if axes is all_axes[-1]:
             style.label_ends(axes, labels, heading=None if lines is None else lines["title"])
-    all_axes[0].set_ylabel(_vertical(answer["cells"]))
+    all_axes[0].set_ylabel(_vertical(answer))
     proxies = [
         Line2D([], [], color="#333333", linestyle=dash, marker=mark, markersize=4) for dash, mark in looks.values()
     ]
@@ -91,7 +93,7 @@ def _line(
     cells: Cells,
     colour: str | None,
     looks: dict[str, Any],
-    titles: Mapping[str, str],
+    answer: Mapping[str, Any],
 ) -> Labels:
     """Everything of one line, with the labels of its ends, what was measured first; `colour` None: each its own."""
     order = np.argsort(places)
@@ -99,7 +101,8 @@ def _line(
     own = iter(style.COLOURS[1:])
     if cells[0]["kind"] == "audit":
         return _audits(axes, places, cells, colour or style.MEASURED, looks)
-    finals = [cell["final_excess"] for cell in cells]
+    measure, titles = answer.get("measure"), answer.get("beside", {})
+    finals = [cell["final_excess"] if measure is None else cell["scores"][measure] for cell in cells]
     mean, lower, upper = (style.numbers(each[name] for each in finals) for name in ("mean", "lower", "upper"))
     looks.setdefault(MEASURED, ("-", "o"))
     reach = np.stack([np.minimum(mean - lower, mean * 0.999), upper - mean])
@@ -107,13 +110,13 @@ def _line(
     axes.errorbar(places, mean, yerr=reach, color=inked, linewidth=2.0, marker="o", markersize=4, capsize=3)
     labels = [(float(mean[-1]), "measured", inked)]
     bounds = style.numbers(_least_bound(cell) for cell in cells)
-    if np.isfinite(bounds).any():
+    if measure is None and np.isfinite(bounds).any():
         looks.setdefault(BOUND, (style.DASHES[1], None))
         inked = colour or style.BOUND
         axes.plot(places, bounds, color=inked, linewidth=1.3, linestyle=looks[BOUND][0])
         labels.append((float(bounds[-1]), "bound", inked))
     for number, name in enumerate(cells[0].get("beside", {})):
-        values = style.numbers(cell["beside"][name]["mean"] for cell in cells)
+        values = style.numbers(_beside(cell, name, measure) for cell in cells)
         told = titles.get(name, style.words(name))
         look = looks.setdefault(told, (style.DASHES[2 + number % 3], None))
         inked = colour or (style.NON_PRIVATE if name == "non-private" else next(own))
@@ -183,8 +186,16 @@ def _excess_bounds(cell: Mapping[str, Any]) -> Cells:
     return [bound for bound in cell["bounds"] if bound["compared"] and bound["quantity"] == "excess"]
 
 
-def _vertical(cells: Cells) -> str:
-    return "excess risk of the output (unit of the loss)" if cells[0]["kind"] == "risk" else "ε (nats)"
+def _beside(cell: Mapping[str, Any], name: str, measure: str | None) -> Any:
+    return (cell["beside"][name] if measure is None else cell["scores_beside"][name][measure])["mean"]
+
+
+def _vertical(answer: Mapping[str, Any]) -> str:
+    if answer.get("measure") == proved.DELTA:
+        return "log₁₀ δ"
+    if "measure" in answer:
+        return f"{style.words(answer['measure'])} of the output"
+    return "excess risk of the output (unit of the loss)" if answer["cells"][0]["kind"] == "risk" else "ε (nats)"
 
 
 def _values(cells: Cells, axis: Mapping[str, Any] | None) -> tuple[Any, ...]:

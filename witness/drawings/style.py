@@ -97,7 +97,9 @@ def power_of_ten(exponent: float) -> str:
 
 def words(name: str) -> str:
     """A run's name as it is read."""
-    return {"non-private": "without noise", "noisy-sgd": "noisy SGD"}.get(name, name.replace("-", " "))
+    known = {"non-private": "without noise", "noisy-sgd": "noisy SGD", "test_rrmse": "RRMSE, on records held out,"}
+    known |= {f"test_{what}": f"{what}, on records held out," for what in ("error", "accuracy")}
+    return known.get(name, name.replace("-", " "))
 
 
 def wrapped(words: str) -> str:

@@ -6,6 +6,8 @@ from epsilond.witness.join import Join
 from epsilond.witness.joins import (
     accelerated_mb_sgd,
     fedavg,
+    grid_fedavg,
+    local_sgd,
     mb_sgd,
     mu2_sgd,
     norm_fedavg,
@@ -22,6 +24,8 @@ JOINS: tuple[Join, ...] = (
     shuffled_mb_sgd.JOIN,
     norm_fedavg.JOIN,
     fedavg.JOIN,
+    grid_fedavg.JOIN,
+    local_sgd.JOIN,
     projected_sgd.JOIN,
     ppsgd.JOIN,
     mu2_sgd.JOIN,

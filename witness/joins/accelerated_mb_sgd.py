@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     Stage,
     accelerated_risk,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import (
+    FEDERATED_ACCELERATED_RISK,
+    FederatedAcceleratedInputs,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
@@ -23,18 +28,23 @@ from epsilond.simulators.algorithms.accelerated_mb_sgd import (
     convexity_of,
 )
 from epsilond.simulators.algorithms.acceleration import StageRequest
+from epsilond.simulators.algorithms.random_participation import harmonic_mean
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Allowance, Bound, Join
 from epsilond.witness.joins.settled import (
     LEAST_NOISE,
+    distance_of,
     empirical_gradient_std,
     empirical_heterogeneity,
     settled,
     shape_of,
+    smoothness_of,
     target_fields,
 )
+from epsilond.witness.joins.unlike import asked_clients, bounded_clients, weighed_alike, with_noise_of
 
 if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Theorem
     from epsilond.calibrators.answer import Calibration
 
 
@@ -49,7 +59,7 @@ def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tup
         **target_fields(target),
         **accelerated_shape(problem, run),
         sampling=run.sampling,
-        empirical_gradient_std=empirical_gradient_std(problem),
+        empirical_gradient_std=empirical_gradient_std(problem) if weighed_alike(run.client_groups) else None,
     )
     answer: Calibration = CALIBRATOR.solve(asked)
     return with_stages(run, answer.parameters), answer
@@ -60,6 +70,7 @@ def accelerated_shape(problem: Problem, run: AcceleratedShape) -> dict[str, Any]
     known = problem.constants
     return {
         **shape_of(problem, run),
+        **asked_clients(problem, run, run.participation, run.client_groups),
         "diameter": known.diameter,
         "strong_convexity": convexity_of(problem, run),
         "initial_gap": gap_of(problem),
@@ -80,11 +91,11 @@ def with_stages(run: Any, parameters: Any) -> Any:
         InvalidInput: there are neither.
     """
     if run.stages is not None:
-        return replace(run, noise_std=parameters.noise_std)
+        return with_noise_of(run, parameters)
     if parameters.stages is None:
         raise InvalidInput.at("/stages", "are needed: no bound of this sampling chooses them")
     stages = tuple(StageRequest(rounds=one.rounds, prox_weight=one.prox_weight) for one in parameters.stages)
-    return replace(run, noise_std=parameters.noise_std, stages=stages)
+    return with_noise_of(replace(run, stages=stages), parameters)
 
 
 def bounds(problem: Problem, run: AcceleratedShape) -> tuple[Bound, ...]:
@@ -104,30 +115,45 @@ def of_stages(
     problem: Problem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
 ) -> Bound:
     """The bound of the given objective, which has to be the problem's for it to be compared."""
-    noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
-    shape = accelerated_shape(problem, run)
+    known, law = problem.constants, run.participation
     statistics: dict[str, Any] = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
-    inputs = AcceleratedRiskInputs(**shape, **statistics, noise_std=noise_std, objective=objective)
-    rounds = shape.pop("rounds")
+    shared: dict[str, Any] = {
+        "dimension": problem.dimension,
+        "smoothness": smoothness_of(problem),
+        "strong_convexity": convexity_of(problem, run),
+        "diameter": known.diameter,
+        "initial_distance": distance_of(problem),
+        "initial_gap": gap_of(problem),
+        "objective": objective,
+    }
+    if run.client_groups is not None:
+        clients = bounded_clients(problem, run, law, run.client_groups)
+        told = statistics if weighed_alike(run.client_groups) else {}
+        theorem: Theorem = FEDERATED_ACCELERATED_RISK
+        inputs: Any = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **shared, **told)
+        seen: AcceleratedProblem = inputs.problem_on(None)
+    else:
+        theorem, shape = ACCELERATED_RISK_BOUND, shape_of(problem, run)
+        mean = shape["participants"] if law is None else harmonic_mean(law)
+        shape["participants"] = max(1, math.floor(mean))
+        noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
+        inputs = AcceleratedRiskInputs(**shape | shared, **statistics, noise_std=noise_std)
+        seen = replace(inputs.problem, participants=mean)
     stages = tuple(Stage(rounds=one.rounds, prox_weight=one.prox_weight) for one in run.stages or ())
-    found = accelerated_risk(
-        AcceleratedProblem(**shape, **statistics, objective=objective),
-        noise_std=noise_std,
-        rounds=rounds,
-        stages=stages,
-    )
-    known = {
+    found = accelerated_risk(seen, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
+    facts = {
         "closed-convex-domain": True,
         "loss": True,
         "unbiased-gradients": problem.objective == objective and run.batches in ("without-replacement", "full"),
         "last-output": True,
+        "exact-proximal-step": True,
     }
     return Bound(
-        theorem=ACCELERATED_RISK_BOUND.id,
-        status=ACCELERATED_RISK_BOUND.status,
+        theorem=theorem.id,
+        status=theorem.status,
         value=found.total,
         constant="explicit",
-        conditions=settled((one.at(inputs) for one in ACCELERATED_RISK_BOUND.conditions), known),
+        conditions=settled((one.at(inputs) for one in theorem.conditions), facts),
     )
 
 

@@ -73,9 +73,9 @@ class DasSetting:
 
 def _at_minimiser(problem: Any) -> tuple[Floats, Floats | None]:
     """Clients' gradients there, and their Hessians where these are the same everywhere: quadratic losses."""
-    population, loss = problem.population, problem.loss
+    population, loss = problem.population, getattr(problem, "loss", None)
     gradients = problem.mean_gradient(problem.minimiser, Records(population.features, population.targets))
-    if loss.name not in ("squared", "linear"):
+    if loss is None or loss.name not in ("squared", "linear"):
         return gradients, None
     features = population.features
     moments = np.matmul(np.swapaxes(features, 1, 2), features) / features.shape[1]

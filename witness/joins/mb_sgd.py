@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from epsilond.accountants.account import account
+from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Sampling
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorem import ConditionResult, Status
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND, ExcessRiskInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun, MbSgdShape, fading
+from epsilond.simulators.algorithms.random_participation import harmonic_mean
+from epsilond.simulators.federations.groups import Groups, loss_scales, unlike_of
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Allowance, Bound, Join
 from epsilond.witness.joins.settled import (
     LEAST_NOISE,
+    distance_of,
     empirical_gradient_std,
     empirical_heterogeneity,
     settled,
     shape_of,
+    smoothness_of,
     target_fields,
+)
+from epsilond.witness.joins.unlike import (
+    asked_clients,
+    bounded_clients,
+    effective_noise_std,
+    with_noise_of,
 )
 
 if TYPE_CHECKING:
@@ -45,13 +61,76 @@ def calibrate(problem: Problem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun
     """
     asked = MbSgdProblem(
         **target_fields(target),
-        **shape_of(problem, run),
+        **shape_of(problem, run) | asked_clients(problem, run, run.law, run.groups),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
         sampling=run.sampling,
     )
-    answer: Calibration = CALIBRATOR.solve(asked)
+    answer = solved(asked)
     return with_parameters(run, answer.parameters), answer
+
+
+@functools.lru_cache(maxsize=256)
+def solved(asked: MbSgdProblem) -> Calibration:
+    """The calibrator's answer; the same for the same question, which the cells of an experiment ask again and again.
+
+    Raises:
+        NoCertificate: as the calibrator.
+    """
+    answer: Calibration = CALIBRATOR.solve(asked)
+    return answer
+
+
+def certified_epsilon(problem: Problem, run: MbSgdRun, log_delta: float) -> Interval:
+    """Of the run's own noise, for each record of any client against a server that sees every message.
+
+    Raises:
+        NoCertificate: there is no noise, or nothing is known of this sampling.
+    """
+    if run.groups is None:
+        kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
+    else:
+        unlike = unlike_of(problem, run, run.sampling)
+        scaled = unlike.noise_stds / unlike.scales
+        kinds = set(zip(scaled.tolist(), unlike.batches.tolist(), unlike.sizes.tolist(), strict=True))
+    found = [
+        epsilon_of_batches(
+            noise_multiplier=noise_std * batch / problem.constants.lipschitz,
+            sampling=run.sampling,
+            batch_size=batch,
+            samples_per_client=records,
+            times=run.rounds,
+            log_delta=log_delta,
+        )
+        for noise_std, batch, records in kinds
+    ]
+    return Interval(max(one.lower for one in found), max(one.upper for one in found))
+
+
+@functools.lru_cache(maxsize=256)
+def epsilon_of_batches(
+    *,
+    noise_multiplier: float,
+    sampling: Sampling,
+    batch_size: int,
+    samples_per_client: int,
+    times: int,
+    log_delta: float,
+) -> Interval:
+    """Of means of so many records' gradients with noise, of fresh batches, so many times.
+
+    Raises:
+        NoCertificate: there is no noise, or nothing is known of this sampling.
+    """
+    full = sampling == "full"
+    batch = Subsampled(
+        sampling=sampling,
+        batch_size=None if full else batch_size,
+        population=None if full else samples_per_client,
+        mechanism=Gaussian(noise_multiplier=noise_multiplier),
+    )
+    found = account(Repeated(times=times, mechanism=batch), relation="replace-one", unit="record", observer="server")
+    return found.guarantee.curve.bound_epsilon(log_delta)
 
 
 def with_parameters(run: Any, parameters: Any) -> Any:
@@ -63,12 +142,45 @@ def with_parameters(run: Any, parameters: Any) -> Any:
     step = run.step_size or parameters.step_size
     if step is None:
         raise InvalidInput.at("/step_size", "is needed: no bound of this sampling chooses one")
-    return replace(run, noise_std=parameters.noise_std, step_size=step)
+    return with_noise_of(replace(run, step_size=step), parameters)
 
 
 def bounds(problem: Problem, run: MbSgdShape) -> tuple[Bound, ...]:
     """Our explicit bound and Theorem 2.1, both at the run's own σ, R, K and η."""
+    if run.groups is not None:
+        return (of_unlike(problem, run, run.groups),)
     return (explicit(problem, run), *printed(problem, run))
+
+
+def of_unlike(problem: Problem, run: MbSgdShape, groups: Groups) -> Bound:
+    """`epsilond.federated-sgd-excess-risk`: of the population, and so of the data at hand, where it charges more."""
+    step, kept, least = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
+    convexity = problem.constants.strong_convexity
+    inputs = FederatedInputs(
+        **bounded_clients(problem, run, run.law, groups),
+        rounds=run.rounds,
+        dimension=problem.dimension,
+        smoothness=smoothness_of(problem),
+        strong_convexity=min(convexity, (1.0 - kept) / (step * least)),
+        initial_distance=distance_of(problem),
+        step_size=step,
+    )
+    found = FEDERATED_RISK.evaluate(inputs)
+    known = {
+        "closed-convex-domain": True,
+        "loss": True,
+        "fresh-sampling": run.batches in ("without-replacement", "full"),
+        "averaged-output": 1.0 - kept <= step * least * convexity * (1.0 + ALIKE),
+        "independent-records": True,
+        "exact-proximal-step": True,
+    }
+    return Bound(
+        theorem=FEDERATED_RISK.id,
+        status=FEDERATED_RISK.status,
+        value=found.outputs["excess_risk"],
+        constant="explicit",
+        conditions=settled(found.conditions, known),
+    )
 
 
 def explicit(problem: Problem, run: MbSgdShape) -> Bound:
@@ -79,9 +191,13 @@ def explicit(problem: Problem, run: MbSgdShape) -> Bound:
     """
     step, kept = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
+    shape = shape_of(problem, run)
+    if run.law is not None:
+        # The bound is of 1/E[1/M_r] clients; of fewer it is larger.
+        shape["participants"] = max(1, math.floor(harmonic_mean(run.law)))
     inputs = ExcessRiskInputs(
-        **shape_of(problem, run),
-        noise_std=max(run.noise_std or 0.0, LEAST_NOISE),
+        **shape,
+        noise_std=max(effective_noise_std(problem, run, run.noise_std or 0.0), LEAST_NOISE),
         strong_convexity=min(convexity, (1.0 - kept) / step),
         step_size=step,
         empirical_gradient_std=empirical_gradient_std(problem),
@@ -109,6 +225,8 @@ def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
     """Theorem 2.1, complete and convex: 272 L D ν/√M. It speaks of one step size, that it prescribes."""
     known, noise = problem.constants, run.noise_std or 0.0
     if problem.objective != "population" or known.strong_convexity > 0.0 or noise == 0.0:
+        return
+    if run.law is not None or run.levels is not None:
         return
     logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
     # Beyond the largest ε that is offered the printed noise is more than the run's, for which the bound holds too.
@@ -148,4 +266,10 @@ def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
     )
 
 
-JOIN = Join(algorithm="mb-sgd", calibrate=calibrate, bounds=bounds, allowance=Allowance(0.8, 0.025))
+JOIN = Join(
+    algorithm="mb-sgd",
+    calibrate=calibrate,
+    account=certified_epsilon,
+    bounds=bounds,
+    allowance=Allowance(0.8, 0.025),
+)

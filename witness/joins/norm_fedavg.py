@@ -12,10 +12,11 @@ the private one has either its true guarantee or none, and takes the steps that 
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 
-from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.profiles.truncated_law import least_levels
 from epsilond.accountants.theorem import ConditionResult, Theorem
 from epsilond.accountants.theorems.papers.das.composed_rounds import (
@@ -74,7 +75,7 @@ def asked(problem: Problem, run: NormFedavgRun, target: Target) -> NormFedavgPro
 def calibrate(problem: Problem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
     """The least certified noise; beside it the printed one, and the printed one raised until it is true."""
     question = asked(problem, run, target)
-    found = CALIBRATOR.solve(question)
+    found = solved(question)
     noisy = replace(run, noise_levels=found.parameters.noise_levels, decay_rate=found.parameters.decay_rate)
     printed = next((one.parameters for one in found.as_printed if "noise_levels" in one.parameters), None)
     if printed is not None:
@@ -87,6 +88,18 @@ def calibrate(problem: Problem, run: NormFedavgRun, target: Target) -> tuple[Nor
     return noisy, found
 
 
+@functools.lru_cache(maxsize=64)
+def solved(question: NormFedavgProblem) -> Calibration:
+    """The calibrator's answer, which the cells of an experiment ask for again and again.
+
+    Raises:
+        NoCertificate: as the calibrator.
+    """
+    answer: Calibration = CALIBRATOR.solve(question)
+    return answer
+
+
+@functools.lru_cache(maxsize=64)
 def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
     """The printed α for the target, with the fewest certified levels: (m, α).
 
@@ -126,6 +139,20 @@ def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
         middle = (low + high) // 2
         low, high = (low, middle) if certified(middle) else (middle, high)
     return high, rate
+
+
+def printed_log_delta(problem: Problem, run: NormFedavgRun, epsilon: float) -> float:
+    """Lower end of log δ at ε of all rounds with the run's printed noise, on two updates that are furthest apart.
+
+    Raises:
+        InvalidInput: the run has no printed noise.
+    """
+    if run.printed_noise_levels is None or run.printed_decay_rate is None:
+        raise InvalidInput.at("/printed_noise_levels", "is needed")
+    question = asked(problem, run, Target.of(epsilon, 0.5, None))
+    release = Release(problem=question, movement=question.movement)
+    escaped = release.escapes(release.noise(run.printed_decay_rate, run.printed_noise_levels))
+    return escaped.curve.bound_log_delta(epsilon).lower
 
 
 def bounds(problem: Problem, run: NormFedavgRun) -> tuple[Bound, ...]:

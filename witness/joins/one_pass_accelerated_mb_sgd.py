@@ -12,6 +12,7 @@ from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Bound, Join
 from epsilond.witness.joins.accelerated_mb_sgd import accelerated_shape, of_stages, with_stages
 from epsilond.witness.joins.settled import target_fields
+from epsilond.witness.joins.unlike import weighed_alike
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
@@ -25,13 +26,13 @@ def calibrate(
     Raises:
         NoCertificate: as the calibrator.
     """
-    known = problem.constants
+    known, alike = problem.constants, weighed_alike(run.client_groups)
     asked = OnePassProblem(
         **target_fields(target),
         **accelerated_shape(problem, run),
-        gradient_std=min(known.gradient_std, known.lipschitz),
-        identically_distributed=known.heterogeneity == 0.0,
-        heterogeneity=min(known.heterogeneity, known.lipschitz),
+        gradient_std=min(known.gradient_std, known.lipschitz) if alike else None,
+        identically_distributed=alike and known.heterogeneity == 0.0,
+        heterogeneity=min(known.heterogeneity, known.lipschitz) if alike else None,
     )
     answer: Calibration = CALIBRATOR.solve(asked)
     calibrated: OnePassAcceleratedMbSgdRun = with_stages(run, answer.parameters)

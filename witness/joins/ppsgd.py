@@ -31,7 +31,7 @@ from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
-from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
+from epsilond.simulators.problems.personalized_problem import PersonalizedConstants, PersonalizedProblem
 from epsilond.witness.join import Bound, Join
 from epsilond.witness.joins.settled import settled, target_fields
 from epsilond.witness.joins.steps import at_step
@@ -90,13 +90,15 @@ def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> Pps
         batch_size=run.batch_size,
         client_groups=_groups(run),
         weighting=run.weighting,
-        shared_gradient_std=known.shared_gradient_std,
-        local_gradient_std=known.local_gradient_std,
-        shared_gradient_norm=known.shared_gradient_norm,
-        optimum_norm=known.optimum_norm,
-        optimum_spread=known.optimum_spread,
         personalization=run.personalization,
+        **_told(known),
     )
+
+
+def _told(known: PersonalizedConstants) -> dict[str, Any]:
+    """Of the optimum what there is: separable classes have none."""
+    names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
+    return {name: value for name in names if math.isfinite(value := getattr(known, name))}
 
 
 def _groups(run: PpsgdRun) -> Any:

@@ -10,13 +10,14 @@ import math
 from dataclasses import replace
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.schedules import InverseTime
+from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorem import ConditionResult, Status
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
     InverseTimeSteps,
     risk_terms,
 )
+from epsilond.accountants.theorems.risk.asoodeh.convex_bound import CONVEX_STOPS
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk, corollary_2
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.problem import Target
@@ -72,12 +73,45 @@ def smoothness_of(problem: Problem) -> float:
 
 
 def bounds(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
-    """Corollary 1 for the last model; Corollary 2, whose constant is in no paper, for a uniform stop."""
-    if problem.constants.strong_convexity == 0.0 or run.noise_std is None:
+    """Corollary 1 for the last model; Corollary 2, whose constant is in no paper, for a uniform stop.
+
+    With equal steps the bound that asks for no strong convexity.
+    """
+    if run.noise_std is None:
         return ()
+    equal = _of_equal_steps(problem, run)
+    if problem.constants.strong_convexity == 0.0 or run.noise_std == 0.0:
+        return equal
     if run.release == "last":
-        return (_of_the_last(problem, run),) if run.noise_std > 0.0 else ()
-    return _of_the_mean(problem, run) if run.release == "random-stop" and run.noise_std > 0.0 else ()
+        return (_of_the_last(problem, run), *equal)
+    return (*(_of_the_mean(problem, run) if run.release == "random-stop" else ()), *equal)
+
+
+def _of_equal_steps(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
+    """`epsilond.one-pass-convex-excess-risk`, of the last model or of one after a uniform step."""
+    steps, constants = steps_of(problem, run), problem.constants
+    if not isinstance(run.step_schedule, Constant):
+        return ()
+    inputs = CONVEX_STOPS.request(
+        clients=steps * run.participants,
+        participants=run.participants,
+        dimension=problem.dimension,
+        lipschitz=constants.lipschitz,
+        radius=0.5 * constants.diameter,
+        noise_std=float(run.noise_stds(steps).max()),
+        step_size=float(run.step_schedule.at(1, 1)[0]),
+        stops=steps - run.first_stop(steps) + 1,
+    )
+    value = "excess_risk_of_last" if run.release == "last" else "excess_risk_at_random_stop"
+    found = Bound(
+        theorem=CONVEX_STOPS.id,
+        status=CONVEX_STOPS.status,
+        value=float(CONVEX_STOPS.evaluate(inputs).outputs[value]),
+        quantity="excess" if run.release == "last" else "mean_excess",
+        constant="explicit",
+        conditions=_fresh_records(problem, run),
+    )
+    return (found,)
 
 
 def _of_the_last(problem: Problem, run: ProjectedSgdRun) -> Bound:
@@ -111,22 +145,28 @@ def _conditions(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult
     curvature, radius = constants.strong_convexity, 0.5 * constants.diameter
     slack = math.sqrt(2.0 * constants.optimum_gap / curvature)
     scale = steps.scale * curvature if isinstance(steps, InverseTime) else math.nan
-    one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
     inside = constants.optimum_norm + slack < radius
     return (
         ConditionResult("inverse-steps", "η_t = 1/(λt)", math.isclose(scale, 1.0, rel_tol=SAME)),
-        ConditionResult("one-pass", "every record is used once at most", one_pass),
-        ConditionResult(
-            "independent-records",
-            "records are drawn independently from one population, which the objective is of",
-            problem.objective == "population" and constants.heterogeneity == 0.0,
-        ),
+        *_fresh_records(problem, run),
         ConditionResult(
             "interior-minimiser",
             "the minimiser is inside the ball",
             inside,
             constants.optimum_norm + slack,
             radius,
+        ),
+    )
+
+
+def _fresh_records(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
+    one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
+    return (
+        ConditionResult("one-pass", "every record is used once at most", one_pass),
+        ConditionResult(
+            "independent-records",
+            "records are drawn independently from one population, which the objective is of",
+            problem.objective == "population" and problem.constants.heterogeneity == 0.0,
         ),
     )
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.bibliography import WORKS
+from epsilond.accountants.bibtex import bibtex
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.extras import extra
@@ -44,6 +45,7 @@ def render(record: Mapping[str, Any], seal: str) -> str:
         readings=list(_readings(answer)),
         considered=list(_considered(answer)),
         derivation=list(_derivation(answer)),
+        citation=bibtex(step["theorem"] for step in answer["derivation"] if step["theorem"] in _SOURCES),
         extra={name: _rows(answer[name]) for name in ("risk", "communication") if name in answer},
         meaning=list(_meaning(answer.get("meaning"))),
         band=drawing(record["profile"], _target(guarantee)),

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants.theorem import ConditionResult, Status
 from epsilond.calibrators.answer import Caution, GuaranteeAnswer, Number, Served
+from epsilond.calibrators.mb_sgd.groups import GroupParameters
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
 from epsilond.simulators.problems.problem import Constants
 from epsilond.witness.join import Holds
@@ -42,7 +43,7 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A mean excess risk: measured, with the ends of its confidence interval. In the unit of the loss."""
+    """A mean over repetitions, with the ends of its confidence interval. Excess is in the unit of the loss."""
 
     mean: Number
     lower: Number
@@ -65,7 +66,14 @@ class SeriesAnswer:
     upper: Annotated[tuple[Number, ...], Served("upper end of the confidence band")]
     standard_error: tuple[Number, ...]
     final: Annotated[Measured, Served("of what the run puts out")]
+    scores: Annotated[
+        Mapping[str, Measured] | None, Served("of what the run puts out, on records held out; absent if none are")
+    ] = None
     diagnostics: Annotated[Mapping[str, Spread], Served("over repetitions")]
+    model: Annotated[
+        tuple[tuple[float, ...], ...] | None,
+        Served("weights that the first repetition put out, a row for each model; absent unless asked for and finite"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +110,10 @@ class RiskAnswer:
     title: str
     parameters: Annotated[Any, Served("what the algorithm was run with")]
     guarantee: Annotated[GuaranteeAnswer | None, Served("certified, where noise was calibrated")] = None
+    client_groups: Annotated[
+        tuple[GroupParameters, ...] | None,
+        Served("of clients that differ: what each group was run with, and what is certified to it"),
+    ] = None
     problem: ProblemAnswer
     rounds: int
     repetitions: int

@@ -13,13 +13,15 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.algorithm import Algorithm, Work
 from epsilond.simulators.algorithms.kinds import Run, algorithm_of
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.federations.weighted_data import build_for
+from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
+from epsilond.simulators.problems.problem import Problem
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import join_of
 from epsilond.witness.pointers import inside
 from epsilond.witness.risks.answer import RiskAnswer
-from epsilond.witness.risks.report import Measurement, report
+from epsilond.witness.risks.report import BlockOfRun, Measurement, report
 from epsilond.witness.risks.rounds import Spacing, measured_rounds
 from epsilond.witness.simulation import Kind, Plan
 
@@ -37,6 +39,10 @@ SEED = Quantity(description="the same seed gives the same answer", ge=0, le=2**5
 POINTS = Quantity(description="rounds to measure at, at most", ge=1, le=200)
 SPACING = Quantity(description="whether the measured rounds are evenly apart, or by even ratios")
 CONFIDENCE = Quantity(description="of the band at each round", ge=0.5, le=1.0 - 1e-9)
+RETURN_MODEL = Quantity(
+    description="return the weights that the first repetition of every run put out, 20000 numbers of one run at most"
+)
+MOST_WEIGHTS = 20_000
 ALTERNATIVES = Quantity(description="which runs to set beside it, by name; absent: all that the algorithm has")
 
 
@@ -59,6 +65,7 @@ class RiskSimulation:
     spacing: Annotated[Spacing, SPACING] = "linear"
     confidence: Annotated[float, CONFIDENCE] = 0.95
     alternatives: Annotated[tuple[str, ...] | None, ALTERNATIVES] = None
+    return_model: Annotated[bool, RETURN_MODEL] = False
 
     def check(self) -> None:
         """The problem is one that the algorithm runs on, and noise or a target is given, not both."""
@@ -111,11 +118,12 @@ class Resolved:
     seed: int
     points: int
     spacing: Spacing
+    return_model: bool
 
 
 def plan(request: RiskSimulation) -> Plan:
     """Work of the run and of each run beside it, as the algorithm tells it, and the calibration's allowance."""
-    costs, block = _sizes(request, build(request.problem))
+    costs, block = _sizes(request, build(request.problem, request.run))
     blocks = math.ceil(request.repetitions / block)
     seconds = sum(
         blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
@@ -129,7 +137,7 @@ def plan(request: RiskSimulation) -> Plan:
 
 def prepare(request: RiskSimulation) -> Resolved:
     """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
-    problem = build(request.problem)
+    problem = build(request.problem, request.run)
     _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
@@ -144,19 +152,21 @@ def prepare(request: RiskSimulation) -> Resolved:
         seed=request.seed,
         points=request.points,
         spacing=request.spacing,
+        return_model=request.return_model,
     )
 
 
-def run_block(resolved: Resolved, index: int) -> Mapping[str, tuple[Floats, Mapping[str, Floats]]]:
-    """Excess and diagnostics of every run, for the repetitions of this block."""
-    problem, first = build(resolved.problem), index * resolved.block
+def run_block(resolved: Resolved, index: int) -> Mapping[str, BlockOfRun]:
+    """Excess, diagnostics and scores of every run, for the repetitions of this block; a model of the first."""
+    problem, first = build(resolved.problem, resolved.runs[PRIVATE]), index * resolved.block
     numbers = range(first, min(first + resolved.block, resolved.repetitions))
     measured = {}
     for name, run in resolved.runs.items():
         rounds = rounds_of(resolved, run)
         # Runs set beside each other see the same data wherever they draw it first.
         curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, numbers), rounds)
-        measured[name] = (curves.excess, dict(curves.diagnostics))
+        model = curves.models[0] if resolved.return_model and index == 0 and curves.models is not None else None
+        measured[name] = (curves.excess, dict(curves.diagnostics), dict(curves.scores), model)
     return measured
 
 
@@ -166,7 +176,8 @@ def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any])
         Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
         for name, run in resolved.runs.items()
     ]
-    problem, run = build(resolved.problem), resolved.runs[PRIVATE]
+    run = resolved.runs[PRIVATE]
+    problem = build(resolved.problem, run)
     with inside(request):
         bounds = join_of(run.algorithm).bounds(problem, run)
     return report(request, problem, resolved.calibration, measurements, bounds)
@@ -174,15 +185,20 @@ def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any])
 
 def rounds_of(resolved: Resolved, run: Any) -> tuple[int, ...]:
     """After which rounds this run is measured."""
-    return measured_rounds(algorithm_of(run).rounds(build(resolved.problem), run), resolved.points, resolved.spacing)
+    last = algorithm_of(run).rounds(build(resolved.problem, run), run)
+    return measured_rounds(last, resolved.points, resolved.spacing)
 
 
-def build(spec: Any) -> Problem:
-    """The problem, with faults pointed to where they stand in the request."""
+def build(spec: Any, run: Any) -> Problem:
+    """The problem as the run's clients see it, with faults pointed to where they stand in the request."""
     try:
-        built: Problem = spec.build()
+        spec.build()
     except InvalidInput as error:
         raise InvalidInput(*(Fault("/problem" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+    try:
+        built: Problem = build_for(spec, run)
+    except InvalidInput as error:
+        raise InvalidInput(*(Fault("/run" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
     return built
 
 
@@ -192,6 +208,8 @@ def _sizes(request: RiskSimulation, problem: Problem) -> tuple[tuple[Work, ...],
     As many side by side as fit the time and memory of a block.
     """
     algorithm: Algorithm = algorithm_of(request.run)
+    if request.return_model:
+        _check_model(problem)
     with inside(request):
         algorithm.rounds(problem, request.run)
         costs = algorithm.costs(problem, request.run, _wanted(request))
@@ -200,6 +218,15 @@ def _sizes(request: RiskSimulation, problem: Problem) -> tuple[tuple[Work, ...],
     in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
     in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
     return costs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
+
+
+def _check_model(problem: Problem) -> None:
+    personal = isinstance(problem.constants, PersonalizedConstants)
+    weights = problem.dimension * (problem.clients if personal else 1)
+    if weights > MOST_WEIGHTS:
+        raise InvalidInput.at(
+            "/return_model", f"would return {weights} numbers of each run", allowed=f"≤ {MOST_WEIGHTS} numbers"
+        )
 
 
 def _wanted(request: RiskSimulation) -> tuple[str, ...]:

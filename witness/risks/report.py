@@ -30,16 +30,42 @@ GRADIENT_NORM = "largest_gradient_norm"
 ROUNDING = 1e-9
 """What sums of doubles may add to a norm."""
 NOTABLE_GAP = 0.01
+SHARES = ("test_error", "test_accuracy")
+"""Scores that are at most 1."""
+
+
+BlockOfRun = tuple[Floats, Mapping[str, Floats], Mapping[str, Floats], Floats | None]
+"""Excess (repetitions, rounds); diagnostics and scores on held-out records, by name (repetitions,); of the first block,
+where it is asked for, the first repetition's output."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One run's numbers, block by block: (excess (repetitions, rounds), diagnostics (repetitions,))."""
+    """One run's numbers, block by block."""
 
     name: str
     run: Any
     rounds: tuple[int, ...]
-    blocks: Sequence[tuple[Floats, Mapping[str, Floats]]]
+    blocks: Sequence[BlockOfRun]
+
+    def excess(self) -> Floats:
+        """(repetitions, rounds)."""
+        return np.concatenate([block[0] for block in self.blocks])
+
+    def diagnostics(self) -> Mapping[str, Floats]:
+        """By name, sorted: (repetitions,)."""
+        return {name: np.concatenate([block[1][name] for block in self.blocks]) for name in sorted(self.blocks[0][1])}
+
+    def scores(self) -> Mapping[str, Floats]:
+        """By name, sorted: (repetitions,)."""
+        return {name: np.concatenate([block[2][name] for block in self.blocks]) for name in sorted(self.blocks[0][2])}
+
+    def model(self) -> tuple[tuple[float, ...], ...] | None:
+        """The first repetition's output, a row of weights for each model; None: not asked for, or not finite."""
+        found = self.blocks[0][3]
+        if found is None or not np.all(np.isfinite(found)):
+            return None
+        return tuple(tuple(float(weight) for weight in row) for row in np.atleast_2d(found))
 
 
 def report(
@@ -63,6 +89,7 @@ def report(
         title=algorithm.title,
         parameters=measurements[0].run,
         guarantee=None if calibration is None else calibration.guarantee,
+        client_groups=None if calibration is None else getattr(calibration.parameters, "groups", None),
         problem=ProblemAnswer(
             spec=request.problem,
             objective=getattr(problem, "objective", "population"),
@@ -85,11 +112,10 @@ def report(
 
 
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
-    found = band(np.concatenate([excess for excess, _ in measurement.blocks]), confidence)
+    found = band(measurement.excess(), confidence)
     mean, lower, upper, error = (
         tuple(float(each) for each in part) for part in (found.mean, found.lower, found.upper, found.standard_error)
     )
-    names = measurement.blocks[0][1]
     return SeriesAnswer(
         name=measurement.name,
         title=titles[measurement.name],
@@ -102,9 +128,13 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         upper=upper,
         standard_error=error,
         final=Measured(mean=mean[-1], lower=lower[-1], upper=upper[-1], standard_error=error[-1]),
-        diagnostics={
-            name: _spread(np.concatenate([held[name] for _, held in measurement.blocks])) for name in sorted(names)
-        },
+        scores={
+            name: _mean_of(values, confidence, most=1.0 if name in SHARES else math.inf)
+            for name, values in measurement.scores().items()
+        }
+        or None,
+        diagnostics={name: _spread(values) for name, values in measurement.diagnostics().items()},
+        model=measurement.model(),
     )
 
 
@@ -122,11 +152,16 @@ def _compared(bound: Bound, final: Measured, measurement: Measurement, confidenc
     """Beside the excess of the output, or beside the diagnostic that it speaks of."""
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
-    values = np.concatenate([held[bound.quantity] for _, held in measurement.blocks])
+    return _bound(bound, _mean_of(measurement.diagnostics()[bound.quantity], confidence), 0.0)
+
+
+def _mean_of(values: Floats, confidence: float, most: float = math.inf) -> Measured:
+    """The mean over repetitions of figures between 0 and `most`, and its band."""
     found = band(values[:, None], confidence)
-    ends = (float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error))
-    mean, lower, upper, error = ends
-    return _bound(bound, Measured(mean=mean, lower=lower, upper=upper, standard_error=error), 0.0)
+    mean, lower, upper, error = (
+        float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error)
+    )
+    return Measured(mean=mean, lower=lower, upper=min(upper, most), standard_error=error)
 
 
 def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:

@@ -1,0 +1,278 @@
+"""Das et al.'s experiments on digits: integer noise on normalised updates against what it is compared with.
+
+Softmax on ten digits, one client's whole data protected. The first experiment sets truncated discrete Laplace noise
+beside Binomial noise, normalised updates beside clipped ones, and noise of each client beside noise of a server that is
+trusted, which moves the mean of r messages by Δ∞ = 2s/r at most. The second has no noise: normalised updates beside
+FedAvg, on records dealt at random and sorted by digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from epsilond.accountants.theorems.mechanisms.binomial import binomial_bits
+from epsilond.simulators.algorithms.fedavg import FedavgRun
+from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
+from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
+from epsilond.simulators.problems.data_sets import DataSetProblem, Split
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
+from epsilond.witness.findings import duel, falling, score, score_beside
+from epsilond.witness.joins.grid_fedavg import binomial_trials
+from epsilond.witness.joins.norm_fedavg import printed_log_delta
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.risks.measurement import RiskSimulation
+
+EPSILONS = (8.0, 16.0, 32.0, 100.0, 300.0)
+DELTA = 1e-5
+CLIENTS, ROUNDS, LOCAL_STEPS, LEVELS = 50, 16, 2, 16
+CLIPPING_NORM = 0.4
+"""About a client's update in the first rounds; later ones are shorter."""
+LOCAL_STEP = 1.0
+STEPS = (0.3, 1.0, 3.0)
+"""How far the server moves in a round on unit messages that agree, at most."""
+ACCURACY, WHAT = "test_accuracy", "accuracy"
+QTDL, BINOMIAL, CLIPPED = "QTDL, normalised", "Binomial, normalised", "QTDL, clipped"
+SERVER, SERVER_CLIPPED = "server's noise, normalised", "server's noise, clipped"
+ARMS = (QTDL, BINOMIAL, CLIPPED, SERVER, SERVER_CLIPPED)
+SHAPE: Mapping[str, Any] = {
+    "participants": CLIENTS,
+    "rounds": ROUNDS,
+    "local_steps": LOCAL_STEPS,
+    "local_step_size": LOCAL_STEP,
+    "quantization_levels": LEVELS,
+}
+DIMENSION = 640
+STANDS_IN_FOR = (
+    "The paper trains networks on CIFAR-10 and FMNIST, on batches with momentum: here a softmax model of 640 weights "
+    "on 1797 of scikit-learn's digits, a fifth of them held out, with full local gradients."
+)
+
+
+def problem(split: Split = "iid") -> DataSetProblem:
+    """The digits of 50 clients."""
+    return DataSetProblem(data_set="digits", loss="softmax", clients=CLIENTS, split=split, held_out=0.2, diameter=100.0)
+
+
+def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
+    """One for each arm, ε and step."""
+    return tuple(
+        _noisy(arm, epsilon, step, repetitions, seed) for arm in ARMS for epsilon in epsilons for step in STEPS
+    )
+
+
+def _noisy(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
+    if arm == QTDL:
+        run: Any = NormFedavgRun(**SHAPE, server_step_size=step)
+    elif arm == BINOMIAL:
+        trials = binomial_trials(DIMENSION, LEVELS, ROUNDS, epsilon, DELTA)
+        run = GridFedavgRun(**SHAPE, server_step_size=step, trials=trials)
+    else:
+        clipped = arm in (CLIPPED, SERVER_CLIPPED)
+        run = GridFedavgRun(
+            **SHAPE,
+            server_step_size=step / CLIPPING_NORM if clipped else step,
+            scaling="clipped" if clipped else "normalised",
+            clipping_norm=CLIPPING_NORM if clipped else None,
+            noise_at="clients" if arm == CLIPPED else "server",
+        )
+    given = arm == BINOMIAL
+    return Cell(
+        place={"arm": arm, "epsilon": epsilon, "step": step},
+        simulation=RiskSimulation(
+            run=run,
+            problem=problem(),
+            epsilon=None if given else epsilon,
+            delta=None if given else DELTA,
+            repetitions=repetitions,
+            seed=seed,
+            points=1,
+            alternatives=("non-private", "as-printed") if arm == QTDL else (),
+        ),
+        claimed=Claimed(epsilon=epsilon, delta=DELTA) if given else None,
+    )
+
+
+def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """The paper's claims of the noise and of normalising."""
+    by_arm = {arm: _of(cells, arm) for arm in ARMS}
+
+    def more(claim: str, first: str, second: str) -> Finding:
+        pairs = list(zip(by_arm[first], by_arm[second], strict=True))
+        return duel(claim, pairs, names=(first, second), what=WHAT, lower_is_better=False)
+
+    limited = {
+        cell.place["epsilon"]
+        for cell in cells
+        if cell.place["arm"] == BINOMIAL
+        and cell.epsilon is not None
+        and cell.epsilon.upper < 0.99 * float(cell.place["epsilon"])
+    }
+    fair = [cell for cell in cells if cell.place["epsilon"] not in limited]
+    noise = duel(
+        "Truncated discrete Laplace noise is more accurate than Binomial noise.",
+        list(zip(_of(fair, QTDL), _of(fair, BINOMIAL), strict=True)),
+        names=(QTDL, BINOMIAL),
+        what=WHAT,
+        lower_is_better=False,
+    )
+    limit = (
+        f" {len(limited)} larger ε are left out: the Binomial theorem, proved up to ε = 1 a round, asks for more noise"
+        " there than they need."
+    )
+    return (
+        replace(noise, words=noise.words + (limit if limited else "")),
+        _bits(cells),
+        more("Normalised updates are more accurate than clipped ones, with the clients' noise.", QTDL, CLIPPED),
+        more(
+            "Normalised updates are more accurate than clipped ones, with the server's noise.", SERVER, SERVER_CLIPPED
+        ),
+        falling("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], what=WHAT, lower_is_better=False),
+        *_printed(cells),
+    )
+
+
+def _of(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
+    """Accuracies of an arm, by ascending ε."""
+    read = score(ACCURACY)
+    return [measured for cell in cells if cell.place["arm"] == arm and (measured := read(cell)) is not None]
+
+
+def _bits(cells: Sequence[CellAnswer]) -> Finding:
+    """Bits of a coordinate of a message."""
+    claim = "Truncated discrete Laplace noise needs fewer bits than Binomial noise."
+    few = [(2 * (LEVELS + cell.parameters.noise_levels)).bit_length() for cell in cells if cell.place["arm"] == QTDL]
+    many = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
+    fewer = sum(one < other for one, other in zip(few, many, strict=True))
+    told = ", ".join(f"{one} against {other}" for one, other in zip(few, many, strict=True))
+    words = f"Bits of each coordinate, from the least ε to the largest: {told}."
+    verdict = "confirmed" if fewer == len(few) else "confirmed in part" if fewer else "refuted"
+    return Finding(claim=claim, verdict=verdict, words=words)  # type: ignore[arg-type]
+
+
+def _printed(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """What the printed noise guarantees, and how accurate it is."""
+    claim = "The printed truncated noise is private at the target."
+    own = [cell for cell in cells if cell.place["arm"] == QTDL and cell.parameters.printed_noise_levels is not None]
+    told = []
+    for cell in own:
+        found = printed_log_delta(problem().build(), cell.parameters, float(cell.place["epsilon"]))
+        told.append((cell.place["epsilon"], min(0.0, found)))
+    if not told:
+        return ()
+    false = [epsilon for epsilon, log_delta in told if log_delta > math.log(DELTA)]
+    listed = ", ".join(f"{_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in told)
+    accuracy = score_beside("as-printed", ACCURACY)
+    means = [measured.mean for cell in own if (measured := accuracy(cell)) is not None]
+    words = f"Its δ is at least {listed}, where {scientific(DELTA)} is asked. It reaches an accuracy of "
+    words += ", ".join(f"{mean:.3g}" for mean in means) + "."
+    verdict = "refuted" if len(false) == len(told) else "confirmed in part" if false else "undecided"
+    return (Finding(claim=claim, verdict=verdict, words=words),)  # type: ignore[arg-type]
+
+
+def _delta(log_delta: float) -> str:
+    """δ, and next to 1 what is missing to it."""
+    missing = -math.expm1(log_delta)
+    if missing > 1e-3:
+        return f"{math.exp(log_delta):.3g}"
+    return f"1 − {missing:.0e}" if missing > 0.0 else "1 to all digits of a double"
+
+
+# Without noise --------------------------------------------------------------------------------------------------------
+NORMALISED, PLAIN = "NormFedAvg", "FedAvg"
+SPLITS: tuple[Split, ...] = ("iid", "by-label")
+LOCAL = (1, 3, 8)
+PLAIN_STEPS = (1.0, 4.0, 16.0)
+"""Of a client's step in FedAvg, and of the server's in NormFedAvg."""
+
+
+def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """One for each split, algorithm, number of local steps and step."""
+    return tuple(
+        Cell(
+            place={"split": split, "arm": arm, "local_steps": local, "step": step},
+            simulation=RiskSimulation(
+                run=_plain(arm, local, step), problem=problem(split), repetitions=repetitions, seed=seed, points=1
+            ),
+        )
+        for split in SPLITS
+        for arm in (NORMALISED, PLAIN)
+        for local in LOCAL
+        for step in PLAIN_STEPS
+    )
+
+
+def _plain(arm: str, local: int, step: float) -> Any:
+    shape: dict[str, Any] = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
+    if arm == PLAIN:
+        return FedavgRun(**shape, local_step_size=LOCAL_STEP * step)
+    return NormFedavgRun(**shape, local_step_size=LOCAL_STEP, server_step_size=step, noise_levels=0)
+
+
+def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Whether normalising costs accuracy."""
+    read = score(ACCURACY)
+
+    def of(arm: str, split: str) -> list[Measured]:
+        chosen = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
+        return [measured for cell in chosen if (measured := read(cell)) is not None]
+
+    return tuple(
+        duel(
+            f"Normalising updates costs no accuracy, on records dealt {words}.",
+            list(zip(of(NORMALISED, split), of(PLAIN, split), strict=True)),
+            names=(NORMALISED, PLAIN),
+            what=WHAT,
+            lower_is_better=False,
+            ties_confirm=True,
+        )
+        for split, words in zip(SPLITS, ("at random", "by digit"), strict=True)
+    )
+
+
+TUNED = Axis(name="step", title="step size", scale="log")
+
+
+def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitions: int) -> Preset:
+    return Preset(
+        name=name,
+        title=title,
+        summary="accuracy with truncated Laplace or Binomial noise, normalised or clipped, of clients or server",
+        source="Das et al., Tables 2 to 5",
+        stands_in_for=STANDS_IN_FOR,
+        across=Axis(
+            name="epsilon", title=f"ε of each client's data at δ = {scientific(DELTA)}, all rounds", scale="log"
+        ),
+        lines=Axis(name="arm", title="noise certified"),
+        tuned=TUNED,
+        measure=ACCURACY,
+        repetitions=repetitions,
+        cells=lambda count, seed: noisy_cells(count, seed, epsilons=epsilons),
+        judge=judge_noise,
+    )
+
+
+PRESETS: tuple[Preset, ...] = (
+    _noise_preset("das-noise", "Digits by quantised updates with integer noise", epsilons=EPSILONS, repetitions=6),
+    _noise_preset(
+        "das-noise-short", "Quantised updates at one value of ε: a first look", epsilons=(100.0,), repetitions=2
+    ),
+    Preset(
+        name="das-normalised",
+        title="Digits by NormFedAvg and FedAvg, without noise",
+        summary="accuracy of normalised updates beside FedAvg over local steps, on like and on unlike clients",
+        source="Das et al., Table 6",
+        stands_in_for=STANDS_IN_FOR,
+        across=Axis(name="local_steps", title="local steps in a round", scale="log"),
+        lines=Axis(name="arm", title="algorithm"),
+        panels=Axis(name="split", title="records dealt"),
+        tuned=TUNED,
+        measure=ACCURACY,
+        repetitions=6,
+        cells=plain_cells,
+        judge=judge_plain,
+    ),
+)

@@ -1,0 +1,132 @@
+"""Attacks on trained models, over noise: canaries in one run, real records with flipped labels, and whole clients.
+
+What is proved stands below what is certified of the same training; how near depends on what the attacker sees, and on
+how bad the canaries are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from epsilond.simulators.memberships.training import CanaryTraining
+from epsilond.simulators.problems.data_sets import DataSetProblem
+from epsilond.simulators.problems.kinds import LogisticProblem
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
+from epsilond.witness.memberships.request import MembershipSimulation
+
+NOISES = (0.75, 1.0, 2.0, 4.0, 8.0)
+DELTA = 1e-5
+RUNS_PER_REPETITION, REFERENCES = 1, 16
+DIGITS = DataSetProblem(data_set="digits", clients=10)
+SYNTHETIC = LogisticProblem(clients=20, samples_per_client=10, dimension=500)
+ROUNDS, RATE = 40, 0.25
+WORST, FLIPPED, CLIENTS = "worst gradients", "flipped labels", "whole clients"
+
+
+def training(kind: str, noise: float) -> CanaryTraining:
+    """DP-SGD with the worst canaries, DP-SGD on digits with flipped labels, or DP-FedAvg with worst clients."""
+    if kind == FLIPPED:
+        return CanaryTraining(
+            problem=DIGITS,
+            rounds=ROUNDS,
+            sampling_rate=RATE,
+            clipping_norm=0.5,
+            noise_multiplier=noise,
+            step_size=8.0,
+            canary="flipped-labels",
+            canaries=300,
+        )
+    client = kind == CLIENTS
+    return CanaryTraining(
+        problem=SYNTHETIC,
+        unit="client" if client else "record",
+        rounds=ROUNDS,
+        sampling_rate=RATE,
+        clipping_norm=1.0,
+        noise_multiplier=noise,
+        step_size=0.5,
+        local_steps=5 if client else 1,
+        canary="gradient",
+        canaries=500,
+    )
+
+
+def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
+    """One for each noise and kind of canary."""
+    return tuple(
+        Cell(
+            place={"noise_multiplier": noise, "canaries": kind},
+            simulation=MembershipSimulation(
+                training=training(kind, noise),
+                runs=RUNS_PER_REPETITION * repetitions,
+                references=references if kind == FLIPPED else 0,
+                delta=DELTA,
+                seed=seed,
+            ),
+        )
+        for kind in (WORST, FLIPPED, CLIENTS)
+        for noise in noises
+    )
+
+
+def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Whether any attack contradicts a certificate, and how much of it the best of them prove."""
+    pairs = [
+        (cell, name, lower, cell.epsilon.upper)
+        for cell in answered
+        if cell.attacks is not None and cell.epsilon is not None
+        for name, lower in cell.attacks.items()
+    ]
+    above = [pair for pair in pairs if pair[2] > pair[3]]
+    cell, name, lower, upper = max(pairs, key=lambda pair: pair[2] / pair[3])
+    words = (
+        f"{len(above)} of {len(pairs)} bounds by attacks lie above the certified end. The nearest is"
+        f" {lower / upper:.0%} of it: {name}, {cell.place['canaries']}, noise multiplier"
+        f" {cell.place['noise_multiplier']:g}, ε ≥ {lower:.3g} where {upper:.3g} is certified."
+    )
+    seen = [
+        (cell.attacks["every-model"], max(value for name, value in cell.attacks.items() if name != "every-model"))
+        for cell in answered
+        if cell.attacks is not None
+    ]
+    more, less = (sum(first > second for first, second in seen), sum(first < second for first, second in seen))
+    return (
+        Finding(
+            claim="No attack proves more than is certified.",
+            verdict="refuted" if above else "confirmed",
+            words=words,
+        ),
+        Finding(
+            claim="Who sees every model proves more than who sees the last one.",
+            verdict="confirmed" if more and not less else ("refuted" if less > more else "confirmed in part"),
+            words=f"The bound is larger in {more} of {len(seen)} trainings, and smaller in {less}.",
+        ),
+    )
+
+
+ACROSS = Axis(name="noise_multiplier", title="noise multiplier", scale="log")
+LINES = Axis(name="canaries", title="canaries")
+PRESET = Preset(
+    name="membership",
+    title=f"Membership inference in few runs: proved and certified ε at δ = {scientific(DELTA)}",
+    summary="one-run audits of DP-SGD and DP-FedAvg: worst gradients, digits with flipped labels, whole clients",
+    source="Steinke, Nasr and Jagielski 2023; Carlini et al. 2022",
+    across=ACROSS,
+    panels=LINES,
+    repetitions=8,
+    cells=partial(cells, noises=NOISES, references=REFERENCES),
+    judge=judge,
+)
+SHORT_PRESET = Preset(
+    name="membership-short",
+    title=f"Membership inference at one noise: proved and certified ε at δ = {scientific(DELTA)}",
+    summary="the same with one noise and few references: a first look",
+    source="Steinke, Nasr and Jagielski 2023; Carlini et al. 2022",
+    across=ACROSS,
+    panels=LINES,
+    repetitions=2,
+    cells=partial(cells, noises=(2.0,), references=4),
+    judge=judge,
+)

@@ -1,0 +1,110 @@
+"""The grids of Appendix A of Bietti et al. on their synthetic set, reduced in size: steps, personalization and noise.
+
+`STEPS`, `TIMES_PARTICIPANTS` and `NOISE_MULTIPLIERS` are the appendix' lists for the synthetic set. As in the authors'
+program all clients take part, and noise of σC/N is added to the mean. The preset runs all steps and personalizations
+at three of the noises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiments.ppsgd_digits import word
+from epsilond.witness.experiments.ppsgd_synthetic import (
+    BATCH_SIZE,
+    CLIPPING_NORM,
+    OPTIMUM_STD,
+    ROUNDS,
+    SPREAD_STD,
+    TARGET_NOISE_STD,
+)
+from epsilond.witness.risks.measurement import RiskSimulation
+
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.2, 1.5, 1.8)
+TIMES_PARTICIPANTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, math.inf)
+NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+SHOWN = (0.0, 10.0, 100.0)
+CLIENTS, DIMENSION = 100, 20
+
+
+def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """One for each step, personalization and noise that is shown."""
+    problem = PersonalizedLeastSquares(
+        clients=CLIENTS,
+        dimension=DIMENSION,
+        optimum_norm=OPTIMUM_STD * math.sqrt(DIMENSION),
+        optimum_spread=SPREAD_STD * math.sqrt(DIMENSION),
+        target_noise_std=TARGET_NOISE_STD,
+        features="gaussian",
+    )
+    return tuple(
+        Cell(
+            place={"step_size": step, "personalization": word(times), "noise_multiplier": noise},
+            simulation=RiskSimulation(
+                run=_run(times, step, noise),
+                problem=problem,
+                repetitions=repetitions,
+                seed=seed,
+                points=1,
+                alternatives=(),
+            ),
+        )
+        for noise in SHOWN
+        for times in TIMES_PARTICIPANTS
+        for step in STEPS
+    )
+
+
+def _run(times: float, step: float, noise: float) -> PpsgdRun:
+    unbounded = math.isinf(times)
+    return PpsgdRun(
+        rounds=ROUNDS,
+        batch_size=BATCH_SIZE,
+        clipping_norm=CLIPPING_NORM,
+        personalization="unbounded" if unbounded else times / CLIENTS,
+        step_size=None if unbounded else step * CLIENTS / max(times, 1.0),
+        shared_step_size=step if unbounded else None,
+        noise_std=noise * CLIPPING_NORM / CLIENTS,
+    )
+
+
+def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Whether the best personalization shares less as noise grows."""
+    words, places = [], []
+    for noise in SHOWN:
+        own = [cell for cell in answered if cell.place["noise_multiplier"] == noise]
+        best = min(own, key=lambda cell: math.inf if cell.final_excess is None else cell.final_excess.mean)
+        assert best.final_excess is not None
+        name, step = best.place["personalization"], best.place["step_size"]
+        places.append([word(times) for times in TIMES_PARTICIPANTS].index(str(name)))
+        words.append(f"σ {noise:g}: {best.final_excess.mean:.4g} at αN {name} and step {step:g}")
+    shrinking = all(later <= earlier for earlier, later in pairwise(places))
+    moved = places[-1] < places[0]
+    return (
+        Finding(
+            claim="The more noise, the less is shared at the best personalization and step.",
+            verdict=("confirmed" if moved else "undecided") if shrinking else "refuted",
+            words="Least excess: " + "; ".join(words) + ".",
+        ),
+    )
+
+
+PRESET = Preset(
+    name="ppsgd-synthetic-grid",
+    title="PPSGD on its synthetic set: the appendix' grids of steps and personalization (reduced)",
+    summary="11 steps and 9 personalizations at three noises: the best of them at each noise",
+    source="Bietti et al., Figure 1a and Appendix A",
+    across=Axis(name="step_size", title="step of a client's own part, or of the shared one", scale="log"),
+    lines=Axis(name="personalization", title="personalization α, times the number of clients"),
+    panels=Axis(name="noise_multiplier", title="noise multiplier"),
+    repetitions=2,
+    cells=cells,
+    judge=judge,
+    stands_in_for="The paper has 1000 users and 100 coordinates: here 100 and 20.",
+)

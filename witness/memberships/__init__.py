@@ -1,0 +1,1 @@
+"""Membership inference on noisy trainings: what attackers prove of ε, beside what is certified."""

@@ -1,0 +1,66 @@
+"""What a membership inference answers: for each attack its error rates and a lower bound, beside the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from epsilond.accountants.quantities import Observer, Unit
+from epsilond.calibrators.answer import Ends, Served
+from epsilond.witness.audits.answer import RocPoint, Verdict
+from epsilond.witness.memberships.request import MembershipAttack
+
+Method = Literal["one-run", "counted-runs"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipAttackAnswer:
+    """One attack. Its lower bound holds with the stated confidence, by itself."""
+
+    attack: MembershipAttack
+    observer: Annotated[Observer, Served("what it sees of the trainings that it attacks")]
+    method: Annotated[
+        Method,
+        Served(
+            "what its bound rests on. one-run: Steinke, Nasr and Jagielski 2023, Theorem 5.2, on many canaries; "
+            "counted-runs: Clopper and Pearson's intervals, on runs with and without one canary"
+        ),
+    ]
+    epsilon_lower: Annotated[float, Served("no smaller ε holds at this δ (nats)")]
+    guesses: Annotated[int | None, Served("canaries that were guessed in or out; one-run")] = None
+    right: Annotated[int | None, Served("of them guessed right; one-run")] = None
+    true_positives: Annotated[int | None, Served("of `trials` runs; counted-runs")] = None
+    false_positives: Annotated[int | None, Served("of `trials` runs; counted-runs")] = None
+    trials: Annotated[int | None, Served("runs of each kind that the test was counted on; counted-runs")] = None
+    auc: Annotated[float, Served("area under the curve of error rates: ½ is guessing. No bound")]
+    true_positive_rate: Annotated[float, Served("at a false positive rate of 0.01, as observed. No bound")]
+    ratio: Annotated[float | None, Served("lower bound over certified upper end; absent where that is unbounded")] = (
+        None
+    )
+    verdict: Annotated[Verdict, Served("whether the lower bound stays below the certified upper end")]
+    roc: Annotated[tuple[RocPoint, ...], Served("over all canaries of all runs, for a figure")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipAnswer:
+    """The whole answer."""
+
+    kind: Literal["membership"] = "membership"
+    training: Annotated[Any, Served("what was run")]
+    relation: Literal["add-or-remove-one"] = "add-or-remove-one"
+    unit: Unit
+    members: Annotated[int, Served("ordinary members, which are in every run")]
+    canaries: int
+    runs: int
+    references: int
+    delta: Annotated[float | None, Served("absent where it is below every double")] = None
+    log10_delta: float
+    confidence: float
+    certified: Annotated[
+        Ends, Served("what is certified of ε at the same δ against whoever sees all models, without any run")
+    ]
+    attacks: tuple[MembershipAttackAnswer, ...]
+    model: Annotated[tuple[float, ...], Served("the final model of the first run")]
+    meaning: str
+    seed: int
+    engine_version: str

@@ -1,0 +1,87 @@
+"""What a membership inference is asked: a training with canaries, how many runs, and which attacks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import DELTA, LOG10_DELTA, Quantity, natural_log_delta, request
+from epsilond.simulators.memberships.training import CanaryTraining
+
+MembershipAttack = Literal["every-model", "final-model", "likelihood-ratio", "offline-likelihood-ratio"]
+ATTACKS: tuple[MembershipAttack, ...] = get_args(MembershipAttack)
+LEAST_REFERENCES = 4
+MOST_WORK = 1e13
+"""Numbers read in all runs: hours."""
+
+KIND = Quantity(description="which simulation this is")
+TRAINING = Quantity(description="what is trained, and which canaries are put into the data")
+RUNS = Quantity(
+    description="trainings that are attacked. With several canaries one is enough: each is in by a coin of its own; of "
+    "one canary half of the runs have it",
+    ge=1,
+    le=100_000,
+)
+REFERENCES = Quantity(
+    description="further trainings, of which an attacker by likelihood ratios knows which canaries were in",
+    ge=0,
+    le=10_000,
+)
+CHOSEN = Quantity(
+    description="every-model: log-likelihood ratios of all models; final-model: the canary's loss under the last one; "
+    "the likelihood-ratio attacks: that loss beside those under reference models; absent: all that can be made"
+)
+CONFIDENCE = Quantity(description="with which each lower bound holds, by itself", gt=0, lt=1)
+SEED = Quantity(description="of all randomness: the same seed gives the same answer", ge=0, le=2**53)
+
+
+@request
+class MembershipSimulation:
+    """Train with canaries, and guess from what is given out which were in. δ is given once."""
+
+    kind: Annotated[Literal["membership"], KIND] = "membership"
+    training: Annotated[CanaryTraining, TRAINING]
+    runs: Annotated[int, RUNS] = 1
+    references: Annotated[int, REFERENCES] = 0
+    attacks: Annotated[tuple[MembershipAttack, ...] | None, CHOSEN] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    confidence: Annotated[float, CONFIDENCE] = 0.95
+    seed: Annotated[int, SEED] = 0
+
+    def check(self) -> None:
+        """One δ; references where an attack needs them; enough runs of one canary; a cost within limits."""
+        natural_log_delta(self.delta, self.log10_delta)
+        for place, name in enumerate(self.attacks or ()):
+            if name not in ATTACKS or name in (self.attacks or ())[:place]:
+                raise InvalidInput.at(f"/attacks/{place}", "is no attack, or there twice", allowed=", ".join(ATTACKS))
+        if any("likelihood" in name for name in self.attacks or ()) and self.references < LEAST_REFERENCES:
+            raise InvalidInput.at("/references", "are needed by that attack", allowed=f"≥ {LEAST_REFERENCES}")
+        if 0 < self.references < LEAST_REFERENCES:
+            raise InvalidInput.at("/references", "are too few", allowed=f"0, or ≥ {LEAST_REFERENCES}")
+        if self.training.canaries == 1 and (self.runs < LEAST_PAIRED or self.runs % 2):
+            message = "of one canary are counted one by one, half of them with it"
+            raise InvalidInput.at("/runs", message, allowed=f"an even number ≥ {LEAST_PAIRED}")
+        if self.work > MOST_WORK:
+            most = int(MOST_WORK / (self.work / (self.runs + self.references)))
+            raise InvalidInput.at("/runs", "make the simulation too long", allowed=f"≤ {most} with the references")
+
+    @property
+    def work(self) -> float:
+        """Numbers read in all runs."""
+        return (self.runs + self.references) * self.training.rounds * self.training.entries
+
+    @property
+    def log_delta(self) -> float:
+        """ln δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def made(self) -> tuple[MembershipAttack, ...]:
+        """The attacks that are made."""
+        if self.attacks is not None:
+            return self.attacks
+        return ATTACKS if self.references else ATTACKS[:2]
+
+
+LEAST_PAIRED = 40
