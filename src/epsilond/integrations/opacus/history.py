@@ -1,4 +1,4 @@
-"""Opacus: the history of an accountant, as a Spec."""
+"""The history of an Opacus accountant, as a Spec."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Spec, Subsampled
-from epsilond.interop.counted import run_of
-from epsilond.interop.numbers import built, count, number
+from epsilond.integrations.counted import run_of
+from epsilond.integrations.numbers import built, count, number
 
 
 def spec_from_opacus_history(history: Iterable[tuple[float, float, int]] | Mapping[str, Any]) -> Spec:
@@ -53,6 +53,15 @@ def _steps(entry: Any, at: str) -> tuple[Spec, int]:
     except (TypeError, ValueError):
         raise InvalidInput.at(at, "is not noise_multiplier, sample_rate, steps") from None
     noise, rate = number(noise_multiplier, f"{at}/0"), number(sample_rate, f"{at}/1")
-    mechanism = built(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise)
-    batch = built(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=rate, mechanism=mechanism)
-    return mechanism if rate == 1.0 else batch, count(steps, f"{at}/2")
+    return step_of(noise, rate, at=at), count(steps, f"{at}/2")
+
+
+def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spec:
+    """One step: a Poisson batch with Gaussian noise, or all records.
+
+    Raises:
+        InvalidInput: no step can have these; pointers are those of an entry of the history, `/0` and `/1`.
+    """
+    mechanism = built(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise_multiplier)
+    batch = built(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=sample_rate, mechanism=mechanism)
+    return mechanism if sample_rate == 1.0 else batch

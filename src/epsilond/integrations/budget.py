@@ -1,0 +1,189 @@
+"""A ledger in a training loop: every step is committed before it is taken, and the loop ends where the budget does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from epsilond.accountants.errors import EpsilondError, InvalidInput, LedgerExhausted, ReservationEnded
+from epsilond.accountants.ledger.state import SlotKind
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.specs import Spec
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.client.ledgers import Ledger
+    from epsilond.ledgers.client.running import Run
+    from epsilond.ledgers.log.receipts import Receipt
+
+
+class LedgerBudget:
+    """Steps of a loop, paid for from a plan's item or a slot of a ledger before they are taken.
+
+    `pay(step)` returns once the step may be taken and raises `LedgerExhausted` where it may not. Steps are reserved
+    `hold` at a time and committed `chunk` at a time, so that a crash loses at most a chunk. In a slot that charges a
+    job as a whole, `hold` is the job: let it be what the loop is meant to take. Use it in a `with`, or `close` it: what
+    was reserved and not committed then returns.
+
+    Guarantees: whatever the loop does between two payments, the steps that were paid for stay within the ledger's ε
+    and δ, as long as its declared conditions are so.
+
+    Attributes:
+        receipts: of what was committed, in order.
+        taken: how many steps were paid for and handed out.
+        refused: why the last payment was refused; None while none was.
+
+    Example:
+        >>> import epsilond, tempfile
+        >>> from epsilond.integrations.budget import LedgerBudget
+        >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
+        >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+        >>> ledger = books.open(
+        ...     name="survey", dataset="survey", unit="record", relation="add-or-remove-one", observer="server",
+        ...     epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True,
+        ... )
+        >>> with LedgerBudget(ledger, "train", chunk=10) as budget:
+        ...     while not budget.would_exceed(step):
+        ...         budget.pay(step)  # and then the step is taken
+        >>> budget.taken, [receipt.entry["count"] for receipt in budget.receipts]
+        (25, [10, 10, 5])
+        >>> books.close()
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        item: str | None = None,
+        *,
+        slot: SlotKind | None = None,
+        hold: int | None = None,
+        chunk: int = 1,
+        eta: Any | None = None,
+        delta: Any | None = None,
+        expires_in: float | None = None,
+    ) -> None:
+        """From the plan's item of this name, or from a slot; `hold` is `chunk` if absent.
+
+        `eta`, `delta` and `expires_in` [s] are those of `Ledger.reserve`.
+
+        Raises:
+            InvalidInput: neither item nor slot, both, or a count below 1.
+        """
+        if (item is None) == (slot is None):
+            raise InvalidInput.at("/item", "give either the plan's item or a slot")
+        hold = chunk if hold is None else hold
+        for name, value in (("chunk", chunk), ("hold", hold)):
+            if value < 1:
+                raise InvalidInput.at(f"/{name}", "is out of range", allowed="≥ 1")
+        self.ledger = ledger
+        self.receipts: list[Receipt] = []
+        self.taken = 0
+        self.refused: LedgerExhausted | None = None
+        self._words: dict[str, Any] = {"slot": slot, "eta": eta, "delta": delta}
+        self._item, self._hold, self._chunk, self._expires_in = item, hold, min(chunk, hold), expires_in
+        self._paid: Counter[Spec] = Counter()
+        self._run: Run | None = None
+        self._held: tuple[Spec | None, int] = (None, 0)
+
+    @property
+    def relation(self) -> Relation:
+        """The ledger's neighbouring relation: what is paid is charged in it."""
+        found: Relation = self.ledger.told["relation"]
+        return found
+
+    @property
+    def unit(self) -> Unit:
+        """What the ledger protects."""
+        found: Unit = self.ledger.told["unit"]
+        return found
+
+    @property
+    def observer(self) -> Observer:
+        """Against whom the ledger protects it."""
+        found: Observer = self.ledger.told["observer"]
+        return found
+
+    def pay(self, step: Spec, count: int = 1) -> None:
+        """Commit so many runs of a step, unless they are paid for already; once it returns they may be taken.
+
+        Raises:
+            LedgerExhausted: too little is left. Steps that were committed and not handed out stay paid for.
+            NotInPlan: the plan's item is not for this mechanism.
+            ConditionViolated: no charge is proved for it in this slot.
+        """
+        while self._paid[step] < count:
+            try:
+                self._commit(step, count - self._paid[step])
+            except LedgerExhausted as refused:
+                self.refused = refused
+                raise
+        self._paid[step] -= count
+        self.taken += count
+
+    def reserve(self, step: Spec, count: int) -> int:
+        """Reserve so many runs of a step ahead of their payment, or as many as fit; how many are held or paid for."""
+        paid = self._paid[step]
+        held, left = self._held
+        if held != step or paid + left < count:
+            self.close()
+            left = 0
+            with suppress(LedgerExhausted):
+                if count > paid:
+                    self._run, left = self._reserved(step, count - paid)
+                    self._held = (step, left)
+        return min(paid + left, count)
+
+    def would_exceed(self, step: Spec, count: int = 1) -> bool:
+        """Whether so many more runs of a step would be refused now; changes nothing."""
+        missing = count - self._paid[step]
+        held, left = self._held
+        missing -= left if held == step else 0
+        return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._words).fits
+
+    def close(self) -> None:
+        """Give back what is reserved and not committed."""
+        run, self._run, self._held = self._run, None, (None, 0)
+        if run is not None:
+            run.cancel()
+
+    def _commit(self, step: Spec, wanted: int) -> None:
+        held, left = self._held
+        if held != step or not left or self._run is None:
+            self.close()
+            self._run, left = self._reserved(step, max(wanted, self._hold))
+        count = min(max(wanted, self._chunk), left)
+        try:
+            self.receipts.append(self._run.commit(count))
+        except ReservationEnded:  # it has expired since: what was left of it went back, and is reserved anew
+            self._run, self._held = None, (None, 0)
+            return
+        self._paid[step] += count
+        self._held = (step, left - count)
+
+    def _reserved(self, step: Spec, count: int) -> tuple[Run, int]:
+        """So many runs, or as many as fit."""
+        while True:
+            try:
+                held = self.ledger.reserve(
+                    self._item, spec=step, count=count, expires_in=self._expires_in, **self._words
+                )
+            except LedgerExhausted as refused:
+                fits = int(refused.nearest.get("largest_count", 0))
+                if not 0 < fits < count:
+                    raise
+                count = fits
+            else:
+                return held, count
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+            return
+        with suppress(EpsilondError):  # what went wrong is told; the reservation expires by itself
+            self.close()

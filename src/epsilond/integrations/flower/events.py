@@ -1,0 +1,79 @@
+"""Flower's privacy events, read as specs. Events are known by their attributes; nothing is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.integrations.counted import run_of
+from epsilond.integrations.numbers import built, count, number
+
+SAMPLINGS = ("poisson", "without-replacement", "no-amplification")
+"""The values of Flower's SamplingMethod."""
+
+
+def spec_of_event(event: Any, sampling: str, *, at: str = "") -> Spec:
+    """One release that a `GaussianPrivacyEvent` describes, under a `SamplingMethod` or its value.
+
+    Flower's wrappers add noise of standard deviation noise_multiplier · clipping_norm / m to a mean of m updates, which
+    is noise_multiplier · clipping_norm on their sum: our `noise_multiplier`. The relation gives the sensitivity, the
+    clipping norm for `add-or-remove-one` and twice that for `replace-one`. Flower's own RdpAccountant takes the same
+    number for the ratio of the noise to the distance of neighbours, and so promises too much under `replace-one`.
+
+    Raises:
+        InvalidInput: no such sampling, or numbers that no release can have.
+    """
+    found = {name: getattr(event, name) for name in ("noise_multiplier", "sample_size", "population_size")}
+    return _step(found, str(getattr(sampling, "value", sampling)), at)
+
+
+def spec_from_flower_state(state: Mapping[str, Any]) -> Spec:
+    """What an accountant's `state_dict()` says was released, Flower's RdpAccountant or ours, as a Spec.
+
+    Ask it for the relation that stands in `state["config"]["neighboring_relation"]`, with `unit="client"` and
+    `observer="released-models"`.
+
+    Example:
+        >>> import epsilond
+        >>> from epsilond.integrations.flower import spec_from_flower_state
+        >>> event = {"noise_multiplier": 1.0, "sample_size": 10, "population_size": 1000}
+        >>> run = spec_from_flower_state(
+        ...     {"config": {"sampling_method": "poisson"}, "compositions": [{"event": event, "count": 1000}]}
+        ... )
+        >>> account = epsilond.account(run, relation="add-or-remove-one", unit="client", observer="released-models")
+        >>> print(f"{account.guarantee.curve.epsilon(delta=1e-5).upper:.4f}")
+        1.8282
+
+    Raises:
+        InvalidInput: the state has not this form, or nothing was released.
+    """
+    try:
+        sampling = str(state["config"]["sampling_method"])
+        entries = [(entry["event"], entry["count"]) for entry in state["compositions"]]
+    except (KeyError, TypeError):
+        raise InvalidInput.at("", "is not the state of a Flower accountant") from None
+    parts = [
+        (_step(event, sampling, f"/compositions/{place}/event"), count(times, f"/compositions/{place}/count"))
+        for place, (event, times) in enumerate(entries)
+    ]
+    run = run_of(parts)
+    if run is None:
+        raise InvalidInput.at("/compositions", "is empty: nothing has been released")
+    return run
+
+
+def _step(event: Mapping[str, Any], sampling: str, at: str) -> Spec:
+    if sampling not in SAMPLINGS:
+        raise InvalidInput.at("/sampling_method", "is none of Flower's", allowed=", ".join(SAMPLINGS))
+    noise = number(event["noise_multiplier"], f"{at}/noise_multiplier")
+    mechanism = built(Gaussian, at, {}, noise_multiplier=noise)
+    drawn, everybody = (count(event[name], f"{at}/{name}") for name in ("sample_size", "population_size"))
+    if not 0 < drawn <= everybody:
+        raise InvalidInput.at(f"{at}/sample_size", "is out of range", allowed="≥ 1 and ≤ population_size")
+    if sampling == "no-amplification" or drawn == everybody:
+        return mechanism
+    if sampling == "poisson":
+        return Subsampled(sampling="poisson", rate=drawn / everybody, mechanism=mechanism)
+    return Subsampled(sampling="without-replacement", batch_size=drawn, population=everybody, mechanism=mechanism)

@@ -1,0 +1,144 @@
+"""What Flower's own wrappers and mods leave to the user, as figures and warnings. No Flower is imported.
+
+Each statement is compared with the installed package in tests/integrations/test_flower.py.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Gaussian
+from epsilond.questions.account import account
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Interval
+
+GENERATOR = (
+    "its noise comes from numpy's global generator, which is no cryptographic one and may be seeded; floating-point"
+    " Gaussian noise besides shows more than the Gaussian mechanism does"
+)
+UNWEIGHED = (
+    "it has no accountant, so that nothing checks the weights of clients: FedAvg weighs updates by {key}, and"
+    " the noise covers equal weights only. See weighted_noise_multiplier"
+)
+AFTERWARDS = (
+    "{inner} changes the mean before the noise is added, which is scaled for the mean of FedAvg: nothing is known of"
+    " the privacy. Wrap it with epsilond.integrations.flower.DpFedAvg, which adds the noise first"
+)
+COUNTED = (
+    "the count of clipped updates has sensitivity 1, and the noise of both is split as if it were 1/2: for a client"
+    " whose reply is gone the noise multiplier of a round is {effective:.6g}, not {asked:.6g}"
+)
+BACKWARDS = "the clipping norm shrinks where more updates than the target quantile are clipped, away from the quantile"
+ABOVE_ONE = (
+    "LocalDpMod: √(2 ln(1.25/δ))/ε is proved for ε at most 1 only; at ε = {epsilon:g} and δ = {delta:g} use"
+    ' epsilond.calibrate("gaussian", …)'
+)
+TOO_SENSITIVE = (
+    "LocalDpMod: the sensitivity {sensitivity:g} is less than twice the clipping norm {clipping_norm:g}, how far two"
+    " clipped updates are apart"
+)
+TRULY = "; the noise that is added gives ε ≤ {upper:.6g}"
+
+
+class FlowerPrivacyWarning(UserWarning):
+    """Something in a Flower program loses more privacy than it says, or nobody can tell how much."""
+
+
+def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float]) -> float:
+    """The noise multiplier that Flower's fixed-clipping wrappers really have where clients' weights are unequal.
+
+    They add noise of standard deviation z·C/m to the mean Σ w_k u_k of m updates of norm at most C, w_k being the
+    shares of `weights` in their sum. One update that becomes zero moves that mean by C·max w_k and not by C/m, so that
+    z is worth z/(m·max w_k): with 1000, 10, 10 and 10 examples z/3.9. It is less still for a client that disappears
+    with its weight, as the shares of the others change too: the mean then moves by up to 2C·max w_k.
+
+    Raises:
+        InvalidInput: no weights, or one that is not positive and finite.
+    """
+    if not weights or not all(math.isfinite(weight) and weight > 0.0 for weight in weights):
+        raise InvalidInput.at("/weights", "must be positive and finite")
+    return noise_multiplier * math.fsum(weights) / (len(weights) * max(weights))
+
+
+def adaptive_noise_multiplier(strategy: Any) -> float:
+    """The noise multiplier of a round of Flower's adaptive clipping, updates and count of clipped ones together.
+
+    For a client whose reply is left out (add-or-remove-one, zero-out-one): the update moves the sum by C and the count
+    by 1, with noise z_u·C and σ_b, together 1/√(z_u⁻² + σ_b⁻²). Flower splits as for a count that moves by 1/2, which
+    is right where a reply is replaced by another one, with both distances doubled.
+
+    Args:
+        strategy: an adaptive wrapper of Flower, whose `noise_multiplier` is that of the updates and whose
+            `clipped_count_stddev` is the noise of the count.
+    """
+    updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
+    return 0.0 if updates <= 0.0 or bits <= 0.0 else (updates**-2 + bits**-2) ** -0.5
+
+
+def certified_local_epsilon(mod: Any) -> Interval:
+    """What `LocalDpMod` really gives in one round: ε [nat] at its δ, for a client that may send any other update.
+
+    Two clipped updates are twice the clipping norm apart, whatever `sensitivity` says.
+
+    Raises:
+        InvalidInput: ε, δ or the sensitivity are 0, for which it adds no noise or none that is finite.
+    """
+    if not (mod.epsilon > 0.0 and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0):
+        raise InvalidInput.at("", "has no noise, or none that is finite", allowed="positive ε, δ < 1 and sensitivity")
+    noise_std = mod.sensitivity * math.sqrt(2.0 * math.log(1.25 / mod.delta)) / mod.epsilon
+    mechanism = Gaussian(noise_multiplier=noise_std / mod.clipping_norm)
+    found = account(mechanism, relation="replace-one", unit="client", observer="server")
+    return found.guarantee.curve.epsilon(delta=mod.delta)
+
+
+def check_local_dp(mod: Any) -> list[str]:
+    """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity; what was warned of."""
+    shown = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
+    found = [ABOVE_ONE.format(**shown)] if mod.epsilon > 1.0 else []
+    if mod.sensitivity < 2.0 * mod.clipping_norm:
+        found.append(TOO_SENSITIVE.format(**shown))
+    if found and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0:
+        found[-1] += TRULY.format(upper=certified_local_epsilon(mod).upper)
+    return _warned([*found, f"LocalDpMod: {GENERATOR}"])
+
+
+def check_strategy(strategy: Any) -> list[str]:
+    """Warn of what a differentially private wrapper of Flower does not cover; what was warned of.
+
+    Args:
+        strategy: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
+
+    Raises:
+        InvalidInput: it is none of them.
+    """
+    bases = {base.__name__ for base in type(strategy).__mro__}
+    adaptive = "DifferentialPrivacyAdaptiveBase" in bases
+    if not adaptive and "DifferentialPrivacyFixedClippingBase" not in bases:
+        raise InvalidInput.at("", "is no differentially private wrapper of Flower")
+    found, inner = [], strategy.strategy
+    if getattr(strategy, "accountant", None) is None:
+        found.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
+    if type(inner).aggregate_train is not _averaging(inner):
+        found.append(AFTERWARDS.format(inner=type(inner).__name__))
+    if adaptive and strategy.noise_multiplier > 0.0:
+        updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
+        asked = (updates**-2 + (2.0 * bits) ** -2) ** -0.5
+        found += [COUNTED.format(effective=adaptive_noise_multiplier(strategy), asked=asked), BACKWARDS]
+    found.append(GENERATOR)
+    return _warned([f"{type(strategy).__name__}: {each}" for each in found])
+
+
+def _averaging(inner: Any) -> Any:
+    """FedAvg's own aggregation, of the FedAvg that the strategy is derived from; None if it is from none."""
+    return next((vars(base)["aggregate_train"] for base in type(inner).__mro__ if base.__name__ == "FedAvg"), None)
+
+
+def _warned(messages: list[str]) -> list[str]:
+    for message in messages:
+        warnings.warn(message, FlowerPrivacyWarning, stacklevel=3)
+    return messages

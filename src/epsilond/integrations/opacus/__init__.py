@@ -1,0 +1,40 @@
+"""Opacus: its histories as specs, an accountant to register, an engine with warnings, noise for a target.
+
+register()                         PrivacyEngine(accountant="epsilond") then accounts with certified ends
+EpsilondPrivacyEngine(budget=…)    the same with noise calibrated to them, a ledger that stops it, and warnings
+get_noise_multiplier(…)            the least certified noise, with the arguments of Opacus' own
+spec_from_opacus_history(history)  what any of its accountants has recorded; Opacus need not be installed
+"""
+
+from typing import TYPE_CHECKING
+
+from epsilond.integrations.lazily import importer
+from epsilond.integrations.opacus.history import spec_from_opacus_history
+from epsilond.integrations.opacus.noise import get_noise_multiplier
+from epsilond.integrations.opacus.pitfalls import (
+    DataDependentDenominator,
+    NotPoisson,
+    OpacusPrivacyWarning,
+    SamplerReplaced,
+)
+
+if TYPE_CHECKING:
+    from epsilond.integrations.opacus.accountant import EpsilondAccountant, register
+    from epsilond.integrations.opacus.engine import EpsilondPrivacyEngine
+
+__all__ = [
+    "DataDependentDenominator",
+    "EpsilondAccountant",
+    "EpsilondPrivacyEngine",
+    "NotPoisson",
+    "OpacusPrivacyWarning",
+    "SamplerReplaced",
+    "get_noise_multiplier",
+    "register",
+    "spec_from_opacus_history",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = importer(
+        __name__, {"EpsilondAccountant": "accountant", "register": "accountant", "EpsilondPrivacyEngine": "engine"}
+    )

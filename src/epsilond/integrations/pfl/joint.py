@@ -1,0 +1,139 @@
+"""Several mechanisms of pfl under one budget, composed exactly and certified together."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pfl.privacy.joint_privacy_accountant import JointPrivacyAccountant
+from pfl.privacy.privacy_accountant import PLDPrivacyAccountant
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.guarantee import PrivacyCurve
+from epsilond.accountants.specs import Spec
+from epsilond.integrations.pfl.accountant import EpsilondPrivacyAccountant
+from epsilond.integrations.pfl.runs import SCALED, PflPrivacyWarning, curve_of, noise_for, spec_from_pfl
+
+SETTLED = 1e-3
+"""How closely the ε that is shared out is searched for."""
+
+
+class EpsilondJointPrivacyAccountant(JointPrivacyAccountant):
+    """pfl's `JointPrivacyAccountant` with our accountant for all mechanisms, whose runs are one composed spec.
+
+    Give two of total_epsilon, total_delta and noise_parameters, or all three; or mechanism_epsilons and
+    mechanism_deltas, whose noises are then composed. From totals alone, mechanism i gets the noise of its own
+    (ε'·p_i, total_delta·p_i), p being `budget_proportions` (equal if absent), with the largest ε' for which all of them
+    together meet the totals: at least total_epsilon, by basic composition.
+
+    Guarantees: all mechanisms together, with `noise_parameters`, are certified to be (total_epsilon, total_delta)-
+    private for one user more or less. As in pfl, a `noise_scale` below 1 is left out of that, and warned of.
+
+    Args:
+        mechanisms: `gaussian` or `laplace` each.
+        num_compositions, sampling_probability: of each, or one for all.
+        total_epsilon, total_delta, mechanism_epsilons, mechanism_deltas, budget_proportions, noise_parameters,
+            noise_scale: pfl's.
+
+    Raises:
+        InvalidInput: noises, ε and δ of which the guarantee does not hold. It is a `ValueError`.
+        AssertionError: pfl's own, of what its checks refuse.
+        Infeasible: no noise that is offered meets a share.
+    """
+
+    if TYPE_CHECKING:  # pfl's fields
+        noise_parameters: Any
+        total_epsilon: Any
+        total_delta: Any
+
+    def __init__(
+        self,
+        mechanisms: Sequence[str],
+        num_compositions: int | Sequence[int],
+        sampling_probability: float | Sequence[float],
+        *,
+        total_epsilon: float | None = None,
+        total_delta: float | None = None,
+        mechanism_epsilons: Sequence[float] | None = None,
+        mechanism_deltas: Sequence[float] | None = None,
+        budget_proportions: Sequence[float] | None = None,
+        noise_parameters: Sequence[float] | None = None,
+        noise_scale: float = 1.0,
+    ) -> None:
+        super().__init__(
+            list(mechanisms),
+            PLDPrivacyAccountant,  # pfl's check knows its own three only; it is replaced below
+            num_compositions if isinstance(num_compositions, int) else list(num_compositions),
+            sampling_probability if isinstance(sampling_probability, float | int) else list(sampling_probability),
+            total_epsilon=total_epsilon,
+            total_delta=total_delta,
+            mechanism_epsilons=_listed(mechanism_epsilons),
+            mechanism_deltas=_listed(mechanism_deltas),
+            budget_proportions=_listed(budget_proportions),
+            noise_parameters=_listed(noise_parameters),
+            noise_scale=noise_scale,
+        )
+
+    def __post_init__(self) -> None:
+        """Solve for what is missing, or check that nothing is missing."""
+        self.check_valid_parameter_settings()
+        self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
+        if self.mechanism_epsilons is not None and self.noise_parameters is None:
+            self.noise_parameters = self._noises(self.mechanism_epsilons, self.mechanism_deltas)
+        if self.noise_parameters is None:
+            self.noise_parameters = self._shared_out()
+        curve = self.curve
+        if self.total_delta is None:
+            self.total_delta = curve.delta(epsilon=self.total_epsilon).upper
+        elif self.total_epsilon is None:
+            self.total_epsilon = curve.epsilon(delta=self.total_delta).upper
+        elif curve.delta(epsilon=self.total_epsilon).upper > self.total_delta:
+            true = curve.epsilon(delta=self.total_delta).upper
+            raise InvalidInput.at("/noise_parameters", f"give ε = {true:.7g} at this δ", allowed="more noise")
+        if self.noise_scale < 1.0:
+            as_run = curve_of(*self._specs(self.cohort_noise_parameters)).epsilon(delta=self.total_delta).upper
+            told = SCALED.format(scale=self.noise_scale, epsilon=as_run, delta=self.total_delta)
+            warnings.warn(told, PflPrivacyWarning, stacklevel=4)
+
+    @property
+    def curve(self) -> PrivacyCurve:
+        """The certified curve of all mechanisms together."""
+        return curve_of(*self._specs(self.noise_parameters))
+
+    def _specs(self, noises: Sequence[float]) -> list[Spec]:
+        told = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)
+        return [
+            spec_from_pfl(mechanism=name, noise_parameter=noise, sampling_probability=rate, num_compositions=times)
+            for name, noise, rate, times in told
+        ]
+
+    def _noises(self, epsilons: Sequence[float], deltas: Sequence[float]) -> list[float]:
+        told = zip(self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True)
+        return [
+            noise_for(mechanism=name, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta)
+            for name, rate, times, epsilon, delta in told
+        ]
+
+    def _shared_out(self) -> list[float]:
+        """The noises of the largest ε' that was tried and met the totals."""
+        deltas = [self.total_delta * share for share in self.budget_proportions]
+
+        def noises(epsilon: float) -> list[float]:
+            return self._noises([epsilon * share for share in self.budget_proportions], deltas)
+
+        least, most = self.total_epsilon, self.total_epsilon / max(self.budget_proportions)
+        best = noises(least)
+        while most > least * (1.0 + SETTLED):
+            middle = math.sqrt(least * most)
+            tried = noises(middle)
+            if curve_of(*self._specs(tried)).delta(epsilon=self.total_epsilon).upper <= self.total_delta:
+                least, best = middle, tried
+            else:
+                most = middle
+        return best
+
+
+def _listed(told: Sequence[float] | None) -> list[float] | None:
+    return None if told is None else list(told)

@@ -1,0 +1,96 @@
+"""What pfl's accountants describe, as specs, and the missing number of them. No pfl is imported."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from epsilond.accountants.account import account as guarantee_of
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Composed, Gaussian, Laplace, Repeated, Spec, Subsampled
+from epsilond.accountants.theorem import Effort
+from epsilond.calibrators.problem import Target
+from epsilond.calibrators.search import smallest_noise
+from epsilond.integrations.numbers import built
+from epsilond.questions.account import account
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee, PrivacyCurve
+
+RELATION: Final[Relation] = "add-or-remove-one"
+"""Of neighbours: one user more or less, as pfl's own accountants have it."""
+SCALED = (
+    "noise_scale = {scale:g} lowers the noise that is added below the one that epsilon and delta are told for: they"
+    " hold for a cohort that is larger by 1/noise_scale, and this run as it is has ε ≤ {epsilon:.6g} at δ = {delta:g}"
+)
+
+
+class PflPrivacyWarning(UserWarning):
+    """A pfl run adds less noise than its ε and δ are told for."""
+
+
+def spec_from_pfl(
+    *, mechanism: str, noise_parameter: float, sampling_probability: float, num_compositions: int
+) -> Spec:
+    """What an accountant of pfl describes, as a Spec: ask it for `add-or-remove-one`, unit `client`.
+
+    pfl divides the noise by the clipping bound, and each user is in a cohort with the sampling probability. Its
+    RDPPrivacyAccountant and PRVPrivacyAccountant take no account of the sampling for Laplace noise, this does.
+
+    Example:
+        >>> import epsilond
+        >>> from epsilond.integrations.pfl import spec_from_pfl
+        >>> run = spec_from_pfl(
+        ...     mechanism="gaussian", noise_parameter=1.0, sampling_probability=0.01, num_compositions=1000
+        ... )
+        >>> account = epsilond.account(run, relation="add-or-remove-one", unit="client", observer="released-models")
+        >>> print(f"{account.guarantee.curve.epsilon(delta=1e-5).upper:.4f}")
+        1.8282
+
+    Raises:
+        InvalidInput: another mechanism, or numbers that no run can have.
+    """
+    name = mechanism.lower()
+    if name == "gaussian":
+        names = {"noise_multiplier": "noise_parameter"}
+        noise: Spec = built(Gaussian, "", names, noise_multiplier=noise_parameter)
+    elif name == "laplace":
+        noise = built(Laplace, "", {"scale_multiplier": "noise_parameter"}, scale_multiplier=noise_parameter)
+    else:
+        raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
+    if sampling_probability < 1.0:
+        names = {"rate": "sampling_probability"}
+        noise = built(Subsampled, "", names, sampling="poisson", rate=sampling_probability, mechanism=noise)
+    if num_compositions == 1:
+        return noise
+    return built(Repeated, "", {"times": "num_compositions"}, times=num_compositions, mechanism=noise)
+
+
+def curve_of(*specs: Spec) -> PrivacyCurve:
+    """The certified curve of all of these together, whoever chose them beforehand."""
+    run = specs[0] if len(specs) == 1 else Composed(mechanisms=specs)
+    return account(run, relation=RELATION, unit="client", observer="released-models").guarantee.curve
+
+
+def noise_for(
+    *, mechanism: str, sampling_probability: float, num_compositions: int, epsilon: float, delta: float
+) -> float:
+    """The smallest noise parameter whose certified δ at ε is at most δ.
+
+    Raises:
+        Infeasible: no noise that is offered meets the target.
+    """
+
+    def family(noise: float, effort: Effort) -> Guarantee:
+        spec = spec_from_pfl(
+            mechanism=mechanism,
+            noise_parameter=noise,
+            sampling_probability=sampling_probability,
+            num_compositions=num_compositions,
+        )
+        return guarantee_of(spec, relation=RELATION, unit="client", observer="released-models", effort=effort).guarantee
+
+    root = math.sqrt(num_compositions * max(math.log(1.0 / delta), 1.0)) / max(epsilon, 1e-6)
+    guess = 0.5 + root * sampling_probability
+    return smallest_noise(family, Target(epsilon=epsilon, log_delta=math.log(delta)), guess=guess).noise

@@ -1,0 +1,112 @@
+"""The budget of one run, an (ε, δ), with the words of a ledger's: for a loop whose data has no ledger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.errors import InvalidInput, LedgerExhausted
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.specs import Spec
+from epsilond.integrations.counted import run_of
+from epsilond.questions.account import account
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve import Interval
+    from epsilond.ledgers.log.receipts import Receipt
+
+
+class TargetBudget:
+    """Steps of one run, paid for as long as their certified ε at δ is at most a target. It ends with this object.
+
+    Guarantees: the steps that were paid for lose at most `epsilon` at `delta`, each of them fixed beforehand or not
+    chosen by what the others gave.
+
+    Attributes:
+        taken: how many steps were paid for.
+        receipts: none; a ledger's budget has them.
+
+    Example:
+        >>> import epsilond
+        >>> from epsilond.integrations.target import TargetBudget
+        >>> step = epsilond.Gaussian(noise_multiplier=10.0)
+        >>> budget = TargetBudget(epsilon=1.0, delta=1e-5, relation="add-or-remove-one", unit="client")
+        >>> budget.reserve(step, 100)
+        7
+        >>> budget.pay(step, 7)
+        >>> budget.would_exceed(step), f"{budget.spent():.4f}"
+        (True, '0.9858')
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        relation: Relation,
+        unit: Unit = "record",
+        observer: Observer = "server",
+    ) -> None:
+        """Of this target, for the neighbours, unit and observer that every step is accounted for.
+
+        Raises:
+            InvalidInput: ε is not positive, or δ is outside (0, 1).
+        """
+        if not epsilon > 0.0:
+            raise InvalidInput.at("/epsilon", "must be positive")
+        if not 0.0 < delta < 1.0:
+            raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
+        self.epsilon, self.delta = epsilon, delta
+        self.relation, self.unit, self.observer = relation, unit, observer
+        self.taken = 0
+        self.receipts: list[Receipt] = []
+        self._paid: Counter[Spec] = Counter()
+
+    def reserve(self, step: Spec, count: int) -> int:
+        """How many of so many runs of a step may be paid for; nothing is held, as nobody else pays from it."""
+        least, most = 0, max(count, 0)
+        while least < most:
+            middle = (least + most + 1) // 2
+            least, most = (least, middle - 1) if self.would_exceed(step, middle) else (middle, most)
+        return least
+
+    def pay(self, step: Spec, count: int = 1) -> None:
+        """Count so many runs of a step; once it returns they may be taken.
+
+        Raises:
+            LedgerExhausted: the certified ε would pass the target.
+        """
+        if self.would_exceed(step, count):
+            raise LedgerExhausted(f"the certified ε would pass {self.epsilon:g} at δ = {self.delta:g}")
+        self._paid[step] += count
+        self.taken += count
+
+    def would_exceed(self, step: Spec, count: int = 1) -> bool:
+        """Whether so many more runs would pass the target; changes nothing."""
+        return self._epsilon({**self._paid, step: self._paid[step] + count}) > self.epsilon
+
+    def spent(self) -> float:
+        """Certified upper end of ε [nat] at δ of what was paid for; 0 before the first step."""
+        return self._epsilon(self._paid)
+
+    def close(self) -> None:
+        """Nothing is held that would have to be given back."""
+
+    def _epsilon(self, paid: Mapping[Spec, int]) -> float:
+        found = spent(paid, delta=self.delta, relation=self.relation, unit=self.unit, observer=self.observer)
+        return 0.0 if found is None else found.upper
+
+
+def spent(
+    steps: Mapping[Spec, int], *, delta: float, relation: Relation, unit: Unit, observer: Observer
+) -> Interval | None:
+    """ε [nat] at δ of these steps, each as often as it says, as an enclosure; None of no step.
+
+    Raises:
+        NoCertificate: no theorem covers a step under this relation.
+    """
+    run = run_of(steps.items())
+    if run is None:
+        return None
+    return account(run, relation=relation, unit=unit, observer=observer).guarantee.curve.epsilon(delta=delta)

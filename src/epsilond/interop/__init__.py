@@ -1,1 +1,0 @@
-"""What other libraries say was run, read as a Spec."""

@@ -1,0 +1,15 @@
+"""Tests against the hosts themselves. Where a host is not installed its tests are left out: scripts/test-integrations
+runs each host's in an environment that has it."""
+
+from importlib.util import find_spec
+
+HOSTS = {
+    "dp_accounting": "dp_accounting",
+    "flower": "flwr",
+    "jax_privacy": "jax_privacy",
+    "opacus": "opacus",
+    "pfl": "pfl",
+}
+"""The package that the files test_<host>*.py need."""
+
+collect_ignore_glob = [f"test_{host}*.py" for host, package in HOSTS.items() if find_spec(package) is None]
