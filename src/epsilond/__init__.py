@@ -5,10 +5,13 @@
     plan(epsilon=1.0, delta=1e-5, …)                    every algorithm side by side, and what reaches a risk
     account(spec, relation="replace-one", delta=1e-5)   what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
+    train("mb-sgd", clients, epsilon=1.0, …)            a model from your own data, at the noise that was calibrated
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
     spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
     spec_from_dp_event(event)                           a DpEvent of dp-accounting, likewise
     report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
+    cite(answer)                                        BibTeX of the works whose theorems an answer rests on
+    from epsilond.mechanisms import from_calibration    an answer's clipping, noise and messages, for your own arrays
     ledger("ledger.db")                                 a budget over time: reserve, commit, and only then release
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
@@ -50,14 +53,19 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration as Calibration
     from epsilond.calibrators.answer import as_json as as_json
     from epsilond.extras import MissingExtra as MissingExtra
-    from epsilond.interop.dp_event import spec_from_dp_event as spec_from_dp_event
-    from epsilond.interop.opacus import spec_from_opacus_history as spec_from_opacus_history
+    from epsilond.integrations.dp_accounting.events import spec_from_dp_event as spec_from_dp_event
+    from epsilond.integrations.opacus.history import spec_from_opacus_history as spec_from_opacus_history
     from epsilond.ledgering import ledger as ledger
     from epsilond.questions.account import account as account
+    from epsilond.questions.cite import cite as cite
     from epsilond.questions.report import report as report
     from epsilond.questions.report import verify as verify
     from epsilond.questions.simulate import simulate as simulate
     from epsilond.questions.sweep import sweep as sweep
+    from epsilond.questions.train import train as train
+    from epsilond.trained import Trained as Trained
+    from epsilond.training.clients.callables import Client as Client
+    from epsilond.training.clients.tabular import tabular as tabular
     from epsilond.typed import bound_risk as bound_risk
     from epsilond.typed import calibrate as calibrate
     from epsilond.typed import evaluate as evaluate
@@ -80,17 +88,22 @@ _HOMES: Mapping[str, str] = {
     "calibrators": "CALIBRATORS",
     "calibrators.answer": "Calibration as_json",
     "extras": "MissingExtra",
-    "interop.dp_event": "spec_from_dp_event",
-    "interop.opacus": "spec_from_opacus_history",
+    "integrations.dp_accounting.events": "spec_from_dp_event",
+    "integrations.opacus.history": "spec_from_opacus_history",
     "ledgering": "ledger",
     "questions.account": "account",
     "questions.calibrate": "calibrate",
+    "questions.cite": "cite",
     "questions.evaluate": "evaluate",
     "questions.plan": "plan",
     "questions.report": "report verify",
     "questions.risk": "bound_risk",
     "questions.simulate": "simulate",
     "questions.sweep": "sweep",
+    "questions.train": "train",
+    "trained": "Trained",
+    "training.clients.callables": "Client",
+    "training.clients.tabular": "tabular",
     "witness.figures": "draw",
 }
 """The public names by the module that has them. Type checkers read them above, some with the fields of typed.pyi."""

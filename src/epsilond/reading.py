@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -28,6 +28,12 @@ def _hints(request: Hashable) -> dict[str, Any]:
     return get_type_hints(request, include_extras=True)
 
 
+@functools.cache
+def _fields(request: Hashable) -> dict[str, Field[Any]]:
+    """The fields of a request by their names."""
+    return {field.name: field for field in fields(request)}  # type: ignore[arg-type]
+
+
 def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
     """The `request` whose fields are `given`. Structures may be mappings and lists, or instances already.
 
@@ -37,8 +43,7 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
         InvalidInput: a fault for each unknown or missing name and each value that cannot be; pointers begin with `at`.
     """
     cls: Any = request
-    hints, shapes = _hints(cls), _shapes(cls)
-    known = {field.name: field for field in fields(request)}  # type: ignore[arg-type]
+    shapes, known = _shapes(cls), _fields(cls)
     values: dict[str, Any] = {}
     faults = [
         Fault(f"{at}/{name}", "is not a field of this object" + near(name, known), ", ".join(known))
@@ -46,7 +51,7 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
         if name not in known
     ]
     for name, field in known.items():
-        if given.get(name) is None and field.default is None:
+        if field.default is None and given.get(name) is None:
             continue
         if name in given:
             try:
@@ -54,7 +59,7 @@ def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
             except InvalidInput as error:
                 faults.extend(error.faults)
         elif field.default is MISSING and field.default_factory is MISSING:
-            faults.append(Fault(f"{at}/{name}", "is required", allowed(hints[name])))
+            faults.append(Fault(f"{at}/{name}", "is required", allowed(_hints(cls)[name])))
     if faults:
         raise InvalidInput(*faults)
     try:
@@ -73,6 +78,7 @@ class _Shape(NamedTuple):
         members: of such a union.
         item: of a tuple.
         checked_by_request: whether a request that holds the value checks it.
+        structured: whether the type is a dataclass.
     """
 
     annotation: Any
@@ -81,6 +87,7 @@ class _Shape(NamedTuple):
     members: tuple[Any, ...]
     item: _Shape | None
     checked_by_request: bool
+    structured: bool
 
 
 @functools.cache
@@ -89,18 +96,25 @@ def _shapes(request: Hashable) -> dict[str, _Shape]:
     return {name: _shape(annotation) for name, annotation in _hints(request).items()}
 
 
+@functools.cache
+def _shape_of(annotation: Hashable) -> _Shape:
+    """The shape of an annotation that is asked for by itself, again and again."""
+    return _shape(annotation)
+
+
 def _shape(annotation: Any) -> _Shape:
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
     bare, quantity = quantity_of(annotation)
     tagged = next((item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Tagged)), None)
     if tagged is not None:
-        return _Shape(annotation, bare, tagged.field, get_args(bare), None, False)
+        return _Shape(annotation, bare, tagged.field, get_args(bare), None, False, False)
     if isinstance(bare, TypeAliasType):
         return _shape(bare)
     item = _shape(get_args(bare)[0]) if get_origin(bare) is tuple else None
     checked_by_request = quantity is not None and (bare in (float, int) or get_origin(bare) is Literal)
-    return _Shape(annotation, bare, None, (), item, checked_by_request)
+    structured = isinstance(bare, type) and is_dataclass(bare)
+    return _Shape(annotation, bare, None, (), item, checked_by_request, structured)
 
 
 def read_value(annotation: Any, value: Any, *, at: str) -> Any:
@@ -109,14 +123,14 @@ def read_value(annotation: Any, value: Any, *, at: str) -> Any:
     Raises:
         InvalidInput: the value is of another kind, or a structure in it is at fault.
     """
-    return _read_shape(_shape(annotation), value, at)
+    return _read_shape(_shape_of(annotation), value, at)
 
 
 def _read_shape(shape: _Shape, value: Any, at: str) -> Any:
     bare = shape.bare
     if shape.tagged is not None:
         return _read_tagged(shape.tagged, shape.members, value, at)
-    if isinstance(bare, type) and is_dataclass(bare):
+    if shape.structured:
         return _read_object(bare, value, at)
     if shape.item is not None:
         if not isinstance(value, list | tuple):
@@ -212,10 +226,16 @@ def _read_object(cls: type, value: Any, at: str) -> Any:
     return read(cls, value, at=at)
 
 
+@functools.cache
+def _kinds(field: str, choices: tuple[Hashable, ...]) -> dict[str, Any]:
+    """The members of a union of requests by what tells them apart."""
+    return {str(getattr(choice, field)): choice for choice in choices}
+
+
 def _read_tagged(field: str, choices: tuple[Any, ...], value: Any, at: str) -> Any:
     if isinstance(value, choices):
         return value
-    kinds = {str(getattr(choice, field)): choice for choice in choices}
+    kinds = _kinds(field, choices)
     if not isinstance(value, Mapping) or field not in value:
         raise InvalidInput.at(f"{at}/{field}", "is required", allowed=", ".join(kinds))
     return read(named(str(value[field]), kinds, at=f"{at}/{field}", noun=field), value, at=at)

@@ -4,6 +4,7 @@ from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem as 
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem as AcceleratedRiskProblem
 from epsilond.calibrators.accounts import AccountProblem as AccountProblem
 from epsilond.calibrators.accounts import Claim as Claim
+from epsilond.calibrators.dp_fedavg.problem import DpFedavgProblem as DpFedavgProblem
 from epsilond.calibrators.gaussian.problem import GaussianProblem as GaussianProblem
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem as MbSgdProblem
 from epsilond.calibrators.mb_sgd.risk import MbSgdRiskProblem as MbSgdRiskProblem

@@ -13,6 +13,8 @@ from epsilond.calibrators.accelerated.answer import AcceleratedParameters
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem
 from epsilond.calibrators.answer import Calibration
+from epsilond.calibrators.dp_fedavg.calibrator import DpFedavgParameters
+from epsilond.calibrators.dp_fedavg.problem import AdaptiveClipping, DpFedavgProblem
 from epsilond.calibrators.gaussian.calibrator import GaussianParameters
 from epsilond.calibrators.gaussian.problem import GaussianProblem
 from epsilond.calibrators.mb_sgd.calibrator import MbSgdParameters
@@ -36,6 +38,7 @@ from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import ShuffledMbSgdParameters
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.risk import ShuffledMbSgdRiskProblem
+from epsilond.ledgers.client.ledgers import Ledger
 
 @overload
 def calibrate(
@@ -100,6 +103,8 @@ def calibrate(
     heterogeneity: float | None = None,
     observer: Observer = "server",
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
     gradient_std: float | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
@@ -135,6 +140,8 @@ def calibrate(
     heterogeneity: float | None = None,
     observer: Observer = "server",
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
     gradient_std: float | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
@@ -325,6 +332,33 @@ def calibrate(
 def calibrate(request: Mu2SgdProblem, /) -> Calibration[Mu2SgdParameters]: ...
 @overload
 def calibrate(
+    algorithm: Literal["dp-fedavg"],
+    /,
+    *,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    epsilon: float,
+    clients: int,
+    participants: int | None = None,
+    rounds: int | None = None,
+    dimension: int,
+    clipping_norm: float,
+    sampling: Literal["full", "poisson", "without-replacement"] = "poisson",
+    relation: Relation | None = None,
+    adaptive_clipping: AdaptiveClipping | Mapping[str, Any] | None = None,
+    max_rounds: int | None = None,
+    communication_budget: int | None = None,
+    max_bytes_per_client: int | None = None,
+    max_reports_per_client: float | None = None,
+    lipschitz: float | None = None,
+    diameter: float | None = None,
+    unit: Literal["client"] = "client",
+    observer: Literal["released-models", "final-model", "other-clients"] = "released-models",
+) -> Calibration[DpFedavgParameters]: ...
+@overload
+def calibrate(request: DpFedavgProblem, /) -> Calibration[DpFedavgParameters]: ...
+@overload
+def calibrate(
     algorithm: Literal["gaussian"],
     /,
     *,
@@ -426,6 +460,8 @@ def bound_risk(
     heterogeneity: float | None = None,
     observer: Observer = "server",
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
 ) -> RiskBoundsAnswer: ...
@@ -468,6 +504,8 @@ def bound_risk(
     heterogeneity: float | None = None,
     observer: Observer = "server",
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
 ) -> RiskBoundsAnswer: ...
@@ -514,6 +552,7 @@ def bound_risk(
 def bound_risk(request: ShuffledMbSgdRiskProblem, /) -> RiskBoundsAnswer: ...
 @overload
 def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer: ...
+@overload
 def plan(
     *,
     executor: Executor | None = ...,
@@ -524,7 +563,7 @@ def plan(
     clients: int | None = None,
     samples_per_client: int | None = None,
     participants: int | None = None,
-    client_sampling: Literal["poisson", "without-replacement"] = "without-replacement",
+    client_sampling: Literal["poisson", "without-replacement"] | None = None,
     dimension: int | None = None,
     lipschitz: float | None = None,
     diameter: float | None = None,
@@ -542,6 +581,9 @@ def plan(
     step_size: float | None = None,
     max_gradients: int | None = None,
     communication_budget: int | None = None,
+    max_rounds: int | None = None,
+    max_bytes_per_client: int | None = None,
+    max_reports_per_client: float | None = None,
     within: float = 0.1,
     quantization_levels: int | None = None,
     clipping_norm: float | None = None,
@@ -551,20 +593,24 @@ def plan(
     shared_gradient_norm: float | None = None,
     optimum_norm: float | None = None,
     optimum_spread: float | None = None,
-    relation: Relation = "replace-one",
+    relation: Relation | None = None,
     unit: Unit | None = None,
     trust: Sequence[Literal["local", "shuffle", "central", "joint"]] | None = None,
     observers: Sequence[Observer] | None = None,
     algorithms: Sequence[str] | None = None,
-    rank_by: Literal["risk", "noise", "bits", "rounds"] = "risk",
+    objective: Literal["population", "empirical", "personalized"] | None = None,
+    rank_by: Literal["risk", "noise", "signal", "bits", "rounds"] = "risk",
     reach: Reach | Mapping[str, Any] | None = None,
 ) -> PlanAnswer: ...
+@overload
+def plan(*, progress: Callable[[int, int], None] = ..., given: Ledger, **fields: Any) -> PlanAnswer: ...
 
 TheoremId: TypeAlias = Literal[
     "balle-wang-2018.8",
     "epsilond.laplace",
     "epsilond.discrete-laplace",
     "epsilond.truncated-discrete-laplace",
+    "epsilond.truncated-discrete-laplace-l2",
     "epsilond.randomized-response",
     "kairouz-oh-viswanath-2015.extremal-pair",
     "feldman-mcmillan-talwar-2021.3.1",
@@ -585,6 +631,7 @@ TheoremId: TypeAlias = Literal[
     "mironov-talwar-zhang-2019.sampled-gaussian",
     "dwork-roth-2014.a.1",
     "bun-steinke-2016.proposition-1.3",
+    "andrew-2021.1",
     "dwork-roth-2014.3.20",
     "kairouz-oh-viswanath-2015.3.5",
     "lowy.corollary-f.1",
@@ -601,25 +648,31 @@ TheoremId: TypeAlias = Literal[
     "lowy.algorithm-2",
     "lowy.lemma-e.11",
     "lowy.lemma-e.12",
+    "lowy.algorithm-2.weights",
     "epsilond.accelerated-sgd-excess-risk",
     "epsilond.mini-batch-sgd-noise",
+    "lowy.remark-e.1",
+    "lowy.remark-2.1",
     "epsilond.mini-batch-sgd-excess-risk",
     "epsilond.federated-sgd-excess-risk",
+    "epsilond.federated-accelerated-sgd-excess-risk",
     "lowy.lemma-e.1",
     "lowy.lemma-e.2",
     "lowy.lemma-e.5",
     "lowy.lemma-e.5-erm",
     "lowy.lemma-e.6",
     "lowy.lemma-e.3",
-    "lowy.lemma-e.4",
     "lowy.lemma-e.8",
     "lowy.lemma-e.9",
+    "lowy.lemma-e.4",
+    "lowy.lemma-e.4.strongly-convex",
     "lowy.lemma-e.10",
     "lowy.f.2",
     "lowy.f.2.equation-41",
     "lowy.f.1",
     "lowy.f.1.compositional",
     "lowy.lemma-f.3",
+    "lowy.lemma-f.5",
     "lowy.lemma-f.6",
     "lowy.lemma-f.7",
     "lowy.definition-4",
@@ -644,10 +697,13 @@ TheoremId: TypeAlias = Literal[
     "asoodeh.lemma-1",
     "asoodeh.lemma-2",
     "epsilond.projected-contraction",
+    "asoodeh.section-2",
     "asoodeh.2",
     "asoodeh.corollary-3",
     "asoodeh.corollary-1",
     "asoodeh.corollary-2",
+    "asoodeh.convex-losses",
+    "epsilond.one-pass-convex-excess-risk",
     "epsilond.shifted-interpolation",
     "bok-su-altschuler-2024.noisy-gd-strongly-convex",
     "bok-su-altschuler-2024.noisy-gd-projected",
@@ -670,12 +726,22 @@ TheoremId: TypeAlias = Literal[
     "bietti.5.2",
     "bietti.b.4",
     "epsilond.personalized-sgd-excess-risk",
+    "bietti.5.2.equation-14",
+    "bietti.b.4.equation-36",
+    "epsilond.personalization-by-variance",
+    "bietti.section-5-bias",
+    "bietti.squared-loss",
+    "bietti.appendix-a",
     "reshef.lemma-2.3",
     "reshef.lemma-2.6",
     "dong-roth-su-2022.corollary-2-13",
     "epsilond.gaussian-composition-epsilon",
     "epsilond.gaussian-composition-target",
+    "reshef.appendix-a.post-processing",
+    "reshef.appendix-a.products",
+    "reshef.lemma-a.3",
     "reshef.section-4",
+    "reshef.alternative-1",
     "reshef.5.1",
     "epsilond.noise-cancellation-records",
     "epsilond.noise-cancellation-schedule",
@@ -691,6 +757,11 @@ TheoremId: TypeAlias = Literal[
     "reshef.lower-bounds",
     "epsilond.independent-noise-excess-risk",
     "reshef.baseline",
+    "reshef.algorithm-1-weights",
+    "reshef.appendix-a.anytime",
+    "reshef.appendix-a.regret",
+    "reshef.lemma-a.7",
+    "reshef.experiments",
     "das.1",
     "das.remark-2",
     "das.2",
@@ -708,18 +779,28 @@ TheoremId: TypeAlias = Literal[
     "epsilond.coupled-rounding",
     "epsilond.hoeffding-rounding",
     "das.equation-6",
+    "das.clipped-updates",
+    "das.algorithm-1",
+    "epsilond.levels-at-decay-rate",
+    "das.lemma-5",
+    "das.lemma-6",
     "das.equation-39",
     "das.2-utility",
     "das.4",
     "das.lemma-3",
+    "das.lemma-2",
+    "das.lemma-4",
+    "das.2-compression",
     "agarwal-2018.1",
     "agarwal-2018.1-epsilon",
+    "geng-2020.truncated-laplace",
     "epsilond.ledger-residue",
     "epsilond.natural-pld-filter",
     "epsilond.any-order-renyi-filter",
     "epsilond.spend-at-adaptive-stop",
     "epsilond.excess-risk-of-the-start",
     "epsilond.gradient-norm-of-the-start",
+    "epsilond.averaged-noisy-steps",
 ]
 
 def evaluate(theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: Any) -> Evaluation: ...

@@ -220,7 +220,7 @@ def test_an_engine_that_does_not_agree_exits_with_5(tmp_path, monkeypatch):
     file = tmp_path / "report.html"
     file.write_text(epsilond.report("calibration", "gaussian", request=GAUSSIAN), encoding="utf-8")
     found = Verification(outcome="contradicts", reason="x", differences=("/answer/parameters/rounds",))
-    monkeypatch.setattr("epsilond.questions.report.verify", lambda _: found)
+    monkeypatch.setattr("epsilond.questions.report.verify", lambda _, **_given: found)
     shown = run("verify", file)
     assert shown.exit_code == 5
     assert "/answer/parameters/rounds" in shown.stdout

@@ -23,6 +23,7 @@ run = dict(sampling="full", rounds=1, relation="replace-one", epsilon=1.0, delta
 epsilond.calibrate("gaussian", solve_for="noise_multiplier", **run)"""
 PROGRAMS = {
     "the name": ("import epsilond", HEAVY | MATHEMATICS),
+    "the mechanisms": ("import epsilond.mechanisms", HEAVY | (MATHEMATICS - {"numpy"})),
     "the first account": (FIRST, HEAVY),
     "the version": (VERSION, (HEAVY | MATHEMATICS) - {"typer", "rich", "numpy", "pydantic"}),
     "a calibration": (
@@ -70,7 +71,7 @@ ACCOUNT = ["account", '{"kind": "gaussian", "noise_multiplier": 2.0}', "--relati
 BLOCKED = {
     "matplotlib": ("epsilond.draw(dict(kind='risk'), 'png')", "a figure", "simulate"),
     "sklearn": (
-        "from epsilond.simulators.problems.data_sets import _read; _read('digits')",
+        "from epsilond.simulators.problems.data_sets import read_features; read_features('digits')",
         "a data set",
         "simulate",
     ),

@@ -43,6 +43,46 @@ def shown(run):
     return json.loads(run("show", "hospital", "--json").stdout)
 
 
+def test_calibrations_and_plans_within_a_ledger(run, monkeypatch):
+    run(*OPEN, "--sealed")
+
+    def asked(*arguments, code=0):
+        answer = CliRunner().invoke(line, [*map(str, arguments)])
+        assert answer.exit_code == code, answer.output
+        return answer
+
+    rounds = ["calibrate", "gaussian", "--given", "hospital", "--sampling", "full", "--rounds", 4]
+    noise = json.loads(asked(*rounds, "--json").stdout)["parameters"]["noise_multiplier"]
+    run(
+        "reserve",
+        "hospital",
+        "--slot",
+        "gdp",
+        "--count",
+        4,
+        "--spec",
+        f'{{"kind":"gaussian","noise_multiplier":{noise}}}',
+    )
+    assert "--epsilon is what the ledger says" in asked(*rounds, "--epsilon", 1, code=BAD_INPUT).stderr
+    assert "does not go with --given" in asked(*rounds, "--sweep", "rounds=1,2", code=BAD_INPUT).stderr
+    assert "--slot" in asked(*rounds, "--slot", "pure", code=BAD_INPUT).stderr
+    assert "there is no such ledger" in asked(*rounds[:2], "--given", "nobody", code=BAD_INPUT).stderr
+    asked(*rounds, code=NOT_CERTIFIED)
+    told = asked("plan", "--given", "hospital", "--clients", 5, "--algorithms", "mb-sgd,ppsgd", "--json").stdout
+    assert [entry["applies"] for entry in json.loads(told)["entries"]] == [False, False]
+
+
+def test_a_plan_is_amended(opened):
+    run = opened
+    run("commit", reserved(run, "train", "--count", 500))
+    change = ["amend", "hospital", "--lower", "train=600", "--add", f"query={QUERY}"]
+    assert "independent-of-outputs" in run(*change, code=NOT_CERTIFIED).stderr
+    assert "must be NAME=COUNT" in run(*change[:2], "--lower", "train=few", code=BAD_INPUT).stderr
+    run(*change, "--declare", "independent-of-outputs")
+    assert shown(run)["conditional"] is True
+    assert [(item["name"], item["planned"]) for item in shown(run)["plan"]] == [("train", 600), ("query", 1)]
+
+
 def test_from_open_to_verify(opened, tmp_path):
     run = opened
     assert "1000 of 1000 left" in run("show", "hospital").stdout

@@ -98,10 +98,29 @@ def test_a_plan_takes_the_body_of_the_service() -> None:
         epsilond.plan(**PLAN, sigma=1.0)  # type: ignore[call-arg]
 
 
+def ranked(text: str) -> list[list[str]]:
+    """Rank and algorithm of the rows that have a rank."""
+    rows = (line.split()[:2] for line in text.splitlines() if line[:1].isdigit())
+    return [row for row in rows if not row[1].isdigit()]
+
+
+def test_the_plans_table_says_first_what_to_run() -> None:
+    text = run("plan", *options(PLAN | {"trust": ["local"]}))
+    found = epsilond.plan(**PLAN | {"trust": ["local"]})
+    assert " ".join(text.split()).startswith(f"Run {found.recommended.entry} {found.recommended.why}")
+    assert "Other numbers of rounds" in text
+    (chosen,) = (line for line in text.splitlines() if line.rstrip().endswith("recommended"))
+    entry = next(each for each in found.entries if each.algorithm == found.recommended.entry)
+    assert chosen.split()[0] == str(entry.rounds)
+    (price,) = found.trusts
+    assert price.best == found.recommended.entry
+    over = run("plan", *options(PLAN | {"algorithms": ["one-pass-accelerated-mb-sgd"]}), "--max-bytes-per-client", "1")
+    assert over.startswith("Run nothing of these")
+
+
 def test_the_plans_table_ranks_and_says_why_not() -> None:
     text = run("plan", *options(PLAN | {"trust": ["local"]}))
-    ranks = [line.split()[:2] for line in text.splitlines() if line[:1].isdigit()]
-    assert ranks == [["1", "one-pass-accelerated-mb-sgd"], ["2", "mu2-sgd"]]
+    assert ranked(text) == [["1", "one-pass-accelerated-mb-sgd"], ["2", "mu2-sgd"]]
     assert "its guarantee is central, which the plan does not accept" in text
     assert "as many rounds as a client has records" in text
 
@@ -109,8 +128,7 @@ def test_the_plans_table_ranks_and_says_why_not() -> None:
 def test_the_plans_table_marks_what_says_nothing_and_leaves_out_empty_columns() -> None:
     text = run("plan", *options(PLAN | {"dimension": 5000}))
     assert "no better than the start (L·D = 2)" in text
-    ranks = [line.split()[:2] for line in text.splitlines() if line[:1].isdigit()]
-    assert ranks == [["1", "one-pass-accelerated-mb-sgd"]]
+    assert ranked(text) == [["1", "one-pass-accelerated-mb-sgd"]]
     assert "reached at" not in text
     learnt = run("plan", *options(PLAN | {"algorithms": ["one-pass-accelerated-mb-sgd"]}))
     assert "says" not in learnt.split()
@@ -157,3 +175,18 @@ def test_open_rounds_are_chosen_anew_at_each_value_of_a_sweep():
     rounds = [answer.parameters.rounds for answer in answers]
     assert rounds == sorted(rounds)
     assert rounds[0] < rounds[-1]
+
+
+@pytest.mark.parametrize("name", ["mb-sgd", "accelerated-mb-sgd", "projected-sgd", "shuffled-mb-sgd"])
+def test_a_sweep_for_a_picture_has_all_but_the_true_figures(name: str) -> None:
+    (example,) = (one.example for one in epsilond.CALIBRATORS if one.name == name)
+    whole, drawn = (
+        as_json(epsilond.sweep(name, "epsilon", [example["epsilon"]], true_figures=told, **example).answers[0].answer)
+        for told in (True, False)
+    )
+    readings, without = whole.pop("as_printed"), drawn.pop("as_printed")
+    assert any("true" in one for one in readings)
+    assert [{key: part for key, part in one.items() if key != "true"} for one in readings] == without
+    warnings, fewer = ({one["code"] for one in each.pop("warnings", ())} for each in (whole, drawn))
+    assert fewer <= warnings
+    assert drawn == whole

@@ -147,6 +147,19 @@ def test_a_request_is_run_drawn_and_told(file, tmp_path):
         assert shown in ran.stdout
 
 
+def test_each_group_of_unlike_clients_is_told_its_guarantee(tmp_path):
+    groups = [{"clients": 2, "samples_per_client": 30}, {"clients": 1, "samples_per_client": 20, "epsilon": 1.5}]
+    run_ = {"algorithm": "mb-sgd", "rounds": 6, "batch_size": 5, "client_groups": groups}
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({**REQUEST, "run": run_, "epsilon": 3.0, "delta": 1e-4}))
+    found = run(path, "--out", tmp_path / "figure.png")
+    assert found.exit_code == 0
+    told = found.output.split("Guaranteed to each group")[1].split("Excess risk")[0]
+    rows = [line.split() for line in told.splitlines() if line.strip()]
+    assert [row[:2] for row in rows[1:]] == [["2", "30"], ["1", "20"]]
+    assert [row[-2:] for row in rows[1:]] == [["3]", "-4"], ["1.5]", "-4"]]
+
+
 def test_an_answer_is_told_before_its_figure_is_drawn(file, tmp_path, monkeypatch):
     def broken(_answer, _path):
         raise KeyError("no figure")

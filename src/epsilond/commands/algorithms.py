@@ -17,7 +17,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.commands import cluster
+from epsilond.commands import cluster, given_ledger
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, print_body, waiting
 from epsilond.commands.requests import assignment, fields_of, request_parameters, with_parameters
@@ -78,6 +78,14 @@ def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
     single = _command(calibrator, calibrating.calibrate, shown.calibration)
 
     def command(*, sweep: str | None, dask: str | None, request: str | None, as_body: bool, **given: Any) -> None:
+        budget = given_ledger.taken(given)
+        if budget is not None:
+            with budget.found(sweep=sweep, dask=dask) as ledger:
+                fields = fields_of(request) | options.read_options(calibrator.problem, given)
+                with waiting(calibrator.name):
+                    within = calibrating.calibrate(calibrator.name, given=ledger, **budget.place, **fields)
+                print_answer(within, shown.calibration, as_body=as_body)
+            return
         if sweep is None:
             single(request=request, as_body=as_body, **given)
             return
@@ -86,11 +94,13 @@ def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
             values = [options.read_options(calibrator.problem, {name: text.strip()})[name] for text in texts.split(",")]
             fields = fields_of(request) | options.read_options(calibrator.problem, given)
             with waiting(calibrator.name), cluster.executor_at(dask) as executor:
-                answer = sweeping.sweep(calibrator.name, name, values, executor=executor, **fields)
+                # The table shows no printed readings.
+                how: dict[str, Any] = {"executor": executor, "true_figures": as_body}
+                answer = sweeping.sweep(calibrator.name, name, values, **how, **fields)
             print_body(answer.body) if as_body else show(shown.sweep(answer))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")
     extra = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, swept])
-    made = [*inspect.signature(single).parameters.values(), extra, cluster.parameter()]
+    made = [*inspect.signature(single).parameters.values(), extra, cluster.parameter(), *given_ledger.parameters()]
     return with_parameters(command, made, single.__doc__)

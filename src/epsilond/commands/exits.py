@@ -61,8 +61,10 @@ def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterato
     except NoCertificate as error:
         typer.echo(f"not certified ({error.slug}): {error.message}", err=True)
         if error.condition is not None:
-            sides = f"left {error.condition.left}, right {error.condition.right}"
-            typer.echo(f"  condition {error.condition.id}: {error.condition.statement}; {sides}", err=True)
+            failing = error.condition
+            told = failing.left is not None or failing.right is not None
+            sides = f"; left {failing.left}, right {failing.right}" if told else ""
+            typer.echo(f"  condition {failing.id}: {failing.statement}{sides}", err=True)
         for name, value in error.nearest.items():
             typer.echo(f"  nearest {name}: {value}", err=True)
         for tried in error.considered:

@@ -49,7 +49,11 @@ group = typer.Typer(no_args_is_help=True, help="Hold a privacy budget over time:
 
 def add(main: typer.Typer) -> None:
     """Add the group, with all its commands."""
-    from epsilond.commands import ledger_audit, ledger_moves  # noqa: F401, PLC0415  they add themselves, and use this
+    from epsilond.commands import (  # noqa: PLC0415  they add themselves, and use this
+        ledger_audit,  # noqa: F401
+        ledger_keys,  # noqa: F401
+        ledger_moves,  # noqa: F401
+    )
 
     main.add_typer(group, name="ledger")
 

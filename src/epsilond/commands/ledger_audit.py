@@ -1,10 +1,10 @@
-"""`epsilond ledger entries|export|keys|verify`: what was written, and what it shows without whoever wrote it."""
+"""`epsilond ledger entries|export|report|verify`: what was written, and what it shows without whoever wrote it."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ from epsilond.commands.output import AsJson, print_body
 from epsilond.extras import extra
 from epsilond.terminal.parts import show
 
+Order = Literal["oldest", "newest"]
 NOT_VERIFIED = UNEXPECTED
 """What `verify` exits with where something does not hold."""
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")]
@@ -24,15 +25,17 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; 
 def entries(
     ledger: Name,
     start: Annotated[int, typer.Option("--from", metavar="NUMBER", min=0, help="of the log")] = 0,
+    order: Annotated[Order, typer.Option(help="which come first")] = "oldest",
+    limit: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="most that are listed")] = None,
     at: At = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """List what was written of a ledger, in order."""
+    """List what was written of a ledger."""
     with books_at(at, key_file) as books:
         from epsilond.terminal import ledgers as tables  # noqa: PLC0415  few commands use it
 
-        found = books.ledger(ledger).entries(start)
+        found = books.ledger(ledger).entries(start, order=order, limit=limit)
         print_body({"entries": found}) if as_body else show(tables.entries(found))
 
 
@@ -47,16 +50,20 @@ def export(
 ) -> None:
     """Write what `verify` needs into one file: entries, and the signed head of the log; no keys, and no data."""
     with books_at(at, key_file) as books:
-        _give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
+        give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
 
 
 @group.command()
-def keys(out: Out = None, at: At = HERE, key_file: KeyFile = None) -> None:
-    """Write the public keys that signatures are verified with. Give them to whoever verifies, by a way they trust."""
+def report(
+    ledger: Name,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="where to write the page")] = Path("ledger-report.html"),
+    at: At = HERE,
+    key_file: KeyFile = None,
+) -> None:
+    """Write a ledger as a signed page to be read and kept. `epsilond verify` checks it with the public keys alone."""
     with books_at(at, key_file) as books:
-        from epsilond.ledgers.log.canonical import canonical  # noqa: PLC0415  few commands use it
-
-        _give(canonical(books.keys()), out)
+        give(books.ledger(ledger).report().encode(), out)
+        typer.echo(f"report: {out}")
 
 
 @group.command()
@@ -69,6 +76,10 @@ def verify(
         list[Path] | None,
         typer.Option(metavar="OLD", help="an earlier checkpoint, receipt or bundle that you kept; once for each"),
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="BUNDLE", help="of a receipt: the exported log, which says if its runs were voided later"),
+    ] = None,
     as_body: AsJson = False,
 ) -> None:
     """Verify, without any service: signatures, the log's roots, and every charge anew.
@@ -80,7 +91,7 @@ def verify(
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
         from epsilond.terminal import ledgers as tables  # noqa: PLC0415
 
-        found = audited(bundle, keys, checkpoint or ())
+        found = audited(bundle, keys, checkpoint or (), log=log)
         told = {
             "holds": found.holds,
             "findings": [{"outcome": str(each.outcome), "sentence": each.sentence} for each in found.findings],
@@ -94,7 +105,8 @@ def verify(
             typer.echo("\nVerified.")
 
 
-def _give(text: bytes, out: Path | None) -> None:
+def give(text: bytes, out: Path | None) -> None:
+    """Into a file, else to standard output."""
     if out is None:
         sys.stdout.write(text.decode() + "\n")
         return

@@ -1,4 +1,4 @@
-"""`epsilond ledger reserve|commit|cancel|seal|close|void`: what changes a ledger."""
+"""`epsilond ledger reserve|commit|cancel|seal|close|void|reconcile`: what changes a ledger or its log."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from epsilond.commands.ledger import (
     Slot,
     SlotDelta,
     Spec,
+    assigned,
     books_at,
     group,
     mechanism,
     print_ledger,
 )
 from epsilond.commands.output import AsJson, print_body
+from epsilond.commands.requests import structure_of
 from epsilond.terminal.parts import show
 
 Reservation = Annotated[str, typer.Argument(metavar="RESERVATION", help="its id, which `reserve` printed")]
@@ -125,6 +127,40 @@ def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None
 
 
 @group.command()
+def amend(
+    ledger: Name,
+    add: Annotated[list[str] | None, typer.Option(metavar="NAME=SPEC", help="an item of a new name")] = None,
+    lower: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=COUNT", help="to how many runs an item falls")
+    ] = None,
+    declare: Annotated[
+        str | None, typer.Option(metavar="independent-of-outputs", help="what you declare, once anything was committed")
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Amend the plan. Once anything was committed, you declare that no output had a part in it, nor in its time."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.amend(
+            add={name: structure_of(spec, at="/add") for name, spec in (assigned(each, "/add") for each in add or ())},
+            lower={name: _runs(count) for name, count in (assigned(each, "/lower") for each in lower or ())},
+            declared=cast("Any", declare),
+            key=key,
+        )
+        print_ledger(found, as_body=as_body)
+
+
+def _runs(count: str) -> int:
+    try:
+        return int(count)
+    except ValueError:
+        raise InvalidInput.at("/lower", "must be NAME=COUNT") from None
+
+
+@group.command()
 def void(
     ledger: Name,
     reservation: Reservation,
@@ -140,6 +176,39 @@ def void(
         found = books.ledger(ledger)
         found.void(reservation, count, declared=cast("Any", declare), key=key)
         print_ledger(found, as_body=as_body)
+
+
+@group.command()
+def reconcile(
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="OLD", help="a checkpoint, receipt or bundle that was kept elsewhere")
+    ] = None,
+    declare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="missing-entries-are-accounted-for", help="accept a log that lacks entries, word for word"
+        ),
+    ] = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Compare a log that was restored with a checkpoint kept elsewhere; moves are made again once that is settled.
+
+    A log that lacks entries is refused until you declare that these are accounted for: their runs committed anew, or
+    their ledgers closed. On a service only that declaration changes anything, and it takes the scope admin.
+    """
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.client.auditing import newest  # noqa: PLC0415  few commands use it
+
+        note = None if checkpoint is None else newest(checkpoint)
+        told = books.reconcile(note, declared=cast("Any", declare))
+        if as_body:
+            print_body(told)
+        elif "accepted" in told:
+            typer.echo(f"Accepted as it is, though: {told['accepted']}")
+        else:
+            typer.echo("The log continues what was kept.")
 
 
 def _print_reservation(told: Mapping[str, Any], *, as_body: bool) -> None:

@@ -30,6 +30,7 @@ FAMILIES = {
     "simulate": "simulate",
     "report": "report",
     "verify": "report",
+    "cite": "cite",
 }
 """The commands in the order in which they are listed, and the file that has each, with its `add(main)`."""
 

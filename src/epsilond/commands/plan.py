@@ -8,7 +8,7 @@ import typer
 
 from epsilond import options
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.commands import cluster
+from epsilond.commands import cluster, given_ledger
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import print_answer, waiting
 from epsilond.commands.requests import fields_of, request_parameters, with_parameters
@@ -22,12 +22,20 @@ LISTS = ("trust", "observers", "algorithms")
 def add(main: typer.Typer) -> None:
     """Add the command, with one option for each field of a plan."""
     text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
-    made = [*options.parameters(PlanProblem), *request_parameters(), cluster.parameter()]
+    made = [*options.parameters(PlanProblem), *request_parameters(), cluster.parameter(), *given_ledger.parameters()]
     main.command()(with_parameters(plan, made, text))
 
 
 def plan(*, request: str | None, as_body: bool, dask: str | None, **given: Any) -> None:
     """Plan, and print it."""
+    budget = given_ledger.taken(given)
+    if budget is not None:
+        with budget.found(dask=dask) as ledger:
+            fields = fields_of(request) | _fields(given)
+            with waiting("plan"):
+                answer = planning.plan(given=ledger, **budget.place, **fields)
+            print_answer(answer, shown.plan, as_body=as_body)
+        return
     with exit_codes():
         fields = fields_of(request) | _fields(given)
         with waiting("plan"), cluster.executor_at(dask) as executor:

@@ -57,29 +57,52 @@ def account(request: Source, out: Out = "report.html", date: Date = None) -> Non
 
 
 def verify(
-    report: Annotated[str, typer.Argument(metavar="REPORT", help="the page")], as_outcome: AsOutcome = False
+    report: Annotated[str, typer.Argument(metavar="REPORT", help="the page, or with a signature an answer in JSON")],
+    signature: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="the response's Epsilond-Signature, or its headers")
+    ] = None,
+    keys: Annotated[
+        Path | None,
+        typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder of a service"),
+    ] = None,
+    request: Annotated[
+        str | None, typer.Option(metavar="FILE", help="of an answer in JSON: the request that it is to answer")
+    ] = None,
+    as_outcome: AsOutcome = False,
 ) -> None:
     """Check that a report is as it was made, and whether today's engine gives its answer again.
 
     Answer and page are made anew from the request in the report, and compared with the whole of the file. On the
     engine's own version every figure must be the report's, to the last digits, which another processor may give
-    otherwise. The date, and who made the report, are checked by nobody: a hash is no signature.
+    otherwise. The date, and who made the report, are checked by nobody: a hash is no signature. With a signature and
+    keys that you trust, that one of these signed it is checked too, and answers in JSON can be. A ledger's page carries
+    its signature.
 
-    Exit codes: 0 it agrees, 4 the report was altered or is incomplete, 5 today's engine does not agree, 6 another
-    version of the engine made the report: its figures are confirmed, its page is not.
+    Exit codes: 0 it agrees, or is signed and nothing was computed anew, 4 the report was altered or is incomplete, or
+    the signature does not hold, 5 today's engine does not agree, 6 another version of the engine made the report: its
+    figures are confirmed, its page is not.
     """
     with exit_codes():
         from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, this list does not
 
         page = reporting.read_page(Path(report))
+        token = None if signature is None else _read(signature)
+        body = None if request is None else structure_of(request, at="/request")
         with waiting("computing the answer anew"):
-            found = reporting.verify(page)
+            found = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
             print_body({"agrees": found.agrees, **as_json(found)})
         else:
             show(verification(found))
-    if not found.agrees:
+    if not found.agrees and found.outcome != "signed":
         raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(found.outcome, DISAGREES))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InvalidInput.at("/signature", f"cannot be read: {error.strerror}") from None
 
 
 def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str | None) -> None:

@@ -10,7 +10,8 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import asked, named
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import Ledger
+    from epsilond.accountants.ledger.state import SlotKind
+    from epsilond.ledgers.client.ledgers import AmountTold, Ledger
 
 
 def calibrator(name: str) -> Calibrator:
@@ -22,15 +23,26 @@ def calibrator(name: str) -> Calibrator:
     return named(name, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
 
 
-def calibrate(algorithm: Any, /, *, given: Ledger | None = None, **fields: Any) -> Calibration:
+def calibrate(
+    algorithm: Any,
+    /,
+    *,
+    given: Ledger | None = None,
+    slot: SlotKind | None = None,
+    item: str | None = None,
+    eta: AmountTold | None = None,
+    **fields: Any,
+) -> Calibration:
     """What to run `algorithm` with, so that the target (ε, δ) is certified.
 
     The fields are those of the HTTP body and of the command line. Instead of a name and fields a request may be given,
     one of `epsilond.requests`; fields then take the place of its own.
 
-    With a ledger that is `given`, `gaussian` is solved for the least noise multiplier, to a few hundredths, with which
-    its rounds fit into what is left of the ledger's Gaussian slot; ε and δ are then the ledger's, and are left out. The
-    guarantee of the answer is of these rounds alone, at the ledger's δ. Nothing is reserved by that.
+    With a ledger that is `given`, the noise is the least with which the run fits into what is left of the ledger: of
+    its Gaussian slot, of the `slot` that is named, or of the plan's `item`. ε and δ, the unit, the relation and the
+    observer are then the ledger's, and are left out; `eta` is what the charge may add to δ. The guarantee of the answer
+    is of this run alone, at the ledger's δ. Nothing is reserved by that: reserve the run's spec, which
+    `given.calibrate` tells.
 
     Guarantees: the upper end of the answer's guarantee meets the target at the parameters returned.
 
@@ -47,10 +59,12 @@ def calibrate(algorithm: Any, /, *, given: Ledger | None = None, **fields: Any) 
         InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
         NoCertificate: nothing can be certified; the error holds the condition with both sides and what is nearest.
     """
+    place = {"slot": slot, "item": item, "eta": eta}
     if given is not None:
         from epsilond.questions.given import within  # noqa: PLC0415  few calibrations are within a ledger
 
-        fields = within(given, algorithm, fields)
+        return within(given, algorithm, fields, slot=slot, item=item, eta=eta)
+    fields |= {name: value for name, value in place.items() if value is not None}  # no algorithm has such fields
     chosen, problem = asked(algorithm, CALIBRATORS, fields)
     answer = chosen.solve(problem)
     assert isinstance(answer, Calibration)

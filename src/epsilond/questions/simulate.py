@@ -18,6 +18,9 @@ with extra("simulate", "a simulation"):
     from epsilond.witness.presets import PRESETS, PresetSimulation
     from epsilond.witness.requests import SimulationRequest
 
+SIZES = {"audit": "an audit has samples", "membership": "a membership inference has runs"}
+"""What kinds have that have no repetitions."""
+
 
 def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **overrides: Any) -> Any:
     """The simulation that is asked for: a request, its JSON form, or the name of a preset; overrides take precedence.
@@ -30,8 +33,8 @@ def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **ove
         preset = named(asked, {each.name: each for each in PRESETS}, at="/preset", noun="preset")
         return read(PresetSimulation, {"preset": preset.name, **given})
     kind = asked.get("kind") if isinstance(asked, Mapping) else asked.kind
-    if "repetitions" in given and kind == "audit":
-        raise InvalidInput.at("/repetitions", "an audit has samples, not repetitions")
+    if "repetitions" in given and kind in SIZES:
+        raise InvalidInput.at("/repetitions", f"{SIZES[kind]}, not repetitions")
     if isinstance(asked, Mapping):
         return read_value(SimulationRequest, {**asked, **given}, at="")
     return replace(asked, **given) if given else asked
@@ -48,8 +51,8 @@ def simulate(
 ) -> Any:
     """Run what a bound or a guarantee speaks of, and set the measurement beside it.
 
-    `asked` is a request (`kind` risk, audit or preset) or its JSON form, or a preset's name; `repetitions` and `seed`
-    override its own. With several `workers` the blocks run in processes, and a script needs the usual
+    `asked` is a request (`kind` risk, audit, membership or preset) or its JSON form, or a preset's name; `repetitions`
+    and `seed` override its own. With several `workers` the blocks run in processes, and a script needs the usual
     `if __name__ == "__main__":`. An `executor` runs the blocks instead: threads, processes of your own, or a cluster
     (`epsilond.executors.dask_executor`). The answer depends on none of these. `progress` is called with the blocks done
     and their number. `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that.

@@ -46,12 +46,20 @@ class Sweep:
 
 
 def sweep(
-    algorithm: str, swept: str, values: Sequence[Any], /, *, executor: Executor | None = None, **fields: Any
+    algorithm: str,
+    swept: str,
+    values: Sequence[Any],
+    /,
+    *,
+    executor: Executor | None = None,
+    true_figures: bool = True,
+    **fields: Any,
 ) -> Sweep:
     """The answers of `calibrate` at each of 1 to 200 values of the field `swept`, which `fields` need not have.
 
     What is refused at a value stands there as that value's error; the others are answered. An `executor` answers them
-    side by side, to the same figures.
+    side by side, to the same figures. Without `true_figures` printed readings stand without what is true at their
+    parameters, which takes longer than all else: enough for a picture.
 
     Example:
         >>> import epsilond
@@ -70,7 +78,8 @@ def sweep(
         raise InvalidInput.at("/sweep/field", "is not a field" + near(swept, known), allowed=", ".join(known))
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
-    answers = tuple(in_order(executor, _at, [(chosen, value, {**fields, swept: value}) for value in values]))
+    asked = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]
+    answers = tuple(in_order(executor, _at, asked))
     refused = [each.error.faults for each in answers if isinstance(each.error, InvalidInput)]
     if len(refused) == len(answers):
         common = set(refused[0]).intersection(*refused)
@@ -84,11 +93,11 @@ def _within(swept: str, fault: Fault) -> bool:
     return fault.pointer == f"/{swept}" or fault.pointer.startswith(f"/{swept}/")
 
 
-def _at(calibrator: Calibrator, value: Any, given: Mapping[str, Any]) -> AtValue:
+def _at(calibrator: Calibrator, value: Any, given: Mapping[str, Any], true_figures: bool) -> AtValue:
     try:
         if value is None:
             raise InvalidInput.at("", "must not be null")
-        return AtValue(value=value, answer=calibrator.solve(read(calibrator.problem, given)))
+        return AtValue(value=value, answer=calibrator.solve(read(calibrator.problem, given), true_figures=true_figures))
     except (InvalidInput, NoCertificate) as error:
         return AtValue(value=value, error=error)
 

@@ -20,8 +20,9 @@ FIGURES = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
 NOT_CHECKED = (
     "the conditions under If, which only those who run it can vouch for",
     "that what is described was what was run",
-    "the date, and who made the report: a hash is no signature",
+    "the date",
 )
+UNSIGNED = "who made the report: a hash is no signature"
 
 
 def account(answer: AccountAnswer) -> RenderableType:
@@ -71,6 +72,7 @@ def verification(found: Verification) -> RenderableType:
         "made by engine": found.report_engine or "unknown",
         "today's engine": found.engine_version,
         "hash": found.hash or "unknown",
+        "signed by": found.signed_by or "nobody that was asked about",
     }
     parts = [pairs("Report", rows), *bullets("Differs at", found.differences)]
     parts += bullets("Told otherwise today, and not confirmed", found.explained_otherwise)
@@ -78,7 +80,10 @@ def verification(found: Verification) -> RenderableType:
         parts += bullets("Computed anew by today's engine from the request in the report", found.headline)
         parts.append(pairs("Its figures", _figures(found.recomputed)))
         parts += bullets("If", found.declared_conditions)
-        parts += bullets("Not checked", NOT_CHECKED)
+        parts += bullets("Not checked", NOT_CHECKED if found.signed_by else (*NOT_CHECKED, UNSIGNED))
+    elif found.headline:
+        parts += bullets("It says", found.headline)
+        parts += bullets("If", found.declared_conditions)
     return Group(*parts)
 
 

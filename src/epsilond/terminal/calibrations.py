@@ -25,6 +25,7 @@ from epsilond.terminal.parts import (
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration, FrontierRun, GuaranteeAnswer, PrintedReading, Risk
+    from epsilond.calibrators.dp_fedavg.rounds import RoundsRun
     from epsilond.calibrators.risk.answer import RiskBoundsAnswer
     from epsilond.questions.sweep import AtValue, Sweep
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 def calibration(answer: Calibration) -> RenderableType:
     """Parameters, guarantee, printed readings beside the certified figure, risk, what is assumed, and warnings."""
     parts: list[RenderableType] = [
-        pairs("Run with", as_json(answer.parameters)),
+        pairs("Run with", {name: value for name, value in as_json(answer.parameters).items() if name != "frontier"}),
         _guarantee(answer.guarantee),
         Text(answer.guarantee.in_words),
     ]
@@ -45,6 +46,8 @@ def calibration(answer: Calibration) -> RenderableType:
         parts.append(pairs("Communication", as_json(answer.communication)))
     if answer.frontier is not None:
         parts.append(frontier(answer.frontier))
+    if (runs := getattr(answer.parameters, "frontier", None)) is not None:
+        parts.append(rounds_frontier(runs))
     parts += remarks(answer.declared_conditions, answer.warnings)
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
     return Group(*parts)
@@ -62,6 +65,25 @@ def frontier(runs: Sequence[FrontierRun]) -> RenderableType:
                 "bits per client": rounded(run.bits_per_client),
                 "bits in all": rounded(run.total_bits),
                 "": ", ".join(("the answer",) * run.chosen + ("no better than the start",) * bool(run.vacuous)),
+            }
+            for run in runs
+        ),
+    )
+
+
+def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
+    """Noise of the mean against rounds and traffic, all of it certified."""
+    return table(
+        "Noise against rounds and traffic",
+        (
+            {
+                "rounds": str(run.rounds),
+                "noise_multiplier": rounded(run.noise_multiplier),
+                "noise_norm_of_mean": rounded(run.noise_norm_of_mean),
+                "share left": rounded(run.remaining_share),
+                "reports per client": rounded(run.reports_per_client),
+                "bytes per client": rounded(run.bytes_per_client),
+                "": "the answer" if run.chosen else "",
             }
             for run in runs
         ),

@@ -90,13 +90,31 @@ def receipt(told: Mapping[str, Any]) -> RenderableType:
     return pairs(f"Receipt of entry {entry['seq']}: good for one run", rows)
 
 
+def keys(listed: Iterable[Mapping[str, Any]], here: Mapping[str, bool]) -> RenderableType:
+    """One row for each key; `here` says of which the private key is in the folder."""
+    return table(
+        "Keys",
+        (
+            {
+                "key": each["kid"],
+                "log": each["name"],
+                "signs from": each["from"],
+                "until": each["until"] or "",
+                "private key": "here" if here[each["kid"]] else "" if each["until"] else "elsewhere",
+            }
+            for each in listed
+        ),
+    )
+
+
 def verification(told: Mapping[str, Any]) -> RenderableType:
     """What holds, what does not, what was left open, and what no log shows."""
-    found: dict[str, list[str]] = {"verified": [], "failed": [], "not verified": []}
+    found: dict[str, list[str]] = {"verified": [], "failed": [], "not verified": [], "voided": []}
     for each in told["findings"]:
         found[each["outcome"]].append(each["sentence"])
     return Group(
         *bullets("Does not hold", found["failed"]),
+        *bullets("Voided", found["voided"]),
         *bullets("Verified", found["verified"]),
         *bullets("Not verified", found["not verified"]),
         *bullets("Not shown by any log", told["not_shown"]),

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 
 from epsilond.calibrators.answer import as_json
 from epsilond.terminal.parts import bullets, pairs, table
+from epsilond.witness.memberships.request import ATTACKS
 from epsilond.witness.presets import PresetSimulation
 from epsilond.witness.simulation import plan as simulation_plan
 
@@ -46,12 +47,14 @@ def _risk(body: Mapping[str, Any]) -> RenderableType:
             "mean": _short(series["final"]["mean"]),
             f"{body['confidence']:.0%} band": _ends(series["final"]),
             "standard error": _short(series["final"]["standard_error"]),
+            **{name.replace("_", " "): _with_band(score) for name, score in series.get("scores", {}).items()},
         }
         for series in body["series"]
     )
     return Group(
         pairs("Run with", body["parameters"]),
         *_guaranteed(body),
+        table("Guaranteed to each group", map(_group, body.get("client_groups", ()))),
         table("Excess risk", rows),
         table("Bounds", map(_bound, body["bounds"])),
         *_mind(body),
@@ -68,6 +71,16 @@ def _guaranteed(body: Mapping[str, Any]) -> list[RenderableType]:
         return []
     of_whom = f"{guarantee['unit']} ({guarantee['relation']}), against {guarantee['observer']}"
     return [pairs("Guaranteed", {"of whom": of_whom, "ε": _ends(guarantee["epsilon"])})]
+
+
+def _group(group: Mapping[str, Any]) -> Mapping[str, str]:
+    return {
+        "clients": str(group["clients"]),
+        "records": str(group["samples_per_client"]),
+        "noise_std": _short(group["noise_std"]),
+        "ε": _ends(group["guarantee"]["epsilon"]),
+        "log10 δ": _short(group["guarantee"]["target"]["log10_delta"]),
+    }
 
 
 def _bound(bound: Mapping[str, Any]) -> Mapping[str, str]:
@@ -99,6 +112,31 @@ def _audit(body: Mapping[str, Any]) -> RenderableType:
     return Group(pairs("Audit", rows), *bullets("That is", [body["meaning"]]))
 
 
+def _membership(body: Mapping[str, Any]) -> RenderableType:
+    rows = (
+        {
+            "attack": attack["attack"],
+            "proved": f"ε ≥ {_short(attack['epsilon_lower'])}",
+            "by": f"{attack['right']} of {attack['guesses']} guesses right"
+            if attack["method"] == "one-run"
+            else f"{attack['true_positives']} true, {attack['false_positives']} false of {attack['trials']} each",
+            "area": _short(attack["auc"]),
+            "true positives at 0.01": _short(attack["true_positive_rate"]),
+            "verdict": attack["verdict"],
+        }
+        for attack in body["attacks"]
+    )
+    told = {
+        "of whom": f"{body['unit']} ({body['relation']})",
+        "canaries": f"{body['canaries']} beside {body['members']} members",
+        "runs": f"{body['runs']}, and {body['references']} references",
+        "certified": f"ε in {_ends(body['certified'])}",
+        "at δ": f"10^{body['log10_delta']:.6g}",
+        "confidence": f"{body['confidence']:.6g}, of each attack by itself",
+    }
+    return Group(pairs("Membership inference", told), table("Attacks", rows), *bullets("That is", [body["meaning"]]))
+
+
 def _escape(escape: Mapping[str, Any]) -> str:
     """What outputs that the other data set cannot give prove."""
     if not escape["observed"]:
@@ -122,7 +160,14 @@ def _audited(cell: Mapping[str, Any]) -> Mapping[str, str]:
         "claimed": "" if claim is None else _short(claim["epsilon"]),
         "disproved": "" if claim is None else str(claim["violated"]).lower(),
         "δ there at least": "" if claim is None else _short(claim["delta_lower"]),
+        **{f"δ, {name}": f"10^{value:.4g}" for name, value in cell.get("log10_deltas", {}).items()},
     }
+
+
+def _inferred(cell: Mapping[str, Any]) -> Mapping[str, str]:
+    attacks = cell["attacks"]
+    proved: dict[str, str] = {name: f"ε ≥ {_short(attacks[name])}" if name in attacks else "" for name in ATTACKS}
+    return {"certified": _ends(cell["epsilon"]), **proved}
 
 
 def _measured(cell: Mapping[str, Any], beside: Sequence[str]) -> Mapping[str, str]:
@@ -140,11 +185,39 @@ def _measured(cell: Mapping[str, Any], beside: Sequence[str]) -> Mapping[str, st
 
 def _preset(body: Mapping[str, Any]) -> RenderableType:
     cells = body["cells"]
-    if cells[0]["kind"] == "audit":
-        return table(body["title"], ({**_place(body, cell), **_audited(cell)} for cell in cells))
+    by_kind = {"audit": _audited, "membership": _inferred}.get(cells[0]["kind"])
+    if by_kind is not None:
+        shown = table(body["title"], ({**_place(body, cell), **by_kind(cell)} for cell in cells))
+        return Group(shown, *_findings(body))
     beside = list(dict.fromkeys(name for cell in cells for name in cell.get("beside", {})))
-    rows = ({**_place(body, cell), **_measured(cell, beside)} for cell in cells)
-    return Group(table(body["title"], rows), *_mind(body))
+    measure = body.get("measure")
+    rows = ({**_place(body, cell), **_row(cell, beside, measure)} for cell in cells)
+    told = [pairs("Stands in for", {"": body["stands_in_for"]})] if "stands_in_for" in body else []
+    return Group(*told, table(body["title"], rows), *_findings(body), *_mind(body))
+
+
+def _row(cell: Mapping[str, Any], beside: Sequence[str], measure: str | None) -> Mapping[str, str]:
+    return _measured(cell, beside) if measure is None else _scored(cell, beside, measure)
+
+
+def _scored(cell: Mapping[str, Any], beside: Sequence[str], measure: str) -> Mapping[str, str]:
+    """A score on held-out records, what a paper claims of the noise, and what is true of it."""
+    others = cell.get("scores_beside", {})
+    return {
+        "claimed ε": _short(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else "",
+        "certified ε": _ends(cell["epsilon"]) if "epsilon" in cell else "",
+        measure.replace("_", " "): _with_band(cell["scores"][measure]),
+        **{name: _short(others[name][measure]["mean"]) if name in others else "" for name in beside},
+        "excess": _short(cell["final_excess"]["mean"]),
+    }
+
+
+def _findings(body: Mapping[str, Any]) -> list[RenderableType]:
+    rows = [
+        {"claim": each["claim"], "verdict": each["verdict"], "what was measured": each["words"]}
+        for each in body.get("findings", ())
+    ]
+    return [table("The paper's claims", rows)] if rows else []
 
 
 def _compared(bounds: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -155,12 +228,17 @@ def _compared(bounds: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {
     "risk": _risk,
     "audit": _audit,
+    "membership": _membership,
     "preset": _preset,
 }
 
 
 def _ends(ends: Mapping[str, Any]) -> str:
     return f"[{_short(ends['lower'])}, {_short(ends['upper'])}]"
+
+
+def _with_band(measured: Mapping[str, Any]) -> str:
+    return f"{_short(measured['mean'])} {_ends(measured)}"
 
 
 def _short(value: Any) -> str:

@@ -1,0 +1,30 @@
+"""`epsilond cite`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from epsilond.commands.exits import exit_codes
+from epsilond.commands.requests import structure_of
+from epsilond.questions.cite import cite as cited
+
+
+def add(main: typer.Typer) -> None:
+    """Add the command."""
+    main.command()(cite)
+
+
+def cite(
+    theorems: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]…", help="theorems, as `epsilond theorems` lists")
+    ] = None,
+    answer: Annotated[
+        str | None, typer.Option(metavar="FILE", help="an answer as JSON: what --json printed; - reads it")
+    ] = None,
+) -> None:
+    """Print BibTeX of this software and of the works whose theorems an answer rests on, or of the theorems given."""
+    with exit_codes():
+        answers = [structure_of(answer, at="/answer")] if answer is not None else []
+        typer.echo(cited(*(theorems or ()), *answers))

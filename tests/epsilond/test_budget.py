@@ -1,0 +1,151 @@
+"""Steps of a loop that are paid for in a ledger: what is committed, handed out, given back and refused."""
+
+import doctest
+from contextlib import suppress
+
+import pytest
+
+import epsilond
+from epsilond import Gaussian, InvalidInput, LedgerExhausted, Repeated, Subsampled
+from epsilond.integrations import budget as module
+from epsilond.integrations.budget import LedgerBudget
+
+STEP = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=1.0))
+LOUDER = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=0.5))
+
+
+@pytest.fixture
+def books(tmp_path):
+    with epsilond.ledger(tmp_path / "ledger.db") as opened:
+        yield opened
+
+
+def planned(books, times=25):
+    return books.open(
+        name="survey",
+        dataset="survey",
+        unit="record",
+        relation="add-or-remove-one",
+        observer="server",
+        epsilon=3.0,
+        delta=1e-6,
+        plan={"train": Repeated(times=times, mechanism=STEP)},
+        sealed=True,
+    )
+
+
+def slotted(books):
+    return books.open(
+        name="survey",
+        dataset="survey",
+        unit="record",
+        relation="add-or-remove-one",
+        observer="server",
+        epsilon=1.0,
+        delta=1e-6,
+        slots=["gdp"],
+        sealed=True,
+    )
+
+
+def test_the_example_of_the_docstring():
+    for example in doctest.DocTestFinder(exclude_empty=True).find(module):
+        assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_steps_are_committed_before_they_are_handed_out_and_the_rest_returns(books):
+    ledger = planned(books)
+    with LedgerBudget(ledger, "train", hold=20, chunk=5) as budget:
+        for taken in range(1, 8):
+            budget.pay(STEP)
+            assert sum(receipt.entry["count"] for receipt in budget.receipts) == 5 * -(-taken // 5)
+        assert budget.taken == 7
+        item = ledger.show().plan[0]
+        assert (item["committed"], item["reserved"]) == (10, 10)
+    item = ledger.show().plan[0]
+    assert (item["committed"], item["reserved"]) == (10, 0)
+
+
+def test_every_step_of_the_plan_is_used_and_not_one_more(books):
+    ledger = planned(books, times=23)
+    budget = LedgerBudget(ledger, "train", chunk=10)
+    for _ in range(23):
+        assert not budget.would_exceed(STEP)
+        budget.pay(STEP)
+    assert budget.would_exceed(STEP)
+    with pytest.raises(LedgerExhausted) as refused:
+        budget.pay(STEP)
+    assert budget.refused is refused.value
+    assert budget.taken == 23
+    assert ledger.show().plan[0]["committed"] == 23
+
+
+def test_asking_changes_nothing(books):
+    ledger = planned(books)
+    budget = LedgerBudget(ledger, "train", chunk=10)
+    before = ledger.show()
+    assert not budget.would_exceed(STEP, 25)
+    assert budget.would_exceed(STEP, 26)
+    assert ledger.show() == before
+    budget.pay(STEP)
+    assert not budget.would_exceed(STEP, 24)
+    assert budget.would_exceed(STEP, 25)
+
+
+def test_a_louder_step_than_the_plans_is_refused_and_nothing_is_spent(books):
+    ledger = planned(books)
+    budget = LedgerBudget(ledger, "train")
+    with pytest.raises(epsilond.NoCertificate):
+        budget.pay(LOUDER)
+    assert ledger.show().plan[0]["committed"] == 0
+
+
+def test_a_slot_pays_for_whatever_comes_until_it_is_used_up(books):
+    ledger = slotted(books)
+    quiet, loud = Gaussian(noise_multiplier=10.0), Gaussian(noise_multiplier=8.0)
+    taken = {quiet: 0, loud: 0}
+    with LedgerBudget(ledger, slot="gdp", hold=4, chunk=2) as budget:
+        while budget.refused is None:
+            for step in (quiet, loud):
+                with suppress(LedgerExhausted):
+                    budget.pay(step)
+                    taken[step] += 1
+    used = float(ledger.show().slots[0]["used"]["mu_squared"])
+    spent = sum(count / step.noise_multiplier**2 for step, count in taken.items())
+    assert spent <= used * (1 + 1e-12) <= spent + 2 / 10.0**2 + 2 / 8.0**2
+    assert sum(receipt.entry["count"] for receipt in budget.receipts) >= budget.taken == sum(taken.values())
+    assert not ledger.what_if(spec=quiet, slot="gdp", count=2).fits
+
+
+def test_an_expired_reservation_is_made_anew(books):
+    ledger = planned(books)
+    budget = LedgerBudget(ledger, "train", hold=10, chunk=2)
+    budget.pay(STEP, 2)
+    books.run(budget._run.id).cancel()
+    budget.pay(STEP, 2)
+    assert budget.taken == ledger.show().plan[0]["committed"] == 4
+
+
+@pytest.mark.parametrize(
+    "words", [{}, {"item": "train", "slot": "gdp"}, {"item": "train", "chunk": 0}, {"item": "train", "hold": 0}]
+)
+def test_what_says_nothing_to_pay_from_is_refused(words):
+    with pytest.raises(InvalidInput):
+        LedgerBudget(None, **words)
+
+
+def test_rounds_are_reserved_ahead_as_far_as_they_fit_and_then_paid_for(books):
+    ledger = planned(books, times=25)
+    with LedgerBudget(ledger, "train") as budget:
+        assert budget.reserve(STEP, 10) == 10
+        assert ledger.show().plan[0]["reserved"] == 10
+        assert budget.reserve(STEP, 40) == 25
+        budget.pay(STEP)
+        item = ledger.show().plan[0]
+        assert (item["reserved"], item["committed"]) == (24, 1)
+        assert budget.reserve(STEP, 24) == 24
+    item = ledger.show().plan[0]
+    assert (item["reserved"], item["committed"]) == (0, 1)
+    with LedgerBudget(ledger, "train") as budget:
+        budget.pay(STEP, 24)
+        assert budget.reserve(STEP, 1) == 0
