@@ -117,7 +117,7 @@ def create_app(
     app.state.settings, app.state.metrics, app.state.pool, app.state.compute = chosen, metrics, pool, compute
     app.state.jobs, app.state.simulations, app.state.reading = jobs, simulators, reading
     app.state.budgets, app.state.keyring, app.state.health, app.state.seen = budgets, keyring, health, Seen()
-    app.state.lag, app.state.ledgers = lag, ledgers
+    app.state.lag, app.state.ledgers, app.state.signatures = lag, ledgers, ledgers.signatures
     app.state.streams = streams = Places(chosen.event_streams, "event streams")
     app.state.job_waits = job_waits = Places(chosen.job_waits, "requests that wait for jobs")
     metrics.event_streams.set_function(lambda: streams.taken)

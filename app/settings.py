@@ -19,8 +19,8 @@ from epsilond.app.nearness import near
 from epsilond.executors import ClusterError, place_of
 
 PREFIX = "EPSILOND_"
-OF_CLIENTS = ("EPSILOND_API_KEY", "EPSILOND_KEY_FILE", "EPSILOND_URL")
-"""What programs of ours beside the service read, and may stand in the same environment."""
+OF_CLIENTS = ("EPSILOND_API_KEY", "EPSILOND_KERNEL", "EPSILOND_KEY_FILE", "EPSILOND_URL")
+"""What the library and programs of ours beside the service read, and may stand in the same environment."""
 OF_KUBERNETES = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$|_\w+_PORT$")
 """Kubernetes tells containers of every service beside them; one whose name begins with ours gives such variables."""
 

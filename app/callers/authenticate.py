@@ -16,8 +16,10 @@ from epsilond.app.callers.scopes import METRICS, needed
 from epsilond.app.http.problems import Problem, response_of
 from epsilond.app.http.record import record_in
 
-OPEN = frozenset({"/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/problems", "/favicon.ico"})
-OPEN_BELOW = ("/docs/", "/problems/", "/explorer/")
+OPEN = frozenset(
+    {"/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/guide", "/problems", "/favicon.ico"}
+)
+OPEN_BELOW = ("/docs/", "/guide/", "/problems/", "/explorer/")
 """What says nothing of anybody: probes, documents, and the pages that people type their key into."""
 CHALLENGE = 'Bearer realm="epsilond"'
 

@@ -15,8 +15,19 @@ from starlette.responses import Response
 from epsilond.app.http.document import Document, Documents
 
 INDEX = "index.html"
-TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
 """What the machine's own table of types must not decide."""
+
+
+def media_type_of(name: str) -> str:
+    """What a file is, by its name."""
+    return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 class PackageFiles:
@@ -55,6 +66,4 @@ class PackageFiles:
         return await self.file(request, INDEX)
 
     def _read(self, name: str) -> Document:
-        path = self._files[name]
-        media_type = TYPES.get(path.suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        return Document(path.read_bytes(), media_type, self._headers)
+        return Document(self._files[name].read_bytes(), media_type_of(name), self._headers)

@@ -67,6 +67,7 @@ class Observe:
     def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
         self.app = app
         self.headers = HEADERS | ({"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {})
+        self.raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
         self.metrics = metrics
         self.by_algorithm = {
             "/v1/calibrations/{name}": metrics.calibrations,
@@ -91,8 +92,8 @@ class Observe:
                 headers["x-request-id"] = record.id
                 if headers.get("content-type", "").startswith("text/html"):
                     headers.setdefault("content-security-policy", PAGE_POLICY)
-                for name, value in self.headers.items():
-                    headers.setdefault(name, value)
+                there = {name for name, _ in headers.raw}
+                headers.raw.extend(one for one in self.raw if one[0] not in there)
             elif bodiless:
                 message = {**message, "body": b""}
             await send(message)

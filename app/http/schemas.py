@@ -22,6 +22,7 @@ from epsilond.app.http.problems import MEDIA_TYPE, ProblemDocument
 from epsilond.app.store.record import State as JobState
 
 REF = "#/components/schemas/"
+RESPONSES = "#/components/responses/"
 SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
     get_args(quantities.Relation): "Relation",
     get_args(quantities.Unit): "Unit",
@@ -69,7 +70,34 @@ def tidy(document: Schema) -> Schema:
             member.pop("default", None)
     _name_enums(schemas)
     document["components"]["schemas"] = dict(sorted(schemas.items()))
+    document["components"]["responses"] = _share_problems(document)
     return document
+
+
+def _share_problems(document: Schema) -> Schema:
+    """Answers with a problem, each once and by its name: they are a fifth of the document where each operation has all.
+
+    Named by their status; those of one status that list other problems are numbered, in the order of their texts.
+    """
+    every = [operation["responses"] for operations in document["paths"].values() for operation in operations.values()]
+    kinds: dict[str, set[str]] = {}
+    for responses in every:
+        for status, response in responses.items():
+            if response.get("content", {}).keys() == {MEDIA_TYPE}:
+                kinds.setdefault(status, set()).add(response["description"])
+    names = {
+        (status, text): f"Problem{status}" + ("" if number == 1 else f"-{number}")
+        for status, texts in sorted(kinds.items())
+        for number, text in enumerate(sorted(texts), start=1)
+    }
+    shared: Schema = {}
+    for responses in every:
+        for status, response in responses.items():
+            if response.get("content", {}).keys() == {MEDIA_TYPE} and set(response) == {"description", "content"}:
+                name = names[status, response["description"]]
+                shared[name] = response
+                responses[status] = {"$ref": RESPONSES + name}
+    return {name: shared[name] for name in names.values() if name in shared}
 
 
 def rewritten(node: Any, change: Callable[[Schema], Schema]) -> Any:

@@ -26,12 +26,12 @@ async def attended(request: Request, course: Callable[[], Awaitable[T]]) -> T:
     """
     places: Places = request.app.state.job_waits
     with places.place(caller_of(request).identity):
-        answer = await _first(course, partial(_left, request), partial(_locked_out, request))
+        answer = await first_of(course, partial(left, request), partial(_locked_out, request))
         await caller_again(request)
         return answer
 
 
-async def _first(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitable[None]]) -> T:
+async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitable[None]]) -> T:
     """What the course answers, or raises, unless one of the ends raises before."""
     answers: list[T] = []
     faults: list[Exception] = []
@@ -54,7 +54,8 @@ async def _first(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitab
     raise faults[0]
 
 
-async def _left(request: Request) -> None:
+async def left(request: Request) -> None:
+    """Until the client has gone, which is then a problem."""
     await gone(request)
     raise client_gone()
 

@@ -12,7 +12,7 @@ from epsilond.calibrators.answer import Served
 
 @dataclass(frozen=True, kw_only=True)
 class EntryList:
-    """Entries of a ledger, oldest first."""
+    """Entries of a ledger, in the order that was asked for."""
 
     entries: Annotated[tuple[Mapping[str, Any], ...], Served("records of strings and whole numbers")]
     next: Annotated[str | None, Served("where more are; absent on the last page")] = None

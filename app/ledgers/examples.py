@@ -34,12 +34,26 @@ JOB: Final[dict[str, Example]] = {
     "of-a-slot": {"value": {"spec": QUERY, "slot": "gdp", "count": 4}},
     "of-the-plan": {"value": {"item": "train", "count": 500}},
 }
+WITHIN: Final[dict[str, Example]] = {
+    "gaussian-rounds": {
+        "value": {"fields": {"sampling": "poisson", "rate": 0.01, "rounds": 500}, "slot": "gdp"},
+    }
+}
 MANY: Final[dict[str, Example]] = {
     "two-blocks": {
         "value": {"ledgers": ["ledger_0123456789abcdef", "ledger_fedcba9876543210"], "spec": QUERY, "slot": "gdp"}
     }
 }
 COMMIT: Final[dict[str, Example]] = {"a-part": {"value": {"count": 1}}}
+AMEND: Final[dict[str, Example]] = {
+    "another-training": {
+        "value": {
+            "add": [{"name": "train again", "spec": QUERY}],
+            "lower": [{"name": "train", "planned": 500}],
+            "declared": "independent-of-outputs",
+        }
+    }
+}
 VOID: Final[dict[str, Example]] = {
     "a-crash": {"value": {"reservation": "reservation_0123456789abcdef", "count": 1, "declared": "no-output-observed"}}
 }

@@ -49,8 +49,12 @@ class Keys:
         if self._folder is None:
             return self._keyring
         with self._lock:
-            if self._state() != self._seen:
-                self._keyring = self._opened()
+            # A folder that is gone changes no key: a new one would sign a log that it does not belong to.
+            if self._state() not in (None, self._seen):
+                try:
+                    self._keyring = self._opened()
+                except OSError as error:  # such as a folder that cannot be written, beside a secret it does not know
+                    raise KeysUnusable(f"{self._folder}: {error.strerror}") from None
             return self._keyring
 
     def _opened(self) -> Keyring:

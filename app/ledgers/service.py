@@ -19,13 +19,17 @@ from typing import Any, TypeVar
 import anyio
 import structlog
 from anyio import from_thread, to_thread
+from starlette.requests import Request
 
+from epsilond.accountants.ledger.what_if import WhatIf, what_if
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.attending import first_of, left
 from epsilond.app.jobs.manager import Jobs
 from epsilond.app.ledgers.computing import pickled
 from epsilond.app.ledgers.keys import Keys
 from epsilond.app.ledgers.refusals import as_problems
+from epsilond.app.ledgers.signatures import Signatures
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
@@ -34,6 +38,7 @@ from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.restore import Kept
+from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.storage.opening import added
 from epsilond.storage.transactions import Database
 
@@ -58,6 +63,8 @@ class Ledgers:
         self._metrics = metrics
         self._pool = pool
         self._jobs = jobs
+        self.signatures = Signatures()
+        """Of the service's other answers, with the same keys."""
         self._book: Book | None = None
         self._closed_because = "The service is starting."
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
@@ -85,6 +92,7 @@ class Ledgers:
             yield
             tasks.cancel_scope.cancel()
         self._book, self._closed_because = None, "The service is stopping."
+        self.signatures.use(None)
 
     def _open(self, database: Database) -> None:
         keys = Keys.of(self._settings, durable=database.durable)
@@ -92,9 +100,18 @@ class Ledgers:
         elsewhere = self._settings.ledger_checkpoint
         self._kept = Kept(Path(elsewhere), keys) if elsewhere else None
         book = Book(added(database), keys, evaluate=self._evaluated, reconciled=self._reconciled)
-        if self._kept is not None and (trouble := self._kept.trouble(book.root)) is not None:
-            self._log.error("ledgers refuse moves until they are reconciled", reason=trouble)
+        if self._kept is not None:
+            self._begin(self._kept, book)
         self._book = book
+        self.signatures.use(keys if database.durable or self._settings.ledger_keys else None)
+
+    def _begin(self, kept: Kept, book: Book) -> None:
+        try:
+            kept.begin(book.root, book.checkpoint)
+        except OSError as error:  # moves will be answered 503 until it can
+            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+        if (trouble := kept.trouble(book.root)) is not None:
+            self._log.error("ledgers refuse moves until they are reconciled", reason=trouble)
 
     @property
     def book(self) -> Book:
@@ -122,11 +139,42 @@ class Ledgers:
         return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
 
     async def move(self, caller: Caller, kind: str, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """The same of a move, which is counted, and may have to be computed."""
+        """The same of a move, which is counted, and may have to be computed. The log's head is kept before it answers.
+
+        Raises:
+            Problem: as `call` does, and where the head cannot be kept.
+        """
         with caller.computation():
-            answer = await self.call(caller, method, *arguments, **named)
+            answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
         self._metrics.ledger_moves.labels(kind).inc()
         return answer
+
+    async def what_if(self, request: Request, caller: Caller, identifier: str, asked: WhatIfAsked) -> WhatIf:
+        """What a job would cost. It writes nothing, and is given up if the client leaves.
+
+        What does not end within half of the deadline is asked again for a rough price, without what would fit instead.
+
+        Raises:
+            Problem: the client has gone; not even the rough price is found in time; what the book refuses.
+            EpsilondError: what the mathematics refuses.
+        """
+        state = await self.call(caller, self.book.asked_of, caller.name, identifier, asked)
+
+        async def course() -> WhatIf:
+            half = self._settings.deadline_seconds / 2
+            try:
+                answered = await self._in_worker(
+                    partial(pickled, partial(what_if, state, **asked.job)), caller.identity, half
+                )
+            except Problem as problem:
+                if problem.kind.slug != "deadline-exceeded":
+                    raise
+                roughly = partial(what_if, state, **asked.job, rough=True)
+                answered = await self._in_worker(partial(pickled, roughly), caller.identity, half)
+            found: WhatIf = pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
+            return found
+
+        return await first_of(course, partial(left, request))
 
     def promised(self, tenant: str, identifier: str) -> tuple[Any, Any, Promised]:
         """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""
@@ -139,16 +187,21 @@ class Ledgers:
                 self._promises.popitem(last=False)
         return row, state, told
 
-    def keep(self, note: str) -> None:
-        """Keep the newest checkpoint elsewhere, if there is such a place. It blocks, and comes before the receipt.
+    def _moved(self, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        answer = method(*arguments, **named)
+        self._keep()
+        return answer
+
+    def _keep(self) -> None:
+        """Keep the log's head elsewhere, if there is such a place. It blocks, and comes before the answer.
 
         Raises:
-            Problem: it cannot be kept. What was committed stays so, and its receipt is answered to the same key.
+            Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
         """
         if self._kept is None:
             return
         try:
-            self._kept.keep(note)
+            self._kept.keep(self.book.checkpoint())
         except OSError as error:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
             detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
@@ -181,10 +234,16 @@ class Ledgers:
             self._next = time.time() + SWEEP_SECONDS
             try:
                 with anyio.CancelScope(shield=True), as_problems():
-                    ended = await to_thread.run_sync(self.book.expire, limiter=self._threads)
+                    ended = await to_thread.run_sync(self._ended, limiter=self._threads)
                 self._metrics.ledger_moves.labels("expired").inc(ended)
             except Problem as problem:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
+
+    def _ended(self) -> int:
+        ended = self.book.expire()
+        if ended:
+            self._keep()
+        return ended
 
     # Computations.
 
@@ -195,16 +254,21 @@ class Ledgers:
             EpsilondError: as the call does.
             Problem: there is no room, it takes too long, or the service is stopping.
         """
-        answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get())
+        seconds = self._settings.deadline_seconds
+        answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get(), seconds)
         return pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
 
-    async def _in_worker(self, computation: Callable[[], Answered], caller: str) -> Answered:
+    async def _in_worker(self, computation: Callable[[], Answered], caller: str, seconds: float) -> Answered:
         task = self._pool.submit(computation, caller=caller)
-        with anyio.move_on_after(self._settings.deadline_seconds):
-            await task.done.wait()
-        if task.state != "ended":
-            self._pool.stop(task)
-            detail = f"It did not end within {self._settings.deadline_seconds:g} s and was stopped; nothing was moved."
+        try:
+            with anyio.move_on_after(seconds):
+                await task.done.wait()
+        finally:
+            late = task.state != "ended"
+            if late:
+                self._pool.stop(task)
+        if late:
+            detail = f"It did not end within {seconds:g} s and was stopped; nothing was moved."
             raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
         if task.outcome is None:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,7 +12,9 @@ from epsilond.app.ledgers.asking import LEDGERS
 from epsilond.app.ledgers.documents import EntryList
 from epsilond.app.ledgers.service import Ledgers
 from epsilond.ledgers.book import answers, reports
-from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked, VoidAsked, WhatIfAsked
+from epsilond.ledgers.calibrating.within import answered
+from epsilond.ledgers.pages.page import page
+from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, VoidAsked
 
 
 def opened(ledgers: Ledgers, tenant: str, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
@@ -32,24 +35,29 @@ def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> ans
     return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more)
 
 
-def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int, limit: int) -> EntryList:
+def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order) -> EntryList:
     """A page of a ledger's entries."""
-    found = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1)
-    more = None
+    found = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
+    more, told = None, {} if order == "oldest" else {"order": order}
     if len(found) > limit:
-        more = f"{LEDGERS}/{identifier}/entries?{urlencode({'from': found[limit]['seq'], 'limit': limit})}"
+        more = f"{LEDGERS}/{identifier}/entries?{urlencode({**told, 'from': found[limit]['seq'], 'limit': limit})}"
     return EntryList(entries=tuple(found[:limit]), next=more)
 
 
-def report(ledgers: Ledgers, tenant: str, identifier: str) -> dict[str, Any]:
-    """A ledger, signed under the log's head."""
+def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> dict[str, Any] | str:
+    """A ledger, signed under the log's head: as a page, or as its record."""
     ledger, book = looked(ledgers, tenant, identifier), ledgers.book
-    return reports.signed(ledger, book.checkpoint(), time.time(), book.keyring.signing)
+    told = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
+    signing = book.keyring.signing
+    return page(told, signing) if as_page else reports.signed(told, signing)
 
 
-def what_if(ledgers: Ledgers, tenant: str, identifier: str, asked: WhatIfAsked) -> answers.WhatIfAnswer:
-    """What a job would cost."""
-    return answers.what_if(ledgers.book.what_if(tenant, identifier, asked))
+def calibrated(
+    ledgers: Ledgers, tenant: str, identifier: str, algorithm: str, asked: CalibrateAsked
+) -> answers.WithinAnswer:
+    """The least noise with which an algorithm's run fits."""
+    find = partial(answered, algorithm=algorithm, given=asked.fields, place=asked.place)
+    return answers.within(*ledgers.book.evaluated(tenant, identifier, find))
 
 
 def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], Any]) -> answers.LedgerAnswer:
@@ -82,10 +90,8 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Reser
 
 
 def committed(ledgers: Ledgers, tenant: str, identifier: str, asked: CommitAsked, key: str) -> dict[str, Any]:
-    """Receipts of what was committed, once the checkpoint that they are under is kept elsewhere too."""
-    receipts = ledgers.book.commit(tenant, identifier, asked, key)["receipts"]
-    ledgers.keep(receipts[-1]["checkpoint"])
-    return answers.commit(receipts)
+    """Receipts of what was committed."""
+    return answers.commit(ledgers.book.commit(tenant, identifier, asked, key)["receipts"])
 
 
 def cancelled(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:

@@ -22,8 +22,10 @@ from epsilond.app.http.observe import record_of
 from epsilond.app.http.prefer import Preferences
 from epsilond.app.http.problems import Problem
 from epsilond.app.jobs.attending import attended
+from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import Jobs
 from epsilond.app.jobs.responses import headers_of, job_response, result_response
+from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import Metrics
 from epsilond.app.questions.compute import Compute
 from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
@@ -35,6 +37,8 @@ SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
 QUICKLY_READ = frozenset({"calibration", "account", "risk-bounds", "evaluation"})
 """Kinds whose small bodies are read in the event loop; a sweep is not."""
+BRIEF_SECONDS = 0.05
+"""So long nobody looks whether the client has gone or the service is stopping; closed forms are answered by then."""
 Waited = Literal["done", "late", "gone", "stopping"]
 
 
@@ -59,7 +63,7 @@ async def asked(request: Request, kind: str, name: str, body: bytes, preferences
         if earlier is not None:
             wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
             job = await (attended(request, wait) if seconds else wait())
-            return result_response(job) if job.ended else job_response(job, preferences)
+            return await signed_result(request, job) if job.ended else job_response(job, preferences)
     question = await _read(request, kind, request.app.state.reading(kind, name), body)
     outcome = _known(request, question)
     if outcome is None:
@@ -75,10 +79,23 @@ async def asked(request: Request, kind: str, name: str, body: bytes, preferences
             finally:
                 compute.leave(shared)
         outcome = _outcome(request, shared, new=new)
-    return Response(
+    response = Response(
         outcome.get().body,
         media_type=question.media_type,
         headers={**headers_of(kind), "x-cache": str(record_of(request).cache), **preferences.applied},
+    )
+    return await signed(request, response, question.kind, question.name, body)
+
+
+async def signed_result(request: Request, job: Job) -> Response:
+    """The result of a job as `result_response` has it, signed as the answer at once would have been.
+
+    Raises:
+        Problem: as `result_response` does.
+    """
+    record = job.record
+    return await signed(
+        request, result_response(job), record.kind, record.name, bytes(record.request), record.engine_version
     )
 
 
@@ -169,6 +186,8 @@ def _count(request: Request, use: str, question: Question, outcome: Outcome) -> 
 
 async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
     """Wait for something to be done, so long, as long as the client does and the service does not stop."""
+    if await _soon(done, seconds):
+        return "done"
     waited: Waited = "late"
     closing: anyio.Event = request.app.state.compute.closing
 
@@ -178,7 +197,7 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
         waited = reached
         scope.cancel()
 
-    with anyio.move_on_after(seconds):
+    with anyio.move_on_after(None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)):
         async with anyio.create_task_group() as all_of_them:
             all_of_them.start_soon(until, partial(gone, request), "gone", all_of_them.cancel_scope)
             all_of_them.start_soon(until, closing.wait, "stopping", all_of_them.cancel_scope)
@@ -188,6 +207,13 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
     if waited == "gone":
         raise client_gone()
     return waited
+
+
+async def _soon(done: anyio.Event, seconds: float | None) -> bool:
+    """Whether it is done at once, or nearly: for so short a time it is not worth watching who leaves."""
+    with anyio.move_on_after(BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)):
+        await done.wait()
+    return done.is_set()
 
 
 def _fingerprint(kind: str, name: str, body: bytes) -> str:

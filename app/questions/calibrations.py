@@ -30,11 +30,13 @@ def read_calibration(home: str, name: str, body: bytes) -> Question:
     return calibration_of(calibrator, problem)
 
 
-def calibration_of(calibrator: Calibrator, problem: Any) -> Question:
+def calibration_of(calibrator: Calibrator, problem: Any, *, true_figures: bool = True) -> Question:
     """A single calibration, of a problem that has been read."""
-    computation = partial(rendered, calibrator.solve, problem)
+    solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
+    told = problem if true_figures else (problem, "without true figures")
     closed_form = calibrator.cost(problem) == "closed-form"
-    return Question.of("calibration", calibrator.name, problem, computation, closed_form=closed_form)
+    computation = partial(rendered, solve, problem)
+    return Question.of("calibration", calibrator.name, told, computation, closed_form=closed_form)
 
 
 @cache

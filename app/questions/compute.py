@@ -106,11 +106,10 @@ class Compute:
         """Until there is an outcome, or nobody wants one."""
         try:
             with shared.scope:
-                outcomes = await self._parts(shared)
                 if not shared.question.parts:
                     work = shared.question.work
                     shared.outcome = await self._computed(shared, work, briefly=shared.question.closed_form)
-                elif outcomes is not None:
+                elif (outcomes := await self._parts(shared)) is not None:
                     work = partial(joined, shared.question.pickled, outcomes)
                     shared.outcome = await self._computed(shared, work, briefly=True)
         except Problem as problem:

@@ -28,6 +28,10 @@ from epsilond.calibrators.calibration import Calibrator
 MOST_VALUES = 200
 FIELD = Quantity(description="the field that takes the values; what the body has in it is not used")
 VALUES = Quantity(description=f"its values, 1 to {MOST_VALUES}; each is answered by itself")
+TRUE_FIGURES = Quantity(
+    description="whether printed readings show what is true at their parameters, which takes longer than all else of "
+    "some algorithms: false for a picture"
+)
 SWEEP = Quantity(description="the same question at each of these values of one field")
 
 
@@ -37,6 +41,7 @@ class Sweep:
 
     field: Annotated[str, FIELD]
     values: Annotated[tuple[Any, ...], VALUES]
+    true_figures: Annotated[bool, TRUE_FIGURES] = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +82,12 @@ def body_type(calibrator: Calibrator) -> type:
             (),
             {
                 "__doc__": f"A field of {calibrator.name} and its values.",
-                "__annotations__": {"field": Annotated[words, FIELD], "values": Annotated[tuple[Any, ...], VALUES]},
+                "__annotations__": {
+                    "field": Annotated[words, FIELD],
+                    "values": Annotated[tuple[Any, ...], VALUES],
+                    "true_figures": Annotated[bool, TRUE_FIGURES],
+                },
+                "true_figures": True,
                 "check": _check_count,
             },
         )
@@ -99,13 +109,15 @@ def _check_count(self: Any) -> None:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
 
 
-def question_of(calibrator: Calibrator, body: Any, single: Callable[[Any], Question]) -> Question:
+def question_of(calibrator: Calibrator, body: Any, single: Callable[..., Question]) -> Question:
     """The question whose parts are the single calibrations at each value that can be asked.
+
+    `single` makes one of a problem; it takes `true_figures` too.
 
     Raises:
         InvalidInput: a field beside the one that is swept is missing.
     """
-    name, values = body.sweep.field, body.sweep.values
+    name, values, true_figures = body.sweep.field, body.sweep.values, body.sweep.true_figures
     given = {
         one.name: getattr(body, one.name)
         for one in fields(calibrator.problem)
@@ -121,9 +133,9 @@ def question_of(calibrator: Calibrator, body: Any, single: Callable[[Any], Quest
     reader = TypeAdapter(get_type_hints(calibrator.problem, include_extras=True)[name])
     read = [_read(calibrator.problem, given, name, value, reader) for value in values]
     refused = tuple(Refused(one) if isinstance(one, InvalidInput) else None for one in read)
-    parts = tuple(single(one) for one in read if not isinstance(one, InvalidInput))
+    parts = tuple(single(one, true_figures=true_figures) for one in read if not isinstance(one, InvalidInput))
     join = partial(answer_of, calibrator.name, name, values, refused)
-    return Question.of("sweep", calibrator.name, (name, values, given), join, parts=parts)
+    return Question.of("sweep", calibrator.name, (name, values, given, true_figures), join, parts=parts)
 
 
 def answer_of(

@@ -11,6 +11,7 @@ from epsilond.app.routes import (
     calibrations,
     docs,
     explorer,
+    guide,
     health,
     jobs,
     ledgers,
@@ -47,4 +48,5 @@ def add(
     theorems.add(app, theorem_list)
     problems.add(app)
     docs.add(app)
+    guide.add(app)
     explorer.add(app)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from epsilond.app.http.body import unread
 from epsilond.app.http.prefer import OfQuestion
 from epsilond.app.questions.asking import asked
-from epsilond.app.routes.questions import TAKEN_AS_A_JOB
+from epsilond.app.routes.questions import SIGNED_OR_A_JOB
 from epsilond.calibrators.accounts import EXAMPLES, AccountAnswer, AccountProblem
 
 _EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
@@ -28,7 +28,7 @@ def add(app: FastAPI) -> None:
         summary="What a run guarantees, and whether a claim about it holds",
         response_model=AccountAnswer,
         response_description="The curve where it was asked, what it means to an attacker, and what proves it",
-        responses=TAKEN_AS_A_JOB,
+        responses=SIGNED_OR_A_JOB,
         tags=["accounts"],
     )
 

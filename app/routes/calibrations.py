@@ -18,7 +18,7 @@ from epsilond.app.http.prefer import OfQuestion
 from epsilond.app.questions.asking import asked
 from epsilond.app.questions.sweeps import SweepAnswer, SweepProblem
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
-from epsilond.app.routes.questions import TAKEN_AS_A_JOB
+from epsilond.app.routes.questions import SIGNED_OR_A_JOB
 from epsilond.app.workers.work import render
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
@@ -36,7 +36,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
             description=calibrator.summary,
             response_model=_answer_type(calibrator) | SweepAnswer,
             response_description="What to run with, and what is certified of it",
-            responses=TAKEN_AS_A_JOB,
+            responses=SIGNED_OR_A_JOB,
             tags=["calibrations"],
         )
     app.add_api_route(

@@ -14,7 +14,8 @@ from epsilond.app.http.answers import json_response
 from epsilond.app.http.prefer import OfLook
 from epsilond.app.jobs.documents import PATH, JobDocument, JobList, JobSummary, document
 from epsilond.app.jobs.manager import Jobs
-from epsilond.app.jobs.responses import result_response
+from epsilond.app.ledgers.signatures import DESCRIBED
+from epsilond.app.questions.asking import signed_result
 from epsilond.app.routes import job_events
 from epsilond.app.routes.looking import looked_for, next_page, removed
 from epsilond.app.store.record import State
@@ -55,6 +56,7 @@ def add(app: FastAPI) -> None:
             200: {
                 "description": "What the question answers, in its own media type",
                 "content": {JSON: {"schema": {}}, "text/html": {"schema": {"type": "string"}}},
+                "headers": DESCRIBED,
             }
         },
         openapi_extra={"x-problems": [409, 503]},
@@ -99,7 +101,7 @@ async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  
 
 async def get_job_result(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002
     """A job that failed is answered with its problem; 409 if it has not ended, or was given up for good."""
-    return result_response(await looked_for(request, id, float(preferences.granted or 0)))
+    return await signed_result(request, await looked_for(request, id, float(preferences.granted or 0)))
 
 
 async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)

@@ -8,21 +8,25 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import Body, FastAPI, Query
+from fastapi import Path as InPath
 from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
+from epsilond.app.jobs.responses import REPORT_HEADERS
 from epsilond.app.ledgers import examples, work
 from epsilond.app.ledgers.asking import ID, LEDGERS, LOCATION, Key, LedgerId, MayBeKey, created, ledgers_of, read
 from epsilond.app.ledgers.documents import EntryList, ReportAnswer
 from epsilond.app.questions.validation import Validator
-from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer
-from epsilond.ledgers.requests import OpenLedger, VoidAsked, WhatIfAsked
+from epsilond.ledgers.book import answers
+from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer, WithinAnswer
+from epsilond.ledgers.requests import AmendAsked, CalibrateAsked, OpenLedger, Order, VoidAsked, WhatIfAsked
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{LEDGERS}/{{id}}"
 OPEN, WHAT_IF, VOID = Validator(OpenLedger), Validator(WhatIfAsked), Validator(VoidAsked)
+CALIBRATE, AMEND = Validator(CalibrateAsked), Validator(AmendAsked)
 
 
 def add(app: FastAPI) -> None:
@@ -52,8 +56,9 @@ def add(app: FastAPI) -> None:
         f"{ONE}/report",
         get_report,
         operation_id="get_ledger_report",
-        summary="A ledger, signed",
+        summary="A ledger as a signed page",
         response_model=ReportAnswer,
+        responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
     )
     post(
         f"{ONE}/what-if",
@@ -61,6 +66,13 @@ def add(app: FastAPI) -> None:
         operation_id="ask_ledger_what_if",
         summary="What a job would cost, and whether it fits",
         response_model=WhatIfAnswer,
+    )
+    post(
+        f"{ONE}/calibrations/{{algorithm}}",
+        calibrate_within,
+        operation_id="calibrate_within_ledger",
+        summary="The least noise with which an algorithm fits into what is left",
+        response_model=WithinAnswer,
     )
     for name, endpoint, summary in (
         ("seal", seal, "Declare that the membership of the block is fixed"),
@@ -73,6 +85,14 @@ def add(app: FastAPI) -> None:
             summary=summary,
             response_model=LedgerAnswer,
         )
+    post(
+        f"{ONE}/amendments",
+        amend,
+        status_code=201,
+        operation_id="amend_ledger_plan",
+        summary="Amend the plan; after a commit by a decision declared independent of outputs",
+        response_model=LedgerAnswer,
+    )
     post(
         f"{ONE}/voids",
         void,
@@ -115,18 +135,30 @@ async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 
 async def list_entries(
     request: Request,
     id: LedgerId,  # noqa: A002 (the path parameter)
-    start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
+    start: Annotated[
+        int | None,
+        Query(alias="from", description="from this number in the log on, or back if newest first", ge=0, le=2**53),
+    ] = None,
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
+    order: Annotated[Order, Query(description="which come first")] = "oldest",
 ) -> Response:
-    """Oldest first; they are never changed. Their numbers are those of the whole log, which others write too."""
+    """They are never changed. Their numbers are those of the whole log, which others write too."""
     ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.call(caller, work.entries, ledgers, caller.name, id, start, limit))
+    return json_response(await ledgers.call(caller, work.entries, ledgers, caller.name, id, start, limit, order))
 
 
 async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """The ledger under the log's head of now, with a detached JSON Web Signature over its canonical form."""
+    """A page of HTML that carries its data and its signature; `epsilond verify` checks it with the published keys.
+
+    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their canonical form.
+    """
     ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.call(caller, work.report, ledgers, caller.name, id))
+    accepted = request.headers.get("accept", "")
+    as_page = "application/json" not in accepted or "text/html" in accepted
+    told = await ledgers.call(caller, work.report, ledgers, caller.name, id, as_page=as_page)
+    if not isinstance(told, str):
+        return json_response(told)
+    return Response(told, media_type="text/html", headers=dict(REPORT_HEADERS))
 
 
 async def ask_what_if(
@@ -138,7 +170,20 @@ async def ask_what_if(
     ledgers, caller = ledgers_of(request)
     asked = await read(WHAT_IF, body)
     with caller.computation():
-        return json_response(await ledgers.call(caller, work.what_if, ledgers, caller.name, id, asked))
+        return json_response(answers.what_if(await ledgers.what_if(request, caller, id, asked)))
+
+
+async def calibrate_within(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    algorithm: Annotated[str, InPath(description="as GET /v1/algorithms lists it", pattern=ID, examples=["gaussian"])],
+    body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
+) -> Response:
+    """ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing."""
+    ledgers, caller = ledgers_of(request)
+    asked = await read(CALIBRATE, body)
+    with caller.computation():
+        return json_response(await ledgers.call(caller, work.calibrated, ledgers, caller.name, id, algorithm, asked))
 
 
 async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
@@ -156,6 +201,20 @@ async def _changed(request: Request, kind: str, identifier: str, key: str | None
     move = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
     change = partial(move, caller.name, identifier, key or secrets.token_urlsafe(16))
     return json_response(await ledgers.move(caller, kind, work.changed, ledgers, caller.name, identifier, change))
+
+
+async def amend(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(AmendAsked), Body(openapi_examples=examples.AMEND)],  # type: ignore[valid-type]
+    key: Key,
+) -> Response:
+    """It is certified anew. What was committed or is held stays as it is, and so do slots."""
+    ledgers, caller = ledgers_of(request)
+    asked = await read(AMEND, body)
+    change = partial(ledgers.book.amend, caller.name, id, asked, key, by=caller.name)
+    answer = await ledgers.move(caller, "amended", work.changed, ledgers, caller.name, id, change)
+    return created(answer, f"{LEDGERS}/{id}")
 
 
 async def void(

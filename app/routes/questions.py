@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from epsilond.app.jobs.documents import JobDocument
+from epsilond.app.ledgers.signatures import DESCRIBED
 
 LOCATION = {"Location": {"description": "the job", "schema": {"type": "string"}}}
 RETRY = {"Retry-After": {"description": "seconds after which it is worth to look", "schema": {"type": "string"}}}
@@ -16,3 +17,5 @@ TAKEN_AS_A_JOB: dict[int | str, dict[str, Any]] = {
         "headers": LOCATION | RETRY | APPLIED,
     }
 }
+SIGNED_OR_A_JOB: dict[int | str, dict[str, Any]] = {200: {"headers": DESCRIBED}, **TAKEN_AS_A_JOB}
+"""Of answers that are signed."""

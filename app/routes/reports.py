@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from epsilond.app.http.body import unread
 from epsilond.app.http.prefer import OfQuestion
+from epsilond.app.ledgers.signatures import DESCRIBED
 from epsilond.app.questions.asking import asked
 from epsilond.app.questions.reports import ReportRequest
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB
@@ -45,7 +46,11 @@ def add(app: FastAPI) -> None:
         summary="A calibration or an account as a page to sign",
         response_class=Response,
         responses={
-            200: {"description": "The page, with its data and their hash in it", "content": {"text/html": page}},
+            200: {
+                "description": "The page, with its data and their hash in it",
+                "content": {"text/html": page},
+                "headers": DESCRIBED,
+            },
             **TAKEN_AS_A_JOB,
         },
         tags=["reports"],

@@ -32,6 +32,8 @@ from epsilond.ledgers.requests import CommitAsked, ReserveAsked, ReserveManyAske
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{RESERVATIONS}/{{id}}"
+ROUNDED = 0.005
+"""Seconds by which an answered time and a timer may be before the one that is meant."""
 RESERVE, MANY, COMMIT = Validator(ReserveAsked), Validator(ReserveManyAsked), Validator(CommitAsked)
 
 
@@ -101,7 +103,7 @@ async def _reserved(request: Request, named: tuple[str, ...], asked: ReserveAske
     ledgers, caller = ledgers_of(request)
     answer = await ledgers.move(caller, "reserved", work.reserved, ledgers, caller.name, named, asked, key)
     if answer.expires is not None:
-        ledgers.expires(datetime.fromisoformat(answer.expires).timestamp())
+        ledgers.expires(datetime.fromisoformat(answer.expires).timestamp() + ROUNDED)
     return created(answer, f"{RESERVATIONS}/{answer.id}")
 
 

@@ -211,6 +211,8 @@ class Pool:
 
         Last, those that were to step back long ago and could not are killed for other callers.
         """
+        if not self._queues[lane]:
+            return
         self._end_idlers(lane)
         now = time.monotonic()
         for task in [task for task in self._running if task.lane == lane == "question" and not task.background]:

@@ -9,7 +9,8 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
+from selectors import EVENT_READ, PollSelector
 from threading import Thread
 
 from epsilond.app.workers.task import Task
@@ -68,8 +69,11 @@ class Process:
 
     def _serve(self, ended: Ended, gone: Gone) -> None:
         began = False
+        listening = PollSelector()
+        for end in (self._ear, self._wire):
+            listening.register(end, EVENT_READ)
         try:
-            while self._ear in (heard := wait([self._ear, self._wire])) and self._wire not in heard:
+            while self._wire not in [key.fileobj for key, _ in listening.select()]:
                 self._ear.recv_bytes()
                 message = self._message()
                 if isinstance(message, Failed):
@@ -85,6 +89,7 @@ class Process:
             pass
         finally:
             self.dead = True
+            listening.close()
             for end in (self._wire, self._ear, self._bell):
                 end.close()
             gone(self, began)

@@ -47,7 +47,7 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
         "start_simulation", "list_simulations", "get_simulation", "remove_simulation", "follow_simulation", "draw_simulation",
         "list_jobs", "get_job", "get_job_result", "remove_job", "follow_job", "list_api_keys", "revoke_api_key",
         "open_ledger", "list_ledgers", "get_ledger", "list_ledger_entries", "get_ledger_report", "ask_ledger_what_if",
-        "seal_ledger", "close_ledger", "void_ledger_runs", "reserve", "reserve_many", "get_reservation",
+        "seal_ledger", "close_ledger", "void_ledger_runs", "calibrate_within_ledger", "amend_ledger_plan", "reserve", "reserve_many", "get_reservation",
         "cancel_reservation", "commit_reservation", "get_log_checkpoint", "get_log_proof", "list_log_keys", "reconcile_log",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
@@ -58,7 +58,29 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
     for node in objects(document):
         if "$ref" in node:
-            assert node["$ref"].removeprefix("#/components/schemas/") in document["components"]["schemas"]
+            _, home, kind, name = node["$ref"].split("/")
+            assert name in document[home][kind]
+
+
+def read(document: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
+    """A response, or what it refers to."""
+    found: dict[str, Any] = response
+    if "$ref" in response:
+        found = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    return found
+
+
+def test_a_shared_problem_says_what_its_status_means_there(document: dict[str, Any]) -> None:
+    assert document["components"]["responses"]
+    for name, response in document["components"]["responses"].items():
+        assert response["content"].keys() == {"application/problem+json"}
+        used = {
+            status
+            for _, _, operation in operations(document)
+            for status, one in operation["responses"].items()
+            if one == {"$ref": f"#/components/responses/{name}"}
+        }
+        assert used == {name.removeprefix("Problem").partition("-")[0]}
 
 
 def test_problems_are_declared_on_every_operation(document: dict[str, Any]) -> None:
@@ -66,7 +88,7 @@ def test_problems_are_declared_on_every_operation(document: dict[str, Any]) -> N
         declared = {
             int(status)
             for status, response in operation["responses"].items()
-            if response.get("content", {}).keys() == {"application/problem+json"}
+            if read(document, response).get("content", {}).keys() == {"application/problem+json"}
         }
         assert 500 in declared
         assert declared >= ({400, 409, 413, 415, 422, 429, 503} if method == "post" else set())
@@ -148,7 +170,8 @@ def test_problems_are_answered_as_declared(
 ) -> None:
     response = client.post("/v1/calibrations/toy", content=body, headers={"content-type": "application/json"})
     assert response.status_code == status
-    conforms(document, content(document["paths"]["/v1/calibrations/toy"]["post"], status), response.json())
+    declared = read(document, document["paths"]["/v1/calibrations/toy"]["post"]["responses"][str(status)])
+    conforms(document, declared["content"]["application/problem+json"]["schema"], response.json())
 
 
 def test_drift_is_found_told_and_mended(tmp_path: Path) -> None:
@@ -166,6 +189,8 @@ def test_drift_is_found_told_and_mended(tmp_path: Path) -> None:
     of_ledgers = (
         "open_ledger",
         "ask_ledger_what_if",
+        "calibrate_within_ledger",
+        "amend_ledger_plan",
         "void_ledger_runs",
         "reserve",
         "commit_reservation",

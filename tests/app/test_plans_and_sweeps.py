@@ -62,6 +62,14 @@ def test_a_sweep_and_single_calls_share_their_cache(planning: httpx.Client) -> N
     assert planning.post(path, json={**ONE, "epsilon": 71.0}).headers["x-cache"] == "hit"
 
 
+def test_a_sweep_for_a_picture_is_a_question_of_its_own(planning: httpx.Client) -> None:
+    path, sweep = "/v1/calibrations/slow-toy", {"field": "epsilon", "values": [73.0]}
+    drawn = post(planning, path, {**ONE, "sweep": {**sweep, "true_figures": False}})
+    assert planning.post(path, json={**ONE, "epsilon": 73.0}).headers["x-cache"] == "miss"
+    assert drawn == post(planning, path, {**ONE, "sweep": sweep})
+    assert planning.post(path, json={**ONE, "sweep": {**sweep, "true_figures": 0}}).status_code == 422
+
+
 def test_the_swept_field_may_stand_in_the_body(planning: httpx.Client) -> None:
     body = {**ONE, "sweep": {"field": "epsilon", "values": [3.0]}}
     path = "/v1/calibrations/toy"

@@ -19,6 +19,7 @@ PATH = "/v1/simulations"
 SMALL: dict[str, dict[str, Any]] = {
     "risk": {"repetitions": 3, "points": 3},
     "audit": {"samples": 2000},
+    "membership": {"runs": 2},
     "preset": {"preset": "mb-sgd-bound", "repetitions": 2},
 }
 EACH = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.example["kind"]))

@@ -14,6 +14,7 @@ from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.witness.simulation import Kind, Plan
+from tests.app.toys import may_end
 
 KIND = Quantity(description="what is simulated")
 SEED = Annotated[int, Quantity(description="seed", ge=0)]
@@ -68,7 +69,7 @@ def prepare_dice(dice: Dice) -> Dice:
 
 
 def throw(dice: Dice, index: int) -> list[int]:
-    """A block: twenty dice."""
+    """A block: twenty dice. It ends early where the file is that lets the work of its diary end."""
     write_diary(dice, index)
     if dice.way == "fail":
         raise RuntimeError("secret-of-the-dice")
@@ -77,7 +78,7 @@ def throw(dice: Dice, index: int) -> list[int]:
     if dice.way == "fill":
         return list(range(200_000))
     until = time.monotonic() + dice.seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until and not may_end(dice.diary).exists():
         time.sleep(0.005) if dice.way != "spin" else None
     generator = random.Random(f"{dice.seed} {index}")
     return [generator.randint(1, 6) for _ in range(20)]

@@ -30,7 +30,8 @@ from tests.app.processes import gone
 from tests.app.toys import may_end
 
 SLOW = "/v1/calibrations/slow-toy"
-DICE = {"kind": "dice", "seed": 51, "blocks": 3, "seconds": 2.0}
+DICE = {"kind": "dice", "seed": 51, "blocks": 3, "seconds": 1000.0}
+"""A simulation that ends when it may: when the file beside its diary is there."""
 NUMBER = expected(DICE | {"seconds": 0.0})
 
 
@@ -54,6 +55,7 @@ def test_the_simulation_of_one_that_is_killed_is_run_by_another(settings: Settin
             assert answered(client.get(location))["status"] == "running"
             children = lost.children()
             lost.kill()
+            may_end(tmp_path / "diary").touch()
             ended = done(client, location)
             assert (ended["status"], ended["result"]) == ("done", NUMBER)
             wait_until(lambda: all(map(gone, children)))
@@ -82,6 +84,7 @@ def test_one_that_is_stopped_hands_over_at_once(settings: Settings, tmp_path: Pa
         stopped.stop()
         wait_until(lambda: all(map(gone, children)))
         may_end(tmp_path / "question").touch()
+        may_end(tmp_path / "simulation").touch()
         assert done(client, question)["state"] == "done"
         assert done(client, simulation)["result"] == NUMBER
 
@@ -99,6 +102,7 @@ def test_one_that_is_thrown_off_its_database_goes_on(settings: Settings, tmp_pat
                 if response.status_code not in (200, 202):
                     problem(response, 503, "unavailable")
                     assert int(response.headers["retry-after"]) > 0
+        may_end(tmp_path / "diary").touch()
         wait_until(lambda: client.get(location).status_code == 200)
         ended = done(client, location)
         assert (ended["status"], ended["result"]) == ("done", NUMBER)
@@ -108,7 +112,7 @@ def test_one_that_is_thrown_off_its_database_goes_on(settings: Settings, tmp_pat
 def test_one_that_is_cut_off_answers_questions_and_goes_on(settings: Settings, tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     with serving(settings.model_copy(update={"job_workers": 3})) as client:  # it would have room to run them once more
-        long = DICE | {"seconds": 1.0, "blocks": 12}
+        long = DICE | {"seconds": 1.0, "blocks": 500}  # more than can end while it is cut off
         location = running(client, long, diary)
         question = asked(client, tmp_path / "question").headers["location"]
         with cut_off(settings.store_url):
@@ -130,11 +134,12 @@ def test_one_that_is_cut_off_answers_questions_and_goes_on(settings: Settings, t
             begun = len(toys.lines(str(diary)))
             wait_until(lambda: len(toys.lines(str(diary))) > begun + 3)  # the leases have passed by then
         wait_until(lambda: client.get("/readyz").status_code == 200)
+        may_end(diary).touch()
         may_end(tmp_path / "question").touch()
         assert done(client, question)["state"] == "done"
         ended = done(client, location)
         assert (ended["status"], ended["result"]) == ("done", expected(long | {"seconds": 0.0}))
-    assert sorted(toys.lines(str(diary))) == list(range(12))  # no block twice
+    assert sorted(toys.lines(str(diary))) == list(range(500))  # no block twice
     assert (tmp_path / "question").read_text().count("began") == 1
 
 
@@ -155,7 +160,7 @@ def test_what_ends_while_it_is_cut_off_is_stored_afterwards(settings: Settings, 
 def test_a_job_that_was_taken_over_is_not_ended_by_the_first(settings: Settings, tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     with apart(store_url=settings.store_url, lease_seconds=2.0, job_workers=1) as first:
-        running(first.client, DICE | {"seconds": 50.0}, tmp_path / "other")  # leaves it no place to claim the job again
+        running(first.client, DICE, tmp_path / "other")  # leaves it no place to claim the job again
         with serving(settings) as client:
             location = asked(first.client, diary).headers["location"]
             taken = f"id = '{location.rpartition('/')[2]}'"

@@ -9,7 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
+import epsilond
 from epsilond.app.ledgers.examples import QUERY
+from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.reports import verified
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.errors import NotVerified
@@ -67,7 +69,7 @@ def test_every_answer_and_every_example_is_as_declared(client: httpx.Client, doc
     both = checked("post", RESERVATIONS, 201, json=many, headers=key())
     checked("post", f"{of_reservation}/commits", 201, both["id"], json={}, headers=key())
     for path in (one, f"{one}/entries", f"{one}/report"):
-        checked("get", path, 200, ledger)
+        checked("get", path, 200, ledger, headers={"accept": "application/json"})
     for path in (LEDGERS, "/v1/log/checkpoint", "/v1/keys"):
         checked("get", path, 200)
     for query in ({"entry": "0"}, {"from": "1"}, {"from": "1", "to": "2"}):
@@ -188,6 +190,16 @@ def test_pages_of_ledgers_and_of_entries(client: httpx.Client) -> None:
     kinds = [each["kind"] for each in first["entries"] + rest["entries"]]
     assert kinds == ["opened", "reserved", "committed"]
     assert "next" not in rest
+    newest = client.get(f"{LEDGERS}/{mine[0]}/entries", params={"limit": 2, "order": "newest"}).json()
+    oldest = client.get(newest["next"]).json()
+    assert [each["kind"] for each in newest["entries"] + oldest["entries"]] == kinds[::-1]
+    assert "next" not in oldest
+    back = {"order": "newest", "from": newest["entries"][1]["seq"]}
+    assert client.get(f"{LEDGERS}/{mine[0]}/entries", params=back).json()["entries"] == [
+        newest["entries"][1],
+        *oldest["entries"],
+    ]
+    assert client.get(f"{LEDGERS}/{mine[0]}/entries", params={"order": "best"}).status_code == 422
     assert client.get(f"{LEDGERS}?cursor=ledger_none").status_code == 404
 
 
@@ -226,9 +238,51 @@ def test_the_log_is_proved(client: httpx.Client) -> None:
     assert [verify(each, keys) for each in client.get(f"{RESERVATIONS}/{held['id']}").json()["receipts"]] == [place]
 
 
+def test_a_calibration_within_what_is_left_is_reserved_as_it_stands(client: httpx.Client) -> None:
+    ledger = opened(client)["id"]
+    body = {"fields": {"sampling": "full", "rounds": 10}, "slot": "gdp"}
+    response = client.post(f"{LEDGERS}/{ledger}/calibrations/gaussian", json=body)
+    assert response.status_code == 200, response.text
+    found = response.json()
+    assert found["slack"] == 0.001
+    remaining = slot_of(client, ledger)["remaining"]["mu_squared"]
+    least = (10 / float(remaining)) ** 0.5
+    assert least <= found["calibration"]["parameters"]["noise_multiplier"] <= 1.0002 * least
+    assert as_json(epsilond.calibrate("gaussian", **found["request"]).parameters) == found["calibration"]["parameters"]
+    held = reserved(client, ledger, spec=found["spec"], slot="gdp")
+    assert held["charge"] == found["charge"]
+    refused = client.post(f"{LEDGERS}/{ledger}/calibrations/mb-sgd", json={"fields": {"epsilon": 1.0}})
+    assert refused.status_code == 422, refused.text
+    assert {"/epsilon"} == {each["pointer"] for each in refused.json()["errors"]}
+    ppsgd = {"clients": 5, "rounds": 1, "clipping_norm": 1.0, "shared_dimension": 1}
+    other = client.post(f"{LEDGERS}/{ledger}/calibrations/ppsgd", json={"fields": ppsgd})
+    assert other.status_code == 409, other.text
+    assert other.json()["condition"]["id"] == "epsilond.ledger-unit"
+
+
+def test_a_plan_is_amended_and_what_is_promised_is_certified_anew(client: httpx.Client) -> None:
+    ledger = opened(client, slots=[])
+    where = f"{LEDGERS}/{ledger['id']}/amendments"
+    held = reserved(client, ledger["id"], item="train", count=10)
+    committed(client, held["id"])
+    more = {"add": [{"name": "more", "spec": {"kind": "gaussian", "noise_multiplier": 1.0}}]}
+    refused = client.post(where, json=more, headers=key())
+    assert (refused.status_code, refused.json()["condition"]["right"]) == (409, 0.0)
+    assert client.post(where, json=more | {"declared": "independent-of-outputs"}).status_code == 422  # no key
+    response = client.post(where, json=more | {"declared": "independent-of-outputs"}, headers=key())
+    assert response.status_code == 201, response.text
+    amended = response.json()
+    assert amended == client.get(f"{LEDGERS}/{ledger['id']}").json()
+    assert amended["conditional"] is True
+    assert ledger["guarantee"]["epsilon"] < amended["guarantee"]["epsilon"] <= 8.0
+    assert "ledger-independent-of-outputs" in {each["id"] for each in amended["declared_conditions"]}
+    last = client.get(f"{LEDGERS}/{ledger['id']}/entries").json()["entries"][-1]
+    assert (last["kind"], last["declared"]) == ("amended", "independent-of-outputs")
+
+
 def test_a_report_is_signed(client: httpx.Client) -> None:
     ledger = opened(client)["id"]
-    told = client.get(f"{LEDGERS}/{ledger}/report").json()
+    told = client.get(f"{LEDGERS}/{ledger}/report", headers={"accept": "application/json"}).json()
     keys = tuple(each.key for each in published_keys(client.get("/v1/keys").json()))
     assert verified(told, keys) == keys[-1]
     assert told["report"]["ledger"]["id"] == ledger

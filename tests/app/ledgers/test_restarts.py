@@ -117,25 +117,39 @@ def test_a_store_from_a_copy_moves_nothing_until_an_operator_has_looked(settings
         assert again["root"] != kept["root"]  # two heads of one size: whoever kept a receipt can show it
 
 
-def test_the_operator_may_take_the_file_away(settings: Settings) -> None:
-    with serving(settings) as client:
-        committed(client, reserved(client, opened(client)["id"])["id"])
-    Path(settings.ledger_checkpoint).write_text("nonsense", encoding="utf-8")
-    with serving(settings) as client:
-        problem(client.post(f"{LEDGERS}/x/seal"), 503, "ledger-not-reconciled")
-        Path(settings.ledger_checkpoint).unlink()
-        opened(client)
+@pytest.mark.parametrize("kept", ["nonsense", None])
+def test_a_checkpoint_that_is_gone_or_none_is_reconciled_by_an_operator_alone(
+    settings: Settings, tmp_path: Path, kept: str | None
+) -> None:
+    token, line = keys.new("op", Limits(), frozenset({"admin", "ledger"}))
+    chosen = settings.model_copy(update={"api_keys_file": str(file_of(tmp_path, line))})
+    op, head = {"authorization": f"Bearer {token}"}, Path(settings.ledger_checkpoint)
+    with serving(chosen) as client:
+        assert head.read_text(encoding="utf-8").splitlines()[1] == "0"  # written before the first move
+        held = reserved(client, opened(client, op)["id"], op)["id"]
+        assert client.delete(f"{RESERVATIONS}/{held}", headers=op).status_code == 200
+        assert head.read_text(encoding="utf-8").splitlines()[1] == "3"  # of every move, not of commits alone
+    head.unlink()
+    if kept is not None:
+        head.write_text(kept, encoding="utf-8")
+    with serving(chosen) as client:
+        problem(client.post(f"{LEDGERS}/x/seal", headers=op), 503, "ledger-not-reconciled")
+        assert client.post("/v1/log/reconciliations", json=ACCEPT, headers=op).status_code == 201
+        opened(client, op)
+        assert head.read_text(encoding="utf-8") == client.get("/v1/log/checkpoint", headers=op).json()["checkpoint"]
 
 
 def test_a_checkpoint_that_cannot_be_kept_holds_the_receipt_back(settings: Settings, tmp_path: Path) -> None:
     place = tmp_path / "there"
     with serving(settings) as client:
         held = reserved(client, opened(client)["id"])["id"]
+        place.rename(tmp_path / "aside")
         place.write_text("no folder", encoding="utf-8")
         same, where = key(), f"{RESERVATIONS}/{held}/commits"
         refused = client.post(where, json={}, headers=same)
         problem(refused, 503, "unavailable")
         place.unlink()
+        (tmp_path / "aside").rename(place)
         receipt = client.post(where, json={}, headers=same)
         assert receipt.status_code == 201
         assert Path(settings.ledger_checkpoint).read_text(encoding="utf-8") == receipt.json()["checkpoint"]

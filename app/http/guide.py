@@ -1,0 +1,82 @@
+"""The built documents as the service carries them: pages under a policy of their own scripts, and what is not found."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from epsilond.app.http.document import Document, Documents
+from epsilond.app.http.files import INDEX, media_type_of
+
+FOLDER = "guide"
+"""Beside the package's modules: where `scripts/guide` builds the site."""
+NOT_FOUND = "404.html"
+BELOW = "/.guide"
+"""What stands in the page of what is not found for the place of the guide, which differs by how deep was asked."""
+KEPT_FOR_A_YEAR = "public, max-age=31536000, immutable"
+NAMED_BY_CONTENT = re.compile(r"^assets/.*\.[0-9a-f]{8}\.min\.(js|css)$")
+POLICY = (
+    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
+)
+"""A page's own scripts stand inline and are allowed by their hashes; the browser refuses any other, and other hosts."""
+SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+UNBUILT = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>No documents here</title><h1>No documents here</h1>"
+    "<p>This service was installed without its documents. In the source tree, <code>scripts/guide</code> builds them."
+    '<p><a href="{home}">To the explorer</a>'
+)
+
+
+def policy(page: bytes) -> str:
+    """The policy of a page that allows the scripts which stand in it, and no other."""
+    hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(each).digest()).decode()}'" for each in SCRIPT.findall(page)}
+    return POLICY.format(scripts=" ".join(sorted(hashes)))
+
+
+class Guide:
+    """The site of one folder. Without the folder every page of it is not found, and says how it is built."""
+
+    def __init__(self, root: Path) -> None:
+        self._files = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
+        self._documents = Documents(self._read)
+
+    @classmethod
+    def of_package(cls, package: str) -> Guide:
+        """The site that a package carries."""
+        spec = find_spec(package)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(package)
+        return cls(Path(spec.origin).parent / FOLDER)
+
+    async def enter(self, request: Request) -> Response:
+        """The guide's address without the last stroke: relative links need it."""
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/guide/", 308)
+
+    async def page(self, request: Request, path: str) -> Response:
+        """One file of the site; a folder stands for its first page."""
+        name = f"{path}{INDEX}" if path.endswith("/") or not path else path
+        if name in self._files and name != NOT_FOUND:
+            return (await self._documents.of(name)).response(request)
+        home = "../" * path.count("/") or "./"
+        if NOT_FOUND not in self._files:
+            return HTMLResponse(UNBUILT.format(home=f"{home}../"), 404)
+        found = (await self._documents.of(NOT_FOUND)).body.replace(BELOW.encode(), home.rstrip("/").encode())
+        return Response(found, 404, self._headers(NOT_FOUND, found), "text/html")
+
+    def _read(self, name: str) -> Document:
+        body = self._files[name].read_bytes()
+        return Document(body, media_type_of(name), self._headers(name, body))
+
+    @staticmethod
+    def _headers(name: str, body: bytes) -> Mapping[str, str]:
+        kept = KEPT_FOR_A_YEAR if NAMED_BY_CONTENT.match(name) else "no-cache"
+        return {"cache-control": kept, **({"content-security-policy": policy(body)} if name.endswith(".html") else {})}

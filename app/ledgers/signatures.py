@@ -1,0 +1,98 @@
+"""The signature beside an answer: in a header of the response, where the service has keys that outlive it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.app.ledgers.keys import Keys
+from epsilond.ledgers.log.errors import KeysUnusable, Malformed
+from epsilond.ledgers.log.keys import SigningKey
+from epsilond.ledgers.log.statements import HEADER, KINDS, Statement, digest_of, sign
+from epsilond.witness.reports.questions import ACCOUNT
+
+KEPT: Final = 1024
+"""Signatures that are remembered; each has less than a kilobyte."""
+FRESH: Final = 1.0
+"""Seconds after which the folder of keys is looked at again."""
+DESCRIBED: Final[dict[str, Any]] = {
+    HEADER: {
+        "description": "the answer's signature, a JSON Web Signature that names the answer's digest; absent where the"
+        " service has no keys",
+        "schema": {"type": "string"},
+    }
+}
+
+
+class Signatures:
+    """What the service signs its answers with: nothing until it has keys."""
+
+    def __init__(self) -> None:
+        self._keys: Keys | None = None
+        self._signing: SigningKey | None = None
+        self._looked = 0.0
+        self._kept: OrderedDict[bytes, str] = OrderedDict()
+        self._log = structlog.get_logger()
+
+    def use(self, keys: Keys | None) -> None:
+        """Sign with these keys from now on, or no more."""
+        self._keys, self._signing, self._looked = keys, None, 0.0
+
+    async def of(self, kind: str, name: str, engine: str, request: bytes, answer: bytes) -> str | None:
+        """The signature of an answer to the body of a request; None where there is none."""
+        keys = self._keys
+        if keys is None or kind not in KINDS:
+            return None
+        if self._signing is not None and time.monotonic() - self._looked < FRESH:
+            found = self._kept.get(_place(self._signing, kind, name, engine, request, answer))
+            if found is not None:
+                return found
+        return await to_thread.run_sync(partial(self._signed, keys, kind, name, engine, request, answer))
+
+    def _signed(self, keys: Keys, kind: str, name: str, engine: str, request: bytes, answer: bytes) -> str | None:
+        try:
+            signing = keys().signing
+            self._signing, self._looked = signing, time.monotonic()
+            told = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
+            statement = Statement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
+            found = sign(statement, answer, signing)
+        except (KeysUnusable, OSError) as error:
+            self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
+            return None
+        except Malformed as error:  # a request with numbers that have no canonical text
+            self._log.warning("an answer is not signed", reason=str(error))
+            return None
+        self._kept[_place(signing, kind, name, engine, request, answer)] = found
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+
+async def signed(
+    request: Request, response: Response, kind: str, name: str, body: bytes, engine: str = ENGINE_VERSION
+) -> Response:
+    """The response with its signature in a header, if it is an answer and the service signs answers of this kind."""
+    signatures: Signatures = request.app.state.signatures
+    if response.status_code == 200:
+        found = await signatures.of(kind, name, engine, body, bytes(response.body))
+        if found is not None:
+            response.headers[HEADER] = found
+    return response
+
+
+def _place(signing: SigningKey, *parts: str | bytes) -> bytes:
+    told = hashlib.sha256(signing.public.raw)
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        told.update(len(data).to_bytes(8))
+        told.update(data)
+    return told.digest()
