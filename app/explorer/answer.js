@@ -1,5 +1,6 @@
 // The answer in large: what to run with, what is certified of it, what is sent, what to expect.
 
+import { adversary, odds } from "./adversary.js";
 import { el, table } from "./dom.js";
 import { OBJECTIVES, TIGHT, bits, capital, fromLog10, interval, meaning, noBetter, number, title } from "./words.js";
 
@@ -14,8 +15,9 @@ export function showAnswer(place, answer, body, described) {
   const name = primary(answer, body);
   place.replaceChildren(
     el("div", { class: "cards" }, main(answer, name, described), privacy(answer), communication(answer), risk(answer)),
-    el("p", { class: "against" }, answer.guarantee.in_words),
-    el("details", { class: "all", open: true }, el("summary", {}, "Everything to run with"), parameters(answer, described)),
+    adversary(answer.guarantee),
+    odds(answer.guarantee),
+    el("details", { class: "all", open: !matchMedia("(max-width: 900px)").matches }, el("summary", {}, "Everything to run with"), parameters(answer, described)),
   );
 }
 
@@ -76,7 +78,7 @@ function privacy({ guarantee }) {
   const ends = { unknown: `at most ${number(epsilon.upper, 4, "up")}` }[tight] ?? interval(epsilon);
   const share = typeof epsilon.upper === "number" && epsilon.upper > 0 ? Math.max(0, Math.min(1, epsilon.lower / epsilon.upper)) : 0;
   const bar = el("span", { class: "between" });
-  bar.style.marginLeft = `${100 * share}%`;
+  bar.style.marginLeft = `min(${100 * share}%, 100% - 6px)`;
   return card(
     "",
     "Certified privacy",
@@ -91,7 +93,7 @@ function privacy({ guarantee }) {
 const delta = (target) => (target.delta ? number(target.delta, 3) : fromLog10(target.log10_delta));
 
 function communication({ communication: sent }) {
-  if (!sent) return card("none", "Communication", "bits", "not told", small("This algorithm says nothing of what is sent."));
+  if (!sent) return null; // the algorithm says nothing of what is sent
   const beside = sent.extra_bits_per_coordinate;
   return card(
     "",
@@ -104,7 +106,7 @@ function communication({ communication: sent }) {
 }
 
 function risk({ risk: expected }) {
-  if (!expected?.upper) return card("none", "Excess risk", null, "not known", small("No bound is known for this run, or a field that it needs is missing."));
+  if (!expected?.upper) return null; // no bound is known for this run, or a field that it needs is missing
   const { upper, lower, baseline, objective } = expected;
   return card(
     upper.vacuous ? "none vacuous" : "",

@@ -35,6 +35,11 @@ export class Chart {
     }).observe(this.canvas);
   }
 
+  /** Draw again what is drawn, with another limit of the policy. */
+  limit(value) {
+    if (this.drawn?.limited) this.draw({ ...this.drawn, limit: limitOf(this.drawn.limited, value) });
+  }
+
   /** Words in place of a picture. */
   tell(text, ...more) {
     this.clear();
@@ -59,8 +64,8 @@ export class Chart {
   }
 
   /**
-   * Draw; `band` says that the first two series are the two sides of one thing. `now` is the x of the screen. A `table`
-   * {head, rows} stands in for the table of the points.
+   * Draw; `band` says that the first two series are the two sides of one thing. `now` is the x of the screen, `limit` the
+   * x or y {axis, value} that a policy sets and `limited` the axis that shows ε. A `table` {head, rows} stands in for the table of the points.
    */
   draw(picture) {
     const series = picture.series.filter(({ points }) => [...points.values()].some((value) => value !== null));
@@ -73,10 +78,11 @@ export class Chart {
     const printed = series.filter(({ kind }) => kind === "printed");
     const strokes = series.map((each) => strokeOf(each.kind, printed.indexOf(each)));
     this.legend.replaceChildren(...series.map(({ label, kind }, index) => el("li", {}, swatch(kind, strokes[index]), label)));
+    if (picture.limit) this.legend.append(el("li", { class: "limited" }, swatch("limit", colour("--bad")), `your limit, ε = ${number(picture.limit.value)}`));
     this.plot = new uPlot(this.options(picture, series, strokes, xs.length), data, this.canvas);
     this.readout.textContent = "Point at the picture to read it.";
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", summary(this.title, x, y, xs, series));
+    this.canvas.setAttribute("aria-label", `${summary(this.title, x, y, xs, series)}${picture.limit ? ` A line marks your limit, ε = ${number(picture.limit.value)}.` : ""}`);
     this.note.textContent = picture.note ?? "";
     const points = xs.map((each) => [say(x, each), ...series.map(({ points }) => (points.get(each) === undefined || points.get(each) === null ? "none" : say(y, points.get(each))))]);
     const { head, rows } = picture.table ?? { head: [x.label, ...series.map(({ label }) => label)], rows: points };
@@ -85,7 +91,7 @@ export class Chart {
     this.now = now;
   }
 
-  options({ x, y, now, band }, series, strokes, count) {
+  options({ x, y, now, band, limit }, series, strokes, count) {
     const [ink, line] = [colour("--muted"), colour("--line")];
     const axis = (each, size) => ({
       stroke: ink,
@@ -112,7 +118,7 @@ export class Chart {
       bands: band && series.length > 1 ? [{ series: [1, 2], fill: colour("--band") }] : [],
       cursor: { drag: { x: false, y: false }, y: false },
       hooks: {
-        draw: [(plot) => now !== undefined && mark(plot, now, ink)],
+        draw: [(plot) => now !== undefined && mark(plot, { axis: "x", value: now }, ink, [2, 3]), (plot) => limit && mark(plot, limit, colour("--bad"), [])],
         setCursor: [(plot) => this.read(plot, x, y, series)],
       },
     };
@@ -125,6 +131,9 @@ export class Chart {
     this.readout.textContent = `${x.label} ${say(x, plot.data[0][idx])}: ${parts.map(([label, value]) => `${label} ${say(y, value)}`).join("; ")}`;
   }
 }
+
+/** The line of a limit on the axis that shows ε, if there is one. */
+export const limitOf = (axis, value) => (value === undefined ? undefined : { axis, value });
 
 const say = (axis, value, digits = 4) => (axis.show ? axis.show(value, digits) : number(value, digits));
 
@@ -146,17 +155,19 @@ function widen(low, high) {
   return [low / room, high * room];
 }
 
-function mark(plot, now, ink) {
-  const left = plot.valToPos(now, "x", true);
-  const { left: start, top, width, height } = plot.bbox;
-  if (!(left >= start && left <= start + width)) return;
+/** A line across the picture at a value of the x or the y axis. */
+function mark(plot, { axis, value }, ink, dash) {
+  const { left, top, width, height } = plot.bbox;
+  const at = plot.valToPos(value, axis, true);
+  const [start, end] = axis === "x" ? [left, left + width] : [top, top + height];
+  if (!(at >= start && at <= end)) return;
   plot.ctx.save();
   plot.ctx.strokeStyle = ink;
-  plot.ctx.lineWidth = devicePixelRatio;
-  plot.ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+  plot.ctx.lineWidth = (dash.length ? 1 : 2) * devicePixelRatio;
+  plot.ctx.setLineDash(dash.map((each) => each * devicePixelRatio));
   plot.ctx.beginPath();
-  plot.ctx.moveTo(left, top);
-  plot.ctx.lineTo(left, top + height);
+  plot.ctx.moveTo(axis === "x" ? at : left, axis === "x" ? top : at);
+  plot.ctx.lineTo(axis === "x" ? at : left + width, axis === "x" ? top + height : at);
   plot.ctx.stroke();
   plot.ctx.restore();
 }

@@ -4,11 +4,12 @@ import { Problem } from "./api.js";
 import { compareAll } from "./comparison.js";
 import { el, table } from "./dom.js";
 import { news } from "./progress.js";
-import { DEFINITIONS, OBJECTIVES, bits, capital, nameOf, noBetter, number } from "./words.js";
+import { DEFINITIONS, OBJECTIVES, bits, capital, inWords, nameOf, noBetter, number } from "./words.js";
 
 const MEASURES = {
   risk: ["Excess risk, at most", (value) => number(value, 3, "up")],
   noise: ["Noise σ", (value) => number(value, 4)],
+  signal: ["Noise of a round's mean over its largest norm", (value) => number(value, 3, "up")],
   bits: ["Bits in all", bits],
 };
 
@@ -32,10 +33,12 @@ export class Compare {
     this.progress = el("span", { class: "hint", role: "status" });
     this.far = el("span", { class: "hint" });
     this.list = el("div", { id: "compared" });
+    this.advice = el("div", { id: "recommended" });
     place.replaceChildren(
-      el("p", { class: "hint" }, "The numbers are those on the left. Algorithms differ in whom they trust, whose data they protect and what their risk is measured on: only rows that agree in all of these can be compared, and they stand together."),
+      el("p", { class: "hint" }, "The numbers are those on the left. Algorithms differ in whom they trust, whose data they protect and what their risk is measured on: only what agrees in all of these can be compared, and stands under one heading with a scale of its own."),
       el("p", { class: "row" }, this.button, this.stopping, this.progress, this.far),
       el("fieldset", { class: "measures" }, el("legend", {}, "Compare by"), choices),
+      this.advice,
       this.list,
     );
   }
@@ -71,7 +74,9 @@ export class Compare {
     this.stopping.hidden = false;
     const told = (each) => signal.aborted || this.say(each.state === "busy" ? "The service is busy." : "Computing; some algorithms take a while.", news(each));
     try {
-      this.rows = await compareAll({ ...this, asking: { signal, told } });
+      const found = await compareAll({ ...this, asking: { signal, told } });
+      this.rows = found.rows;
+      this.advice.replaceChildren(...advice(found));
       const open = this.rows.filter((row) => row.open).length;
       this.list.dataset.state = open ? "partial" : "complete";
       this.say(open ? `${this.rows.length - open} of ${this.rows.length} have answered; the others say why not.` : "All have answered.", "");
@@ -89,31 +94,78 @@ export class Compare {
     if (!this.rows.length) return;
     const [name, say] = MEASURES[this.measure];
     const valueOf = ({ values }) => (typeof values[this.measure] === "number" && values[this.measure] > 0 ? values[this.measure] : undefined);
-    const known = this.rows.map(valueOf).filter((value) => value !== undefined);
+    const kinds = [...new Set(this.rows.filter((row) => row.why === undefined).map(kindOf))];
+    const groups = kinds.map((kind) => this.rows.filter((row) => row.why === undefined && kindOf(row) === kind));
+    this.list.replaceChildren(...groups.map((rows) => this.group(rows, name, say, valueOf)), this.without(this.rows.filter((row) => row.why !== undefined)) ?? "");
+  }
+
+  /** Rows that promise the same thing, on a scale of their own, the least first. */
+  group(rows, name, say, valueOf) {
+    const known = rows.map(valueOf).filter((value) => value !== undefined);
     const [low, high] = [Math.min(...known) / 1.3, Math.max(...known) * 1.3];
-    const kinds = [...new Set(this.rows.map(kindOf))];
-    const sorted = [...this.rows].sort((one, other) => {
-      const unknown = (valueOf(one) === undefined) - (valueOf(other) === undefined);
-      const kind = kinds.indexOf(kindOf(one)) - kinds.indexOf(kindOf(other));
-      const silent = (one.vacuous === true) - (other.vacuous === true);
-      return unknown || kind || silent || (valueOf(one) ?? 0) - (valueOf(other) ?? 0);
-    });
-    const rows = sorted.map((row) => {
+    const rank = (row) => [valueOf(row) === undefined, this.measure === "risk" && row.vacuous, valueOf(row) ?? 0].map(Number);
+    const sorted = [...rows].sort((one, other) => rank(one).map((each, index) => each - rank(other)[index]).find((each) => each) ?? 0);
+    const figure = (row) => {
       const value = valueOf(row);
-      const text = nameOf(row.algorithm) + row.name.slice(row.algorithm.length);
-      return [
-        row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text,
-        value === undefined ? el("span", { class: "small" }, row.why ? capital(`${row.open ? "not known" : "does not apply"}: ${row.why}`) : this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm") : [dot(value, low, high, row.algorithm === this.algorithm), say(value), row.vacuous && this.measure === "risk" ? el("span", { class: "small silent" }, ` ${noBetter(row.baseline)}`) : null],
-        row.guarantee ? DEFINITIONS[row.guarantee.definition] ?? capital(row.guarantee.definition) : "",
-        row.guarantee ? `one ${row.guarantee.unit}` : "",
-        OBJECTIVES[row.objective] ?? "",
-      ];
-    });
-    this.list.replaceChildren(
-      table(`All algorithms by ${name.toLowerCase()}`, ["Algorithm", name, "Who is trusted", "Protects", "Risk is on"], rows, { class: "compared" }),
-      el("p", { class: "small" }, known.length > 1 ? `Dots stand on a logarithmic scale from ${say(low)} to ${say(high)}; further left is less.` : ""),
+      if (value === undefined) return el("span", { class: "small" }, this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm");
+      const silent = row.vacuous && this.measure === "risk" ? el("span", { class: "small silent" }, ` ${noBetter(row.baseline)}`) : null;
+      return [known.length > 1 ? dot(value, low, high, row.algorithm === this.algorithm) : null, say(value), silent];
+    };
+    const heading = promise(rows[0]);
+    return el(
+      "section",
+      { class: "kind" },
+      el("h3", {}, heading),
+      table(`${heading}, by ${name.toLowerCase()}`, ["Algorithm", name], sorted.map((row) => [this.link(row), figure(row)]), { class: "compared" }),
+      known.length > 1 ? el("p", { class: "small" }, `Dots stand on a logarithmic scale of their own, from ${say(low)} to ${say(high)}; further left is less.`) : null,
     );
   }
+
+  /** Those that have no figures, and why. */
+  without(rows) {
+    if (!rows.length) return null;
+    const why = (row) => el("span", { class: "small" }, capital(`${row.open ? "not known" : "does not apply"}: ${row.why}`));
+    return el("section", { class: "kind" }, el("h3", {}, "Without figures here"), table("Algorithms without figures here", ["Algorithm", "Why"], rows.map((row) => [this.link(row), why(row)]), { class: "compared" }));
+  }
+
+  /** The name of a row, which opens it where it can be opened. */
+  link(row) {
+    const text = named(row.algorithm, row.name.slice(row.algorithm.length));
+    return row.body ? el("button", { type: "button", class: "link", onclick: () => this.open(row.algorithm, row.body) }, text) : text;
+  }
+}
+
+/** What the rows of a kind promise, and what their risk is measured on. */
+function promise({ guarantee, objective }) {
+  const parts = [DEFINITIONS[guarantee.definition] ?? capital(guarantee.definition), `protects one ${guarantee.unit}`];
+  if (guarantee.observer === "final-model") parts.push("only the last model is seen");
+  if (objective) parts.push(`risk on ${OBJECTIVES[objective] ?? objective}`);
+  return parts.join(" · ");
+}
+
+/** An algorithm as people call it, with its variant. */
+const named = (algorithm, variant = "") => nameOf(algorithm) + variant;
+
+/** The name of an entry of a plan, "mu2-sgd (trusted server)", as people call it. */
+const entryName = (entry) => {
+  const [algorithm, ...variant] = entry.split(" ");
+  return named(algorithm, variant.length ? ` ${variant.join(" ")}` : "");
+};
+
+/** What to run and why, and what is left of the start's risk under each kind of trust. */
+function advice({ recommended, trusts }) {
+  const rows = trusts.map(({ definition, best, guarantee, remaining_share, price }) => [
+    DEFINITIONS[definition] ?? capital(definition),
+    best ? entryName(best) : "none says anything here",
+    guarantee ? `one ${guarantee.unit}` : "",
+    remaining_share === undefined ? "" : number(remaining_share, 3, "up"),
+    price === undefined ? "" : `× ${number(price, 3, "up")}`,
+  ]);
+  return [
+    el("h3", {}, recommended.entry ? `Recommended: ${entryName(recommended.entry)}` : "Nothing to recommend"),
+    el("p", {}, inWords(recommended.why)),
+    table("What every kind of trust leaves of the start's risk, at most", ["Who is trusted", "Best", "Protects", "Share left", "Beside the least"], rows),
+  ];
 }
 
 function dot(value, low, high, current) {

@@ -16,11 +16,14 @@ function problemOf(body, examples) {
   return filled;
 }
 
-/** Rows {name, algorithm, body, values: {risk, noise, bits}, guarantee, objective, vacuous, baseline, open, why}; `asking` is how it is asked. */
+/**
+ * Rows {name, algorithm, body, values: {risk, noise, signal, bits}, guarantee, objective, vacuous, baseline, open, why},
+ * and beside them what is recommended and what every kind of trust leaves; `asking` is how it is asked.
+ */
 export async function compareAll({ contract, examples, body, asking }) {
   const problem = problemOf(body, examples);
-  const { entries } = await post("v1/plans", within(problem, contract.body("v1/plans").properties), asking);
-  return entries.map(fromPlan);
+  const { entries, recommended, trusts } = await post("v1/plans", within(problem, contract.body("v1/plans").properties), asking);
+  return { rows: entries.map(fromPlan), recommended, trusts };
 }
 
 const fromPlan = (entry) => ({
@@ -31,7 +34,7 @@ const fromPlan = (entry) => ({
   objective: entry.objective,
   vacuous: entry.vacuous === true,
   baseline: entry.risk?.baseline,
-  values: entry.applies === true ? { risk: entry.risk?.value, noise: entry.noise_std, bits: entry.bits } : {},
+  values: entry.applies === true ? { risk: entry.risk?.value, noise: entry.noise_std, signal: entry.noise_to_signal, bits: entry.bits } : {},
   open: entry.applies === "undecidable",
   why: entry.applies === true ? undefined : entry.why.map(worded).join("; "),
 });

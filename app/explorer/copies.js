@@ -8,7 +8,7 @@ const shell = (text) => `'${text.replace(/'/g, "'\\''")}'`;
 export function curl(algorithm, body) {
   const lines = [`curl -sS ${shell(urlOf(calibrationPath(algorithm)))}`, `-H 'content-type: application/json'`];
   if (accessKey()) lines.push(`-H "authorization: Bearer $EPSILOND_API_KEY"`);
-  lines.push("-H 'prefer: wait=60'", `-d ${shell(JSON.stringify(body))}`);
+  lines.push("-H 'prefer: wait=60'", `-d ${shell(JSON.stringify(body, null, 2))}`);
   return lines.join(" \\\n  ");
 }
 
@@ -67,21 +67,19 @@ const KINDS = [
   ["typescript", "TypeScript", typescript],
 ];
 
-/** Three texts with a button each, and one for the address. */
+/** A button for the address and for each text, side by side; the texts themselves are folded below. */
 export class Copies {
   constructor(place) {
     this.texts = {};
+    const told = el("span", { role: "status", class: "told" });
+    const button = (id, name, text) => el("button", { type: "button", id: `copy-${id}`, onclick: () => copy(text(), told) }, `Copy ${name}`);
     const parts = KINDS.map(([id, name]) => {
       this.texts[id] = el("code", { id: `text-${id}` });
-      const told = el("span", { role: "status", class: "told" });
-      const button = el("button", { type: "button", id: `copy-${id}`, onclick: () => copy(this.texts[id].textContent, told) }, `Copy ${name}`);
       const text = el("pre", { tabindex: "0", role: "region", "aria-label": `The call in ${name}` }, this.texts[id]);
-      return el("details", { class: "copy" }, el("summary", {}, name), el("p", {}, button, told), text);
+      return el("details", { class: "copy" }, el("summary", {}, `The call in ${name}`), text);
     });
-    parts[0].open = true;
-    const told = el("span", { role: "status", class: "told" });
     place.replaceChildren(
-      el("p", {}, el("button", { type: "button", id: "copy-link", onclick: () => copy(location.href, told) }, "Copy the address"), told),
+      el("p", { class: "row" }, button("link", "the address", () => location.href), KINDS.map(([id, name]) => button(id, name, () => this.texts[id].textContent)), told),
       ...parts,
     );
   }

@@ -1,12 +1,10 @@
-// The entries of a ledger, newest first. The service gives them oldest first by their numbers in the log of all ledgers.
+// The entries of a ledger, newest first, by their numbers in the log of all ledgers.
 
 import { Problem, get } from "./api.js";
 import { said } from "./amounts.js";
 import { el, table } from "./dom.js";
 
 const PAGE = 20;
-const NARROW = 64;
-/** How many numbers of the log are looked through at first; twice as many each time that too few are this ledger's. */
 
 const WORDS = {
   opened: "opened",
@@ -20,23 +18,10 @@ const WORDS = {
   voided: "voided by an operator",
 };
 
-/** Entries before a number of the log, newest first: at least PAGE, unless there are no more; and the number to go on from. */
-export async function entriesBefore(id, before, options) {
-  const found = [];
-  let end = before;
-  for (let width = NARROW; end > 0 && found.length < PAGE; width *= 2) {
-    const start = Math.max(0, end - width);
-    const part = [];
-    for (let from = start; from < end; ) {
-      const page = await get(`v1/ledgers/${id}/entries?from=${from}&limit=1000`, options);
-      part.push(...page.entries.filter(({ seq }) => seq < end));
-      const next = page.next ? Number(new URL(page.next, document.baseURI).searchParams.get("from")) : end;
-      from = next > from ? next : end;
-    }
-    found.push(...part.reverse());
-    end = found.at(-1)?.kind === "opened" ? 0 : start;
-  }
-  return { entries: found, before: end };
+/** A page of entries, newest first, the newest of all or those after a page before; and where the page after it is, if there is one. */
+export async function entriesFrom(id, next, options) {
+  const { entries, next: after } = await get(next ?? `v1/ledgers/${id}/entries?order=newest&limit=${PAGE}`, options);
+  return { entries, next: after ? after.replace(/^\//, "") : null };
 }
 
 const spec = (text) => el("details", {}, el("summary", {}, "mechanism"), el("code", { class: "wrap" }, text));
@@ -68,22 +53,19 @@ export class Entries {
   }
 
   async start() {
-    await this.safely(async () => {
-      const { size } = await get("v1/log/checkpoint", this.options);
-      this.before = size;
-      await this.page();
-    });
+    this.next = null;
+    await this.page();
   }
 
   async page() {
     this.more.disabled = true;
     await this.safely(async () => {
-      const { entries, before } = await entriesBefore(this.id, this.before, this.options);
-      this.before = before;
+      const { entries, next } = await entriesFrom(this.id, this.next, this.options);
+      this.next = next;
       this.shown.push(...entries);
       this.rows.replaceChildren(table("Entries, newest first", ["Number", "When", "What", "Of it"], this.shown.map(row), { class: "entries" }));
-      this.more.hidden = before === 0;
-      this.told.textContent = before === 0 ? `All ${this.shown.length} are shown.` : `The newest ${this.shown.length} are shown.`;
+      this.more.hidden = next === null;
+      this.told.textContent = next === null ? `All ${this.shown.length} are shown.` : `The newest ${this.shown.length} are shown.`;
     });
     this.more.disabled = false;
   }

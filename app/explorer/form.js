@@ -4,8 +4,10 @@ import { el } from "./dom.js";
 import { slider } from "./slider.js";
 import { at, put } from "./state.js";
 import { solvedBy, swap } from "./solve.js";
-import { capital } from "./words.js";
+import { capital, number } from "./words.js";
 
+const WHO = ["unit", "observer"];
+/** In front where there is a choice. */
 const GOAL = ["solve_for", "epsilon", "delta", "log10_delta", "gaussian_dp_mu", "noise_multiplier"];
 const RUN = [
   "samples_per_client",
@@ -26,6 +28,8 @@ const AT_MOST = { participants: "clients", batch_size: "samples_per_client" };
 /** A slider takes along what cannot exceed it. */
 const NEEDED = new Set(["delta", "log10_delta", "gaussian_dp_mu"]);
 /** One of them is always needed, though the schema cannot say so. */
+const NARROW = matchMedia("(max-width: 900px)");
+/** Where the answer stands below the form, which is then folded. */
 
 /** The form: draws itself for an algorithm, keeps the body, says when it changed, shows problems beside fields. */
 export class Form {
@@ -35,7 +39,10 @@ export class Form {
     this.changed = changed;
     this.slots = new Map();
     this.controls = new Map();
+    this.wrong = [];
     this.answer = null;
+    this.folded = new Map();
+    this.groups = [];
   }
 
   /** Draw the fields for a request schema; those of the example stand in front. */
@@ -48,17 +55,20 @@ export class Form {
     const fields = this.contract.fields(schema);
     const solved = solvedBy(body, fields);
     this.solvable = new Set(fields.find((field) => field.name === "solve_for")?.choices ?? []);
-    const front = (field) => field.name in example || this.solvable.has(field.name) || field.name === "delta" || field.name === "solve_for";
+    const chosen = (field) => WHO.includes(field.name) && field.choices?.length > 1;
+    const front = (field) => chosen(field) || field.name in example || this.solvable.has(field.name) || field.name === "delta" || field.name === "solve_for";
     const shown = fields.filter((field) => front(field) && field.name !== solved && !(field.name === "delta" && "log10_delta" in body));
     if ("log10_delta" in body) shown.splice(1, 0, ...fields.filter((field) => field.name === "log10_delta" && !shown.includes(field)));
     const listed = (names) => names.map((name) => shown.find((field) => field.name === name)).filter(Boolean);
-    const rest = shown.filter((field) => !GOAL.includes(field.name) && !RUN.includes(field.name));
+    const rest = shown.filter((field) => ![WHO, GOAL, RUN].some((names) => names.includes(field.name)));
     const more = fields.filter((field) => !shown.includes(field) && field.name !== solved);
     const open = more.some((field) => field.name in body);
+    this.groups = [];
     this.place.replaceChildren(
+      this.group("Whose data, and who looks", listed(WHO), NARROW.matches),
       this.group("Privacy goal", listed(GOAL)),
-      this.group("The run", listed(RUN)),
-      rest.length ? this.group("The learning problem", rest) : "",
+      this.group("The run", listed(RUN), NARROW.matches),
+      this.group("The learning problem", rest, NARROW.matches),
       el(
         "details",
         { class: "more", open },
@@ -68,8 +78,28 @@ export class Form {
     );
   }
 
-  group(name, fields) {
-    return fields.length ? el("fieldset", {}, el("legend", {}, name), fields.map((field) => this.control(field, field.name))) : "";
+  /** Fields that fold away under their name, which then says what they hold. */
+  group(name, fields, folded = false) {
+    if (!fields.length) return "";
+    const digest = el("span", { class: "digest" });
+    const place = el(
+      "details",
+      { class: "group", open: !(this.folded.get(name) ?? folded), ontoggle: () => this.folded.set(name, !place.open) },
+      el("summary", {}, el("span", { class: "legend" }, name), digest),
+      el("div", { role: "group", "aria-label": name }, fields.map((field) => this.control(field, field.name))),
+    );
+    this.groups.push({ fields, digest });
+    this.digest();
+    return place;
+  }
+
+  /** What the groups hold, in a line each. */
+  digest() {
+    const told = (value) => (typeof value === "number" ? number(value) : typeof value === "object" ? "given" : String(value));
+    for (const { fields, digest } of this.groups) {
+      const known = fields.map((field) => [field, at(this.body, field.name) ?? (WHO.includes(field.name) ? field.default : undefined)]).filter(([, value]) => value !== undefined);
+      digest.textContent = known.map(([field, value]) => `${field.symbol ?? field.title.toLowerCase()}\u00a0${told(value)}`).join(", ");
+    }
   }
 
   /** Put a value into the body and tell. */
@@ -81,6 +111,7 @@ export class Form {
         this.controls.get(small)?.show(value);
       }
     }
+    this.digest();
     this.changed(this.body, path);
   }
 
@@ -91,6 +122,7 @@ export class Form {
     this.body = put(this.body, path, value);
     if (control) control.show(value);
     else this.redraw();
+    this.digest();
     this.changed(this.body, path);
   }
 
@@ -231,6 +263,7 @@ export class Form {
       document.getElementById(id)?.removeAttribute("aria-invalid");
     }
     const left = [];
+    this.wrong = [];
     for (const error of errors) {
       const found = this.slots.get(error.pointer) ?? this.slots.get(error.pointer.replace(/\/\d+(\/.*)?$/, ""));
       if (!found) {
@@ -238,10 +271,18 @@ export class Form {
         continue;
       }
       found.slot.textContent = `${error.message}${error.allowed ? ` (allowed: ${error.allowed})` : ""}`;
-      found.slot.closest("details")?.setAttribute("open", "");
+      for (let fold = found.slot.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
       document.getElementById(found.id)?.setAttribute("aria-invalid", "true");
+      this.wrong.push({ id: found.id, name: error.pointer.split("/")[1], message: found.slot.textContent });
     }
     return left;
+  }
+
+  /** Put the hand on a field, wherever it is. */
+  go(id) {
+    const field = document.getElementById(id);
+    field?.scrollIntoView({ block: "center" });
+    field?.focus();
   }
 }
 

@@ -86,11 +86,11 @@ function proofs(ledger) {
     "proofs",
     "What proves it",
     el("ul", { class: "plain" }, [
-      item(`v1/ledgers/${ledger.id}/report`, `${ledger.id}.json`, "The signed report", "of this ledger, under the log's head of now."),
+      item(`v1/ledgers/${ledger.id}/report`, `${ledger.id}.html`, "The signed report", "of this ledger, under the log's head of now, as a page."),
       item("v1/log/checkpoint", "checkpoint.json", "The log's checkpoint", "Keep it elsewhere: a log that does not continue it was rewritten."),
       item("v1/keys", "keys.json", "The public keys", "that signatures are verified with."),
     ]),
-    el("p", { class: "small" }, "Theorems: ", ledger.guarantee.theorems.flatMap((id, index) => [index ? ", " : "", el("a", { class: "id", href: urlOf(`v1/theorems/${id}`) }, id)])),
+    el("p", { class: "small" }, "Theorems: ", ledger.guarantee.theorems.flatMap((id, index) => [index ? ", " : "", el("a", { class: "id", href: urlOf(`guide/theorems/${id}.html`) }, id)])),
     told,
   );
 }

@@ -1,12 +1,16 @@
 // The page: an algorithm and its numbers on one side, the service's answer on the other.
 
 import { keyForm, skipLinks } from "./access.js";
+import { Again } from "./again.js";
 import { Problem, calibrationPath, get, post } from "./api.js";
 import { brief, showAnswer, spoken } from "./answer.js";
+import { below } from "./below.js";
 import { Compare } from "./compare.js";
 import { Copies } from "./copies.js";
 import { byId, el } from "./dom.js";
+import { Downloads } from "./downloads.js";
 import { Form } from "./form.js";
+import { Limit } from "./limit.js";
 import { Plots } from "./plots.js";
 import { showPrinted } from "./printed.js";
 import { Progress, target } from "./progress.js";
@@ -17,6 +21,8 @@ import { nameOf } from "./words.js";
 
 const PAUSE = 180;
 /** Milliseconds a hand may rest before the service is asked. */
+const PLACES = ["answer", "printed-section", "plots-section", "compare-section", "why-section", "copy-section", "words-section"];
+/** What the list of contents leads to. */
 
 class Explorer {
   constructor(contract, algorithms, titles) {
@@ -27,8 +33,11 @@ class Explorer {
     this.costs = new Map();
     this.stop = new AbortController();
     this.form = new Form(byId("fields"), contract, (body) => this.changed(body));
-    this.plots = new Plots(byId("plots"), contract);
+    this.limit = new Limit(byId("policy"), () => this.plots.limited());
+    this.plots = new Plots(byId("plots"), contract, this.limit);
+    this.releases = new Again(byId("several"));
     this.copies = new Copies(byId("copies"));
+    this.downloads = new Downloads(byId("downloads"));
     this.progress = new Progress(byId("progress"), byId("spoken"), { cancel: () => this.cancel(), again: () => this.again() });
     this.compare = new Compare(byId("compare"), contract, algorithms, (name, body) => this.open(name, body, true));
     this.select = byId("algorithm");
@@ -38,6 +47,7 @@ class Explorer {
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
     addEventListener("hashchange", () => this.fromAddress());
     byId("version").textContent = contract.version;
+    below(byId("controls"), byId("below"), ".field");
   }
 
   /** What the address says; without one, the first algorithm's example. */
@@ -68,6 +78,7 @@ class Explorer {
     this.bodies.set(this.algorithm, body);
     history.replaceState(null, "", addressOf(this.algorithm, body));
     this.copies.show(this.algorithm, body);
+    this.downloads.show(null); // what was answered is not what is asked now
     this.compare.update(this.algorithm, body);
     this.plots.abort();
     clearTimeout(this.waiting);
@@ -142,6 +153,10 @@ class Explorer {
     showAnswer(byId("figures"), answer, body, this.described);
     showWarnings(byId("warnings"), answer.warnings);
     showPrinted(byId("printed"), answer, this.titles);
+    byId("printed-section").hidden = byId("to-printed").hidden = !answer.as_printed?.length;
+    this.limit.show(answer.guarantee.epsilon);
+    this.releases.show(answer, body);
+    this.downloads.show(algorithm, body, answer);
     showWhy(byId("why"), answer, this.titles);
     byId("spoken").textContent = spoken(answer, body);
     byId("brief").textContent = brief(answer, body);
@@ -160,7 +175,7 @@ class Explorer {
   /** A problem stands beside its fields and on top; the last answer fades, for it answers something else. */
   refuse(problem) {
     const left = this.form.complain(problem.errors ?? []);
-    showProblem(byId("problem"), problem, left, { choose: (field, value) => this.form.choose(field, value), again: () => this.again() });
+    showProblem(byId("problem"), problem, left, { choose: (field, value) => this.form.choose(field, value), fields: this.form.wrong, go: (id) => this.form.go(id), again: () => this.again() });
     this.stand(kindOf(problem));
     document.body.classList.add("refused");
     byId("spoken").textContent = `No answer. ${problem.title}. ${problem.detail ?? ""}`;
@@ -177,7 +192,7 @@ async function theoremTitles(options) {
 
 async function start() {
   keyForm(() => begin());
-  skipLinks("answer");
+  for (const id of PLACES) skipLinks(id);
   addEventListener("pagehide", () => explorer?.leave());
   addEventListener("pageshow", (event) => event.persisted && explorer?.again());
   await begin();

@@ -2,7 +2,7 @@
 
 import { Problem, post, several } from "./api.js";
 import { primary } from "./answer.js";
-import { Chart } from "./chart.js";
+import { Chart, limitOf } from "./chart.js";
 import { el } from "./dom.js";
 import { frontierOf } from "./frontier.js";
 import { accountOf, agrees } from "./profile.js";
@@ -18,8 +18,10 @@ const SYMBOLS = { noise_std: "noise σ", noise_multiplier: "noise multiplier z",
 const label = (name) => SYMBOLS[name] ?? title(name).toLowerCase();
 
 export class Plots {
-  constructor(place, contract) {
+  /** `limit` has the value of the policy's limit on ε. */
+  constructor(place, contract, limit) {
     this.contract = contract;
+    this.policy = limit;
     this.noise = new Chart({ id: "plot-noise", title: "Noise against privacy", about: "What a stronger promise costs in noise, certified and as printed." });
     this.rounds = new Chart({ id: "plot-rounds", title: "Noise against rounds", about: "What a longer run costs in noise." });
     this.profile = new Chart({ id: "plot-profile", title: "The privacy profile", about: "For every ε, the chance δ that it is exceeded, from below and above." });
@@ -27,6 +29,16 @@ export class Plots {
     this.frontier = new Chart({ id: "plot-frontier", title: "Risk against rounds and traffic", about: "What fewer rounds, and less traffic, cost in accuracy. The answer is the smallest run that is good enough." });
     place.replaceChildren(...[this.frontier, this.noise, this.rounds, this.profile, this.risk].map((chart) => chart.place));
     this.stop = new AbortController();
+  }
+
+  /** The policy's limit has changed. */
+  limited() {
+    for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.limit(this.policy.value);
+  }
+
+  /** A picture with the line of the limit on the axis that shows ε. */
+  held(axis, picture) {
+    return { ...picture, limited: axis, limit: axis && limitOf(axis, this.policy.value) };
   }
 
   /** Ask for no more, and cancel what is being computed. */
@@ -43,6 +55,7 @@ export class Plots {
     run.perCall = Math.floor(3000 / Math.max(1, milliseconds));
     run.count = Math.max(7, Math.min(25, Math.round(10000 / Math.max(1, milliseconds))));
     this.drawFrontier(answer);
+    this.risk.place.hidden = !answer.risk?.upper; // no bound is known for this run, or a field that it needs is missing
     if (!run.name) {
       for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here, and no one line is everyone's.");
       return;
@@ -97,15 +110,15 @@ export class Plots {
     const lines = new Lines(name, label(name));
     const [upper, lower, start] = [new Map(), new Map(), new Map()];
     const x = { label: label(field), log: true, ends: [here / 10, here * 10] };
+    const axis = field === "epsilon" ? "x" : name === "epsilon" ? "y" : null;
     let failed = "";
-    const riskless = () => this.risk.tell("No bound on the excess risk is known for this run, or a field that it needs is missing.");
-    if (!answer.risk?.upper) riskless();
     const lowest = this.lowerBounds(run, field, values, lower);
     const draw = () => {
-      this.noise.draw({ x, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
+      this.noise.draw(this.held(axis, { x, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed }));
+      this.risk.place.hidden = !upper.size;
       if (!upper.size) return;
       const series = [{ label: "proved to be reached", kind: "certified", points: upper }, { label: "the start, without training", kind: "printed", points: start }, { label: "no method beats this order (constant unknown)", kind: "lower", points: lower }];
-      this.risk.draw({ x, y: { label: "excess risk", log: true }, now: here, series, note: lower.size ? failed : `${failed} No lower bound is known for this run.` });
+      this.risk.draw(this.held(field === "epsilon" ? "x" : null, { x, y: { label: "excess risk", log: true }, now: here, series, note: lower.size ? failed : `${failed} No lower bound is known for this run.` }));
     };
     await sweep(algorithm, body, field, values, (value, each, problem) => {
       if (signal.aborted) return;
@@ -121,7 +134,6 @@ export class Plots {
     await lowest;
     if (signal.aborted) return;
     draw();
-    if (!upper.size) riskless();
     if (!lines.series()[0].points.size) this.noise.tell(failed || "Nothing to draw.");
   }
 
@@ -143,10 +155,8 @@ export class Plots {
     const { algorithm, body, answer, name, signal } = run;
     const field = this.takes(algorithm, "rounds") ? "rounds" : "participants";
     const here = body[field] ?? answer.parameters[field];
-    if (name === field || typeof here !== "number" || !this.takes(algorithm, field)) {
-      this.rounds.tell(name === field ? "The rounds are what is solved for." : "This algorithm has no rounds to choose.");
-      return;
-    }
+    this.rounds.place.hidden = name === field || typeof here !== "number" || !this.takes(algorithm, field); // they are solved for, or there are none
+    if (this.rounds.place.hidden) return;
     this.rounds.head.textContent = field === "rounds" ? "Noise against rounds" : "Noise against participants";
     const most = field === "participants" ? Math.min(here * 30, body.clients ?? Infinity) : Math.min(here * 30, 1e15);
     const values = [...new Set([...spread(Math.max(1, here / 30), Math.max(most, 2), run.count, true), here])].sort((a, b) => a - b);
@@ -156,7 +166,7 @@ export class Plots {
       if (signal.aborted) return;
       if (problem) failed ||= `No answer at ${number(value)}: ${problem.detail ?? problem.title}`;
       else lines.add(value, each);
-      this.rounds.draw({ x: { label: label(field), log: true, ends: [values[0], values.at(-1)] }, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed });
+      this.rounds.draw(this.held(name === "epsilon" ? "y" : null, { x: { label: label(field), log: true, ends: [values[0], values.at(-1)] }, y: { label: label(name), log: true }, now: here, series: lines.series(), note: failed }));
     }, run);
     if (!signal.aborted && !lines.series()[0].points.size) this.rounds.tell(failed || "Nothing to draw.");
   }
@@ -181,7 +191,7 @@ export class Plots {
     const open = answer.guarantee.tight === "unknown";
     if (!open) series.push({ label: "δ at least", kind: "lower", points: side("lower") });
     const y = { label: "failure probability δ", log: false, incrs: [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000, 1e6, 1e7, 1e8], show: (value, digits) => fromLog10(value, Math.min(3, digits)) };
-    this.profile.draw({ x: { label: "privacy loss ε" }, y, now: here, series, band: !open, note: open ? "Only the upper side is proved for this run." : "" });
+    this.profile.draw(this.held("x", { x: { label: "privacy loss ε" }, y, now: here, series, band: !open, note: open ? "Only the upper side is proved for this run." : "" }));
   }
 
   takes(algorithm, field) {

@@ -35,7 +35,7 @@ function reading(group, answer, titles) {
       {},
       titles.get(first.theorem) ?? first.theorem,
       " ",
-      el("a", { class: "id", href: urlOf(`v1/theorems/${first.theorem}`) }, first.theorem),
+      el("a", { class: "id", href: urlOf(`guide/theorems/${first.theorem}.html`) }, first.theorem),
     ),
     el(
       "p",

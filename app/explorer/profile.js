@@ -31,6 +31,14 @@ function clients({ parameters, guarantee }, body) {
   return repeated(parameters.rounds, guarantee.sampling === "full" ? inner : drawn);
 }
 
+/** Clients drawn for a round by a trusted server; with adaptive clipping both noisy sums are one Gaussian. */
+function cohorts({ parameters, guarantee }, body) {
+  const inner = gaussian(parameters.adaptive_clipping?.whole_noise_multiplier ?? parameters.noise_multiplier);
+  if (guarantee.sampling === "full") return repeated(parameters.rounds, inner);
+  const size = guarantee.sampling === "poisson" ? { rate: parameters.participation_rate } : { batch_size: parameters.participants, population: body.clients };
+  return repeated(parameters.rounds, { kind: "subsampled", sampling: guarantee.sampling, ...size, level: "clients", mechanism: inner });
+}
+
 /** Truncated discrete Laplace noise on a grid, with the chance that the values move further than the sensitivities say. */
 function quantised({ parameters }, body) {
   const { noise_levels, decay_rate, l1_sensitivity, linf_sensitivity, l2_sensitivity, log10_failure_delta } = parameters;
@@ -65,6 +73,7 @@ const SPECS = {
   "projected-sgd": projected,
   ppsgd: clients,
   "mu2-sgd": once,
+  "dp-fedavg": cohorts,
 };
 
 /** A request for the curve at these ε, or null where the run is no single spec. */

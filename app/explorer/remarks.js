@@ -18,21 +18,23 @@ const MARKS = { invalid: "✎", infeasible: "≠", failed: "!" };
 
 /**
  * Draw a problem; `left` are the errors that stand beside no field. The nearest values that would do are buttons that
- * call choose(field, value); where the service failed, a button calls again().
+ * call choose(field, value), the `fields` that are wrong are buttons that call go(id); where the service failed, a button calls again().
  */
-export function showProblem(place, problem, left, { choose, again } = {}) {
+export function showProblem(place, problem, left, { choose, fields = [], go, again } = {}) {
   if (!problem) {
     place.replaceChildren();
     return;
   }
   const { condition, nearest, considered } = problem;
-  const errors = problem.errors?.length && !left.length ? "The fields on the left say which." : null;
   place.replaceChildren(
     el(
       "div",
       { class: `problem card ${kindOf(problem)}`, role: "alert" },
       el("h3", {}, el("span", { class: "sign", "aria-hidden": "true" }, MARKS[kindOf(problem)]), problem.title ?? "No answer"),
-      el("p", {}, capital(problem.detail ?? ""), " ", errors),
+      fields.length && !left.length ? null : el("p", {}, capital(problem.detail ?? "")),
+      fields.length
+        ? el("ul", { class: "wrong" }, fields.map(({ id, name, message }) => el("li", {}, el("button", { type: "button", onclick: () => go(id) }, title(name)), ` ${message}`)))
+        : null,
       left.length ? el("ul", {}, left.map((error) => el("li", {}, el("code", {}, error.pointer), ` ${error.message}${error.allowed ? ` (allowed: ${error.allowed})` : ""}`))) : null,
       condition ? el("p", {}, `Condition: ${condition.statement}`, condition.left !== undefined ? ` (here ${number(condition.left)} against ${number(condition.right)})` : "") : null,
       nearest
@@ -67,7 +69,7 @@ export function showWhy(place, answer, titles) {
           {},
           titles.get(theorem) ?? theorem,
           " ",
-          el("a", { class: "id", href: urlOf(`v1/theorems/${theorem}`) }, theorem),
+          el("a", { class: "id", href: urlOf(`guide/theorems/${theorem}.html`) }, theorem),
           el("span", { class: "small" }, inputsOf(inputs)),
         ),
       ),

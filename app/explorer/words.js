@@ -73,9 +73,14 @@ export const NAMES = {
   "projected-sgd": "Projected SGD, last model",
   ppsgd: "Personalised SGD",
   "mu2-sgd": "Noise cancellation",
+  "dp-fedavg": "DP-FedAvg",
   gaussian: "Gaussian mechanism",
 };
 export const nameOf = (algorithm) => NAMES[algorithm] ?? title(algorithm.replace(/-/g, "_"));
+
+/** A sentence of the service with its algorithms as people call them. */
+const IDS = new RegExp(`(?<![\\w-])(${Object.keys(NAMES).sort((one, other) => other.length - one.length).join("|")})(?![\\w-])`, "g");
+export const inWords = (text) => text.replace(IDS, (name) => NAMES[name]);
 
 /** What a field or a parameter is, of the unit that is protected where that changes it. */
 export const meaning = (schema, unit) => schema?.["x-of-unit"]?.replaceAll("{unit}", unit) ?? schema?.description ?? "";

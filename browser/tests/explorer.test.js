@@ -206,13 +206,33 @@ test("open rounds show what fewer of them cost", async () => {
   });
 });
 
+test("DP-FedAvg shows its rounds, its profile and what it does not cover", async () => {
+  await on("#/dp-fedavg", {}, async (page) => {
+    await answered(page, "dp-fedavg");
+    assert.match(await page.textContent("main"), /fixed beforehand/);
+  });
+  const open = "epsilon=2&delta=1e-8&clients=1000000&participants=10000&dimension=1000000&clipping_norm=1";
+  await on(`#/dp-fedavg?${open}`, {}, async (page) => {
+    await answered(page, "dp-fedavg");
+    await page.waitForSelector("#plot-frontier canvas");
+    assert.match(await page.textContent("#plot-frontier .note"), /The answer takes 2,000 rounds/);
+    await shoot(page, "dp-fedavg");
+  });
+});
+
 test("all algorithms are compared", { timeout: 900_000 }, async () => {
   await on("#/mb-sgd", {}, async (page) => {
     await answered(page, "mb-sgd");
     await page.click("#compare-start");
     await page.waitForFunction(() => document.querySelector("#compare [role=status]").textContent === "All have answered.", null, { timeout: 600_000 });
     assert.ok((await page.locator("#compared tbody tr").count()) >= 9);
-    assert.ok((await page.locator("#compared .dot").count()) >= 3);
+    const kinds = await page.locator("#compared .kind").evaluateAll((all) => all.map((each) => [each.querySelector("h3").textContent, each.querySelectorAll(".dot").length]));
+    assert.equal(new Set(kinds.map(([heading]) => heading)).size, kinds.length);
+    assert.ok(kinds.filter(([heading]) => /protects one (record|client)/.test(heading)).length >= 4);
+    assert.ok(kinds.some(([, dots]) => dots >= 2) && kinds.every(([, dots]) => dots !== 1), "dots are only set beside one another");
+    assert.match(await page.textContent("#recommended h3"), /^Recommended: /);
+    assert.equal(await page.locator("#recommended tbody tr").count(), 4);
+    assert.doesNotMatch(await page.textContent("#compare"), /\b(mb-sgd|dp-fedavg|deadline-exceeded)\b/);
     await page.check("input[value=bits]");
     assert.match(await page.textContent("#compared"), /bit/);
     await shoot(page, "compared");

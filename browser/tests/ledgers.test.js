@@ -259,7 +259,7 @@ test("an unknown ledger, a key that is asked for, and a service that is down are
     const saved = page.waitForEvent("download");
     await page.click(`.ledger[data-id="${ledger.id}"] a`);
     await page.click("#proofs a >> nth=0");
-    assert.equal((await saved).suggestedFilename(), `${ledger.id}.json`);
+    assert.equal((await saved).suggestedFilename(), `${ledger.id}.html`);
   }, (page) => page.route("**/v1/ledgers", async (each) => {
     key = (await each.request().allHeaders()).authorization ?? null;
     if (key) return each.continue();
