@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from benchmarks.cases import forward, small
+from benchmarks.rows import WITH_KERNEL
+
 ROOT = Path(__file__).parents[1]
 RUNNERS = Path(__file__).parent / "runners"
 INSTALL_SECONDS = 600
@@ -50,13 +53,24 @@ class Peer:
         """
         files = [RUNNERS / "loop.py", RUNNERS / f"{self.module.rpartition('.')[2]}.py"]
         files += [] if self.packages else [*ROOT.glob("accountants/**/*.py"), *ROOT.glob("calibrators/*.py")]
+        files += [] if self.packages else ROOT.glob("kernel/src/*.[ch]")
         digest = hashlib.sha256(json.dumps([self.packages, self.bare]).encode())
         for file in sorted(files):
             digest.update(file.read_bytes())
         return digest.hexdigest()[:16]
 
 
-OURS = Peer("epsilond", (Accountant("epsilond", "certified enclosures; the value is the upper end"),))
+OURS = Peer(
+    "epsilond",
+    (
+        Accountant("epsilond", "certified enclosures; the value is the upper end"),
+        Accountant(
+            WITH_KERNEL,
+            "the same with the compiled kernel of the folder kernel/, where that is installed",
+            only=tuple(case.id for case in (*forward(), *small())),
+        ),
+    ),
+)
 PEERS = (
     Peer(
         "dp-accounting",

@@ -60,13 +60,18 @@ def calibration(algorithm: str, body: Body) -> Ask:
     return lambda place: epsilond.calibrate(algorithm, **moved(body, place))
 
 
-def swept(algorithm: str, count: int, body: Body | None = None) -> Ask:
-    """A calibration at so many ε, at equal ratios from a tenth of the example's to ten times it, as the page draws."""
+def swept(algorithm: str, count: int, body: Body | None = None, *, true_figures: bool = True) -> Ask:
+    """A calibration at so many ε, at equal ratios from a tenth of the example's to ten times it.
+
+    As the page draws them, without what is true at printed noise, unless `true_figures`.
+    """
     given = EXAMPLES[algorithm] if body is None else body
     values = [given["epsilon"] * 10.0 ** (2.0 * index / max(1, count - 1) - 1.0) for index in range(count)]
 
     def ask(place: int) -> object:
-        answers = epsilond.sweep(algorithm, "epsilon", moved(values, place, within=True), **moved(given, place)).answers
+        answers = epsilond.sweep(
+            algorithm, "epsilon", moved(values, place, within=True), true_figures=true_figures, **moved(given, place)
+        ).answers
         if all(each.error is not None for each in answers):
             raise RuntimeError("each point is refused")
         return answers
@@ -115,7 +120,8 @@ def pictures() -> Iterator[Asked]:
     yield Asked("plan", "plan", planned())
     for group, count in (("picture", DRAWN), ("sweep", SWEPT)):
         for algorithm in EXAMPLES:
-            yield Asked(group, algorithm, swept(algorithm, count), count)
+            asked = swept(algorithm, count, true_figures=group == "sweep")
+            yield Asked(group, algorithm, asked, count)
 
 
 def accounts() -> Iterator[Asked]:

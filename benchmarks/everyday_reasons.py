@@ -11,6 +11,7 @@ REASONS: Mapping[str, str] = {
     "poisson gaussian, a step each": "each part has a transform of its own, and few steps lay nodes for many tilts",
     "poisson gaussian, 1000 steps in all": "each of the parts has a transform of its own at every node",
     "without replacement T": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
+    "without replacement: parts": "the contour engine tries each part's law in several ways before it refuses",
     "without replacement n=1e12": "losses so rare and many steps: the lattice is evaluated over lines of its support",
     "with replacement": "each of the alternatives is searched on a lattice of its own",
     "shuffled randomised response": "the joint law of two counts is enumerated, then surveyed on the lattice",
@@ -18,6 +19,8 @@ REASONS: Mapping[str, str] = {
     "composed of 10 different, a step each": "few steps of rare large losses: marked steps lay nodes for many tilts",
     "composed of 100 different": "each of the parts has a transform of its own at every node",
     "composed of 1000 different": "each of the parts has a transform of its own at every node",
+    "laplace: parts": "each part's lower law is laid on a lattice of its own, from the best of several tangents",
+    "mb-sgd: records": "losses so rare that each trial noise is met on lattices of half a million points",
     "composed of 30 kinds of laplace": "each part's lower law is laid on a lattice anew at each rate of the meaning",
 }
 """By the beginning of a question's name; the longest that fits counts."""

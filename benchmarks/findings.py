@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from benchmarks.cases import DELTA, TWINS, Part
-from benchmarks.rows import OURS, Row, paired, relative_error
+from benchmarks.rows import OURS, WITH_KERNEL, Row, paired, relative_error
 from benchmarks.tables import error, number
 
 MATERIAL = 1e-6
@@ -86,7 +86,7 @@ def apart(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def _others(rows: Sequence[Row]) -> list[str]:
-    return [name for name in dict.fromkeys(row.accountant for row in rows) if name != OURS]
+    return [name for name in dict.fromkeys(row.accountant for row in rows) if name not in (OURS, WITH_KERNEL)]
 
 
 def _interval(row: Row) -> str:

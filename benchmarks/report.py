@@ -140,9 +140,9 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
 
 def _loads(rows: Sequence[Row]) -> str:
     """Under what load average ours and the peers' rows were measured."""
-    said = []
+    said, own = [], {each.name for each in OURS.accountants}
     for who, mine in (("our own rows", True), ("the peers'", False)):
-        loads = [row.load for row in rows if row.load is not None and (row.accountant == OURS.name) is mine]
+        loads = [row.load for row in rows if row.load is not None and (row.accountant in own) is mine]
         said += [f"{min(loads):.1f} to {max(loads):.1f} for {who}"] if loads else []
     return f"The load average was {' and '.join(said)}." if said else ""
 

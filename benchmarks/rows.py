@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 Outcome = Literal["answered", "over", "refused", "absent"]
 OURS = "epsilond"
+WITH_KERNEL = "epsilond with its kernel"
+"""The same, its compiled kernel asked first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +76,9 @@ def geometric_mean(values: Iterable[float]) -> float | None:
     return statistics.geometric_mean(kept) if kept else None
 
 
-def paired(rows: Sequence[Row], accountant: str) -> list[tuple[Row, Row]]:
+def paired(rows: Sequence[Row], accountant: str, mine: str = OURS) -> list[tuple[Row, Row]]:
     """Each row of an accountant with ours of the same case, where both have an answer."""
-    ours = {row.case: row for row in rows if row.accountant == OURS and row.outcome == "answered"}
+    ours = {row.case: row for row in rows if row.accountant == mine and row.outcome == "answered"}
     return [
         (row, ours[row.case])
         for row in rows

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
-from benchmarks.rows import OURS, Row, geometric_mean, paired, ratio, relative_error
+from benchmarks.rows import OURS, WITH_KERNEL, Row, geometric_mean, paired, ratio, relative_error
 
 ROW_HEAD = (
     "case",
@@ -110,7 +110,7 @@ WORST_HEAD = ("accountant", "CPU over ours, least", "in", "error, worst", "in", 
 def worst(rows: Sequence[Row]) -> Cells:
     """One line for each peer: where it is quickest beside us, and where its value is furthest from our interval."""
     lines = []
-    for accountant in dict.fromkeys(row.accountant for row in rows if row.accountant != OURS):
+    for accountant in dict.fromkeys(row.accountant for row in rows if row.accountant not in (OURS, WITH_KERNEL)):
         pairs = paired(rows, accountant)
         ratios = [(found, row.case) for row, ours in pairs if (found := ratio(row, ours)) is not None]
         errors = [(found, row.case) for row, ours in pairs if (found := relative_error(row, ours)) is not None]

@@ -1,16 +1,42 @@
 """This project, through its public calls. The value is the certified upper end, the interval both ends.
 
 The calls are imported by name, and so before the fork that measures: the package imports a name when it is first used.
+Each of the two accountants says whether the compiled kernel is asked, in the fork that it answers in.
 """
 
 from __future__ import annotations
 
+import os
+
 import epsilond
-from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve
+from benchmarks.rows import OURS, WITH_KERNEL
+from benchmarks.runners.loop import Answer, NotOffered, Question, Run, pure_epsilon, serve
 from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled, account, calibrate
+from epsilond.accountants.engine.contour import kernel
 from epsilond.accountants.quantities import Relation
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+
+
+def without_kernel(question: Question) -> Answer:
+    """What everybody gets who installs the library alone."""
+    _choose("off")
+    return certified(question)
+
+
+def with_kernel(question: Question) -> Answer:
+    """The same where the compiled kernel is installed: `pip install ./kernel`."""
+    _choose("on")
+    if kernel.loaded() is None:
+        raise NotOffered("the kernel is not installed here")
+    return certified(question)
+
+
+def _choose(wanted: str) -> None:
+    if os.environ.get("EPSILOND_KERNEL") != wanted:
+        os.environ["EPSILOND_KERNEL"] = wanted
+        kernel.loaded.cache_clear()
+        kernel.steps_of.cache_clear()
 
 
 def certified(question: Question) -> Answer:
@@ -73,4 +99,5 @@ def _noise(question: Question) -> Answer:
 
 
 if __name__ == "__main__":
-    serve({"epsilond": certified}, epsilond.__version__)
+    kernel.loaded()  # imported before the fork, as all else
+    serve({OURS: without_kernel, WITH_KERNEL: with_kernel}, epsilond.__version__)

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import cases, findings, report, tables, targets
 from benchmarks.environments import PEERS
 from benchmarks.load import Load
-from benchmarks.rows import Row
+from benchmarks.rows import WITH_KERNEL, Row
 from benchmarks.runners import epsilond
 from benchmarks.runners.loop import Question, Run
 
@@ -86,6 +86,21 @@ def test_aims_are_met_or_not():
     assert said["slowest ε(δ) or δ(ε) of the grid"] == ("4 ms", "not yet")
     assert said["mean CPU at 1e6 steps over that at 1e3"] == ("4×", "not yet")
     assert {line[0]: line[3] for line in targets.lines([quick])}["slowest ε(δ) or δ(ε) of the grid"] == "yes"
+
+
+def test_our_kernel_is_compared_with_the_same_peer_and_is_none_itself():
+    case = "ε q=0.01 z=1 T=1e3"
+    rows = [
+        row(case=case, lower=1.0, upper=1.0, cpu=2e-3),
+        row(WITH_KERNEL, case, lower=1.0, upper=1.0, cpu=0.5e-3),
+        row("dp-accounting PLD", case, cpu=0.3, value=0.5),
+    ]
+    told = {line[0]: line[2:] for line in targets.lines(rows)}
+    assert told["the same mean with our compiled kernel, of 1 questions"] == ("600×", "yes")
+    assert told[f"{case} with our compiled kernel"] == ("0.5 ms", "yes")
+    assert [line[0] for line in findings.below(rows)] == ["dp-accounting PLD"]
+    assert [line[0] for line in tables.worst(rows)] == ["dp-accounting PLD"]
+    assert not [line for line in targets.lines(rows[:1]) if "kernel" in line[0]]
 
 
 def test_a_question_we_did_not_answer_is_an_aim_not_met():

@@ -1,0 +1,93 @@
+"""Rules for keeping a budget that look sound and are not: by how much each exceeds what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.svg import Axis, Plot, whole
+from epsilond.accountants.theorems.ledger.adaptive_stop import stopped_delta
+from epsilond.accountants.theorems.ledger.any_order_filter import THEOREMS as ANY_ORDER
+from epsilond.accountants.theorems.ledger.natural_filter import NATURAL_FILTER
+from scripts.pages.markdown import table
+
+NATURAL = (
+    (1.0, 1e-5, 0.15, "gaussian-or-pure"),
+    (1.0, 1e-6, 0.12, "gaussian-or-pure"),
+    (8.0, 1e-6, 0.8, "gaussian-or-pure"),
+    (1.0, 1e-6, 0.15, "leaky-responses"),
+    (4.0, 1e-6, 0.6, "leaky-responses"),
+    (8.0, 1e-6, 1.1, "leaky-responses"),
+)
+OPTIONS = {
+    "gaussian-or-pure": "a Gaussian, or one pure response",
+    "leaky-responses": "responses that answer with some probability",
+}
+ROUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 400, 700, 1000)
+ROUND_EPSILON = 0.1
+REPORTED = 1e-3
+TOLD = 400
+REFUTED = next(theorem for theorem in ANY_ORDER if theorem.examples)
+
+
+def measure(short: bool) -> Measured:
+    """δ over the promised δ: of the natural filter, of budgets at several orders, and of the ε shown at a stop."""
+    natural = []
+    for target, delta, first, options in NATURAL:
+        asked = NATURAL_FILTER.request(target_epsilon=target, target_delta=delta, first_mu=first, options=options)
+        natural.append([target, delta, first, options, NATURAL_FILTER.evaluate(asked).outputs["factor"]])
+    orders = [
+        [dict(example), REFUTED.evaluate(REFUTED.request(**example)).outputs["factor"]] for example in REFUTED.examples
+    ]
+    rounds = [each for each in ROUNDS if not short or each <= TOLD]
+    stops = [
+        [each, stopped_delta(rounds=each, round_epsilon=ROUND_EPSILON, delta=REPORTED) / REPORTED] for each in rounds
+    ]
+    return {"natural": natural, "orders": orders, "stops": stops}
+
+
+def words(measured: Measured) -> Words:
+    """A table, and the extremes."""
+    rows = [
+        (f"({target:g}, {delta:g})", f"Gaussian, μ = {first:g}", OPTIONS[options], f"{factor:.3f}")
+        for target, delta, first, options, factor in measured["natural"]
+    ]
+    stops = dict(measured["stops"])
+    return {
+        "table": table(("target", "first", "then one of", "true δ over promised δ"), rows),
+        "two": f"{max(row[4] for row in measured['natural'] if row[3] == 'gaussian-or-pure'):.2f}",
+        "many": f"{max(row[4] for row in measured['natural']):.2f}",
+        "orders": f"{max(factor for _, factor in measured['orders']):.2f}",
+        "told": str(TOLD),
+        "stop": f"{stops[TOLD]:.2f}",
+        "longest": str(max(stops)),
+        "longest_stop": f"{stops[max(stops)]:.2f}",
+    }
+
+
+def figures(measured: Measured) -> Mapping[str, Plot]:
+    """The factor at the worst stop, over the rounds that are allowed."""
+    plot = Plot(
+        "What a spend that is shown at a chosen stop is worth",
+        "The true δ at the worst stopping time over the reported δ rises with the number of rounds, from one to more "
+        "than nine.",
+        Axis("rounds allowed: randomised responses of ε₀ = 0.1", 1.0, 1000.0, whole((1, 10, 100, 1000)), "log"),
+        Axis("true δ at the worst stop, over the reported 1e-3", 0.0, 10.0, whole(range(0, 11, 2))),
+    )
+    stops = [(float(rounds), factor) for rounds, factor in measured["stops"]]
+    plot.line([(1.0, 1.0), (1000.0, 1.0)], 5, dashed=True)
+    plot.line(stops, 1)
+    for point in stops:
+        plot.dot(point, 1)
+    plot.key("the ε spent so far, at a stop of one's choice", 1)
+    plot.key("at a fixed stop, and the ledger's target", 5, "dashes")
+    return {"stops": plot}
+
+
+EXHIBIT = Exhibit(
+    name="filters",
+    about="by how much three unsound rules exceed what they promise",
+    measure=measure,
+    words=words,
+    figures=figures,
+)

@@ -1,0 +1,177 @@
+"""Plots as SVG, written by hand so that they have the same bytes everywhere and are legible in light and in dark.
+
+Each figure carries its own background and colours, which follow the reader's scheme together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Literal
+
+Scale = Literal["linear", "log"]
+Point = tuple[float, float]
+WIDTH, HEIGHT = 760.0, 420.0
+CHARACTER = 6.5
+"""Width of a character of a label, about."""
+STYLE = """
+.ground { fill: #ffffff } text { fill: #1f2328; font: 12.5px system-ui, sans-serif } .grid { stroke: #e2e5e9 }
+.axis { stroke: #6b7280 } path, line, circle, polygon { stroke-width: 1 } path { fill: none; stroke-width: 2.2 }
+.dashed { stroke-dasharray: 6 4 } .bar { stroke-width: 5; stroke-linecap: round }
+.hollow { fill: none; stroke-width: 1.8 }
+.s0 { stroke: #0072b2; fill: #0072b2 } .s1 { stroke: #c44e00; fill: #c44e00 } .s2 { stroke: #00805c; fill: #00805c }
+.s3 { stroke: #a6478a; fill: #a6478a } .s4 { stroke: #8c6d1f; fill: #8c6d1f } .s5 { stroke: #5f6670; fill: #5f6670 }
+path[class], .hollow { fill: none }
+@media (prefers-color-scheme: dark) {
+.ground { fill: #171a21 } text { fill: #e6e8eb } .grid { stroke: #343a46 } .axis { stroke: #9aa2ae }
+.s0 { stroke: #56b4e9; fill: #56b4e9 } .s1 { stroke: #ff9457; fill: #ff9457 } .s2 { stroke: #3ed6a6; fill: #3ed6a6 }
+.s3 { stroke: #e79fcd; fill: #e79fcd } .s4 { stroke: #d9b44a; fill: #d9b44a } .s5 { stroke: #b4bac4; fill: #b4bac4 }
+path[class], .hollow { fill: none } }
+""".strip()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction: its values, where their ends lie in pixels, the places with a label, and a title."""
+
+    title: str
+    low: float
+    high: float
+    ticks: Sequence[tuple[float, str]]
+    scale: Scale = "linear"
+
+    def place(self, value: float, start: float, end: float) -> float:
+        """The pixel of a value, held within the axis."""
+        low, high, at = self.low, self.high, min(max(value, self.low), self.high)
+        if self.scale == "log":
+            low, high, at = math.log(low), math.log(high), math.log(at)
+        return start + (end - start) * (at - low) / (high - low)
+
+
+def decades(first: int, last: int, every: int = 1) -> list[tuple[float, str]]:
+    """Powers of ten as ticks."""
+    return [(10.0**k, power(k)) for k in range(first, last + 1, every)]
+
+
+def power(exponent: int) -> str:
+    """10ᵏ, small powers in full."""
+    if -2 <= exponent <= 3:
+        return f"{10.0**exponent:g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def whole(values: Iterable[float]) -> list[tuple[float, str]]:
+    """Values as ticks."""
+    return [(value, f"{value:g}") for value in values]
+
+
+@dataclass
+class Plot:
+    """A figure that is being drawn. Series are numbered 0 to 5; the number is a colour."""
+
+    title: str
+    description: str
+    x: Axis
+    y: Axis
+    height: float = HEIGHT
+    left: float = 74.0
+    drawn: list[str] = field(default_factory=list)
+    keys: list[tuple[str, int, str]] = field(default_factory=list)
+
+    @property
+    def right(self) -> float:
+        """Where the horizontal axis ends."""
+        return WIDTH - 22.0
+
+    @property
+    def bottom(self) -> float:
+        """Where the vertical axis begins."""
+        return self.height - 52.0
+
+    def at(self, point: Point) -> Point:
+        """Pixels of a point."""
+        top = 44.0
+        return self.x.place(point[0], self.left, self.right), self.y.place(point[1], self.bottom, top)
+
+    def line(self, points: Iterable[Point], series: int, *, dashed: bool = False) -> None:
+        """Points joined in order."""
+        path = " L".join(f"{x:.1f} {y:.1f}" for x, y in map(self.at, points))
+        self.drawn.append(f'<path class="s{series}{" dashed" if dashed else ""}" d="M{path}"/>')
+
+    def bar(self, first: Point, last: Point, series: int) -> None:
+        """A thick segment; a dot where both ends are one."""
+        (x, y), (u, v) = self.at(first), self.at(last)
+        u = max(u, x + 0.1)
+        self.drawn.append(f'<line class="bar s{series}" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
+
+    def thin(self, first: Point, last: Point) -> None:
+        """A thin segment between what belongs together."""
+        (x, y), (u, v) = self.at(first), self.at(last)
+        self.drawn.append(f'<line class="axis" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
+
+    def dot(self, point: Point, series: int, mark: str = "dot") -> None:
+        """A mark: `dot`, `diamond` (hollow) or `cross`."""
+        self.drawn.append(marked(*self.at(point), series, mark))
+
+    def say(self, point: Point, text: str, *, anchor: str = "start", up: float = -6.0) -> None:
+        """Words beside a point."""
+        x, y = self.at(point)
+        self.drawn.append(f'<text x="{x:.1f}" y="{y + up:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
+
+    def key(self, text: str, series: int, mark: str = "dot") -> None:
+        """An entry of the legend."""
+        self.keys.append((text, series, mark))
+
+    def written(self) -> str:
+        """The file."""
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {self.height:g}" role="img">',
+            f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>",
+            f"<style>{STYLE}</style>",
+            f'<rect class="ground" width="{WIDTH:g}" height="{self.height:g}" rx="6"/>',
+            *self._frame(),
+            *self.drawn,
+            *self._legend(),
+            "</svg>",
+        ]
+        return "\n".join(parts) + "\n"
+
+    def _frame(self) -> Iterable[str]:
+        for value, label in self.x.ticks:
+            x, _ = self.at((value, self.y.low))
+            yield f'<line class="grid" x1="{x:.1f}" y1="44" x2="{x:.1f}" y2="{self.bottom:.1f}"/>'
+            yield f'<text x="{x:.1f}" y="{self.bottom + 18:.1f}" text-anchor="middle">{escape(label)}</text>'
+        for value, label in self.y.ticks:
+            _, y = self.at((self.x.low, value))
+            yield f'<line class="grid" x1="{self.left:g}" y1="{y:.1f}" x2="{self.right:g}" y2="{y:.1f}"/>'
+            yield f'<text x="{self.left - 8:g}" y="{y + 4:.1f}" text-anchor="end">{escape(label)}</text>'
+        yield f'<line class="axis" x1="{self.left:g}" y1="{self.bottom:g}" x2="{self.right:g}" y2="{self.bottom:g}"/>'
+        middle = 0.5 * (self.left + self.right)
+        yield f'<text x="{middle:.1f}" y="{self.height - 12:g}" text-anchor="middle">{escape(self.x.title)}</text>'
+        if self.y.title:
+            turned = f"translate(16 {0.5 * (44 + self.bottom):.1f}) rotate(-90)"
+            yield f'<text transform="{turned}" text-anchor="middle">{escape(self.y.title)}</text>'
+
+    def _legend(self) -> Iterable[str]:
+        x = self.left
+        for text, series, mark in self.keys:
+            yield marked(x + 6, 22.0, series, mark)
+            yield f'<text x="{x + 17:.1f}" y="26">{escape(text)}</text>'
+            x += 32 + CHARACTER * len(text)
+
+
+def marked(x: float, y: float, series: int, mark: str) -> str:
+    """One mark at a pixel."""
+    if mark == "diamond":
+        corners = f"{x:.1f},{y - 6:.1f} {x + 6:.1f},{y:.1f} {x:.1f},{y + 6:.1f} {x - 6:.1f},{y:.1f}"
+        return f'<polygon class="hollow s{series}" points="{corners}"/>'
+    if mark == "cross":
+        arms = f"M{x - 5:.1f} {y - 5:.1f} L{x + 5:.1f} {y + 5:.1f} M{x - 5:.1f} {y + 5:.1f} L{x + 5:.1f} {y - 5:.1f}"
+        return f'<path class="s{series}" d="{arms}"/>'
+    if mark == "line":
+        return f'<path class="s{series}" d="M{x - 7:.1f} {y:.1f} L{x + 7:.1f} {y:.1f}"/>'
+    if mark == "dashes":
+        return f'<path class="s{series} dashed" d="M{x - 8:.1f} {y:.1f} L{x + 8:.1f} {y:.1f}"/>'
+    return f'<circle class="s{series}" cx="{x:.1f}" cy="{y:.1f}" r="3.6"/>'
