@@ -3,6 +3,7 @@
 The tables of calibrators, theorems and other accountants stand between `<!-- begin NAME -->` and `<!-- end NAME -->`.
 The answer to the request and the output of the command that the README shows are computed anew, for the members and
 lines that are shown; --check leaves these to the tests. The full table of theorems is a page of the site.
+docs/coverage.md, which says where each statement of the five papers is served, is written whole.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import epsilond
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
+from scripts.coverage.page import PAGE as COVERAGE
+from scripts.coverage.page import page as coverage
 from scripts.pages import peers
 from scripts.pages.markdown import cited, of_text
 from scripts.pages.theorems import by_work
@@ -111,10 +114,11 @@ def _json(value: Any, indent: str = "") -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Rewrite the README; with --check only say whether its tables would change."""
+    """Rewrite the README and docs/coverage.md; with --check only say whether tables or that page would change."""
     old = README.read_text(encoding="utf-8")
     if "--check" in arguments:
-        return int(old != render(old))
+        return int(old != render(old) or COVERAGE.read_text(encoding="utf-8") != coverage())
+    COVERAGE.write_text(coverage(), encoding="utf-8")
     README.write_text(output_shown(answer_shown(render(old))), encoding="utf-8")
     return 0
 

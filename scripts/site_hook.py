@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripts.pages import algorithms, reference, theorems
+from epsilond.accountants import ENGINE_VERSION
+from scripts.pages import algorithms, paper, python, reference, theorems
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 PLACE = re.compile(r"<!-- generated: ([\w-]+) -->")
@@ -25,6 +27,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield from algorithms.pages()
     yield from theorems.pages()
     yield from reference.pages()
+    yield from paper.pages()
+    yield from python.pages()
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     contributing = as_in_docs((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     yield (
@@ -42,10 +46,30 @@ def section(title: str) -> str:
     return found[1]
 
 
+def unreleased() -> bool:
+    """Whether the changelog has changes that no version names yet."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return re.search(r"^## \[Unreleased\]\s+(?!## )\S", changelog, flags=re.MULTILINE) is not None
+
+
+def version() -> str:
+    """What the guide documents, in few signs: with a plus where it has more than that version had."""
+    return ENGINE_VERSION + ("+" if unreleased() else "")
+
+
+def version_in_words() -> str:
+    """The same as a sentence."""
+    more = ", and the changes since that [the changelog](changelog.md) lists as unreleased: hence the plus"
+    return f"These pages document epsilond **{version()}**" + (more if unreleased() else "") + "."
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
+    "paper-counts": paper.counts,
+    "paper-refuted": paper.refuted,
     "limits": lambda: section("Known limits"),
     "peers": lambda: section("Beside others"),
     "settings": reference.settings_table,
+    "version": version_in_words,
 }
 
 
@@ -73,7 +97,8 @@ def sections() -> Mapping[str, list[str]]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Spells out the entries of the navigation that name a folder."""
+    """Names the version on every page, and spells out the entries of the navigation that name a folder."""
+    config.site_name = f"{config.site_name} {version()}"
     below = sections()
     for entry in config.nav or []:
         for title, target in entry.items():
@@ -90,6 +115,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fills the places of a page."""
+FOUND_FIRST = 2
+"""How much more a search weighs what is written for readers than the hundreds of pages of theorems."""
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Fills the places of a page, and lets a search find a document before the theorems that share its words."""
+    if not page.file.src_uri.startswith("theorems/"):
+        page.meta.setdefault("search", {}).setdefault("boost", FOUND_FIRST)
     return filled(markdown)
+
+
+def on_template_context(context: Any, template_name: str, config: MkDocsConfig) -> Any:
+    """The page of what is not found stands anywhere: its links begin where the site does, `DOCS_BELOW`."""
+    if template_name == "404.html":
+        context["base_url"] = config.extra["below"]
+    return context

@@ -101,7 +101,11 @@ def typed() -> str:
     parts.append(f"@overload\ndef bound_risk(algorithm: str, /, **fields: Any) -> {bounds}: ...")
     how = "executor: Executor | None = ..., progress: Callable[[int, int], None] = ..."
     stub.imported["concurrent.futures"].add("Executor")
-    parts.append(f"def plan(*, {how}, {stub.parameters(PlanProblem)}) -> {stub.name(PlanAnswer)}: ...")
+    planned = stub.name(PlanAnswer)
+    parts.append(f"@overload\ndef plan(*, {how}, {stub.parameters(PlanProblem)}) -> {planned}: ...")
+    within = "progress: Callable[[int, int], None] = ..., given: Ledger, **fields: Any"
+    parts.append(f"@overload\ndef plan(*, {within}) -> {planned}: ...")
+    stub.imported["epsilond.ledgers.client.ledgers"].add("Ledger")
     stub.imported["epsilond.accountants.theorem"].add("Reading")
     ids = ", ".join(repr(each.id) for each in THEOREMS if each.formula is not None)
     parts.append(f"TheoremId: TypeAlias = Literal[{ids}]")

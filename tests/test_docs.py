@@ -55,7 +55,7 @@ def test_a_session_goes_as_shown(name):
 @pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if documents.blocks(text)])
 def test_every_example_is_run_or_says_why_not(name):
     for block in documents.blocks(TEXTS[name]):
-        if block.language == "console" and block.why is None and name != "README.md":
+        if block.language == "console" and block.why is None:
             assert block.text.startswith("$ "), block.text
         if block.language == "python" and block.why is None:
             assert block.text.startswith(">>> "), block.text

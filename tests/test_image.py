@@ -79,7 +79,8 @@ def test_the_builder_is_sent_what_is_copied_and_no_secrets_or_rubbish():
     ]
     assert "requirements-build.lock" in copied
     for name in copied:
-        below = list((ROOT / name).rglob("*.py")) if (ROOT / name).is_dir() else [ROOT / name]
+        parts = (list((ROOT / name).rglob(kind)) for kind in ("*.py", "*.md", "*.json"))
+        below = next(filter(None, parts), []) if (ROOT / name).is_dir() else [ROOT / name]
         assert below
         assert all(sent(PurePosixPath(path.relative_to(ROOT))) for path in below), name
     for name in (".git/config", ".env", ".venv/bin/python", "tests/test_image.py", "app/__pycache__/main.pyc", "keys"):

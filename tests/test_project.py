@@ -16,11 +16,12 @@ import epsilond
 from epsilond.accountants import ENGINE_VERSION
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "simulators", "storage")
+PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "mechanisms", "simulators", "storage", "training")
 """The folders at the top to which src/epsilond has links."""
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
 SOURCES = [path for folder in ("src/epsilond", *PARTS) for path in sorted((ROOT / folder).rglob("*.py"))]
+INTEGRATIONS = ROOT / "src/epsilond/integrations"
 EXTRAS = ("cli", "reports", "simulate", "ledger", "service", "postgresql", "oidc", "dask", "all")
 """What is installed with some of the library's questions, and with the service."""
 READ_AS_FILES = {"fastapi-swagger"}
@@ -46,7 +47,7 @@ def text(name):
 
 def pins(name):
     """Names and versions of a lock file."""
-    return dict(re.findall(r"^([a-z0-9][a-z0-9.-]*)==([^ ;\\]+)", text(name), flags=re.MULTILINE))
+    return dict(re.findall(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^ ;\\\n]+)", text(name), flags=re.MULTILINE))
 
 
 def requirements(*, extra=None):
@@ -87,14 +88,34 @@ def third_party(path):
 def test_every_import_is_declared_and_every_dependency_is_imported():
     extras = [requirements(extra=extra) for extra in EXTRAS]
     declared = {IMPORT_NAMES.get(each.name, each.name) for each in sum(extras, requirements())} - {"epsilond"}
-    imported = {name for path in SOURCES for name in third_party(path)}
+    imported = {name for path in SOURCES if INTEGRATIONS not in path.parents for name in third_party(path)}
     assert imported | READ_AS_FILES | FOUND_BY_OTHERS == declared
+
+
+def test_a_host_is_imported_in_its_own_integration_and_pinned_for_its_tests():
+    always = {each.name for each in requirements()}
+    for path in INTEGRATIONS.rglob("*.py"):
+        place = path.relative_to(INTEGRATIONS)
+        imported = {canonicalize_name(name) for name in third_party(path)} - always
+        if imported:
+            pinned = pins(f"tests/integrations/requirements-{place.with_suffix('').parts[0]}.txt")
+            assert imported <= {canonicalize_name(name) for name in pinned}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests/integrations").glob("requirements-*.txt")), ids=lambda path: path.stem
+)
+def test_the_packages_of_a_host_are_pinned_and_its_tests_are_there(path):
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.]+", line) for line in lines)
+    assert path.with_name(f"test_{path.stem.removeprefix('requirements-')}.py").exists()
 
 
 @pytest.mark.parametrize(
     ("lock", "extra"),
     [
         *(("requirements.lock", extra) for extra in ("dev", "docs")),
+        ("requirements-docs.lock", "docs"),
         *(("requirements-runtime.lock", extra) for extra in (None, *EXTRAS)),
     ],
 )
@@ -114,12 +135,14 @@ def test_the_wheel_is_built_with_locked_tools():
 
 
 def test_the_small_locks_are_part_of_the_large_one():
-    for lock in ("requirements-runtime.lock", "requirements-build.lock"):
+    for lock in ("requirements-runtime.lock", "requirements-build.lock", "requirements-docs.lock"):
         assert pins(lock).items() <= pins("requirements.lock").items()
     assert "pytest" not in pins("requirements-runtime.lock")
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-runtime.lock", "requirements-build.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", "requirements-runtime.lock", "requirements-build.lock", "requirements-docs.lock"]
+)
 def test_a_lock_is_hashed_and_knows_neither_hosts_nor_paths(lock):
     assert text(lock).count("==") <= text(lock).count("--hash=sha256:")
     assert not re.search(r"https?://|file:|--(extra-)?index|--find-links|(^|\s)/\w", text(lock))
@@ -135,7 +158,7 @@ def test_the_parts_of_the_package_are_links_to_the_folders_at_the_top():
 def test_the_image_is_made_of_the_packages_and_starts_the_service():
     dockerfile, ignored = text("Dockerfile"), text(".dockerignore").splitlines()
     copied = set(re.findall(r"^COPY (\w+) \1$", dockerfile, flags=re.MULTILINE))
-    assert copied == {"src", *PARTS}
+    assert copied == {"src", *PARTS, "docs", "scripts", "benchmarks", "openapi"}  # the last four make the documents
     assert {f"!{folder}/" for folder in copied} <= set(ignored)
     for files in re.findall(r"^COPY ((?:[\w.-]+ )+)\./$", dockerfile, flags=re.MULTILINE):
         assert {f"!{name}" for name in files.split()} <= set(ignored)

@@ -8,10 +8,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+import epsilond
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.http.problem_kinds import KINDS
 from epsilond.calibrators import CALIBRATORS
+from scripts.pages.formulas import TYPESET
 from scripts.pages.markdown import plain
 from tests.documents import ROOT
 
@@ -119,3 +121,37 @@ def test_refuted_theorems_are_told_on_the_page_that_lists_them(site):
 
 def test_text_keeps_its_signs_and_code_stays_code():
     assert plain("a_i* < [b] | `c_d`") == "a\\_i\\* &lt; \\[b\\] \\| `c_d`"
+
+
+def test_every_public_name_is_in_the_python_reference(site):
+    text = (site / "python.html").read_text(encoding="utf-8")
+    headings = set(re.findall(r"<h[34][^>]*><code>([\w.]+)</code>", text))
+    assert set(epsilond.__all__) <= headings
+    assert {"clip", "from_calibration", "PrivacyCurve.epsilon"} <= headings
+    assert "0x" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_page_of_what_is_not_found_begins_where_the_site_does(site):
+    links = Loaded((site / "404.html").read_text(encoding="utf-8")).found
+    assert any(links)
+    assert all(link.startswith("/") for link in links if link)
+
+
+def test_formulas_are_drawn_by_the_browser_itself(site):
+    by_id = {each.id: each for each in THEOREMS}
+    assert set(TYPESET) <= set(by_id)
+    used = {theorem for each in CALIBRATORS for theorem in each.theorems}
+    assert {name for name in used if by_id[name].status is Status.REFUTED} <= set(TYPESET)
+    for name, (printed, corrected) in TYPESET.items():
+        text = (site / "theorems" / f"{name}.html").read_text(encoding="utf-8")
+        assert text.count("<math ") == (2 if corrected else 1), name
+        assert printed != corrected
+        assert "merror" not in text
+        assert "\\frac" not in text
+
+
+def test_a_formula_can_be_evaluated_where_the_service_shows_its_page(site):
+    for each in THEOREMS:
+        text = (site / "theorems" / f"{each.id}.html").read_text(encoding="utf-8")
+        assert text.count(f'<div class="evaluate" data-theorem="{each.id}"') == (each.formula is not None)
+        assert "How to cite it" in text

@@ -21,7 +21,7 @@ import pytest
 from epsilond.accountants import ENGINE_VERSION
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "simulators", "storage")
+PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "mechanisms", "simulators", "storage", "training")
 PATIENCE = 300.0
 """Seconds after which a service may be said to hang."""
 

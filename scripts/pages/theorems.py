@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from epsilond.accountants.bibliography import WORKS
+from epsilond.accountants.bibtex import bibtex
 from epsilond.accountants.theorem import Condition, Status, Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.theorem_detail import inputs_schema
 from epsilond.calibrators import CALIBRATORS
-from scripts.pages import schemas
+from scripts.pages import formulas, schemas
 from scripts.pages.markdown import cited, code, of_text, paper, plain, table
 
 MEANING = {
@@ -83,6 +85,7 @@ def page(each: Theorem) -> str:
         f"{code(each.id)} · **{each.status.value}**: {MEANING[each.status]}\n",
         "## Statement\n",
         f"{plain(each.statement)}\n",
+        *formulas.side_by_side(each.id),
         *(["Its constants are hidden: it is a rate, never a bound.\n"] if each.constants == "hidden" else []),
         "## Source\n",
         f"{_source(each)}\n",
@@ -93,6 +96,7 @@ def page(each: Theorem) -> str:
         *_errata(each),
         *_formula(each),
         *_users(each),
+        *_citation(each),
     ]
     return "\n".join(parts) + "\n"
 
@@ -130,7 +134,21 @@ def _formula(each: Theorem) -> list[str]:
     readings = f", as {' or '.join(each.readings)} (`reading`)" if len(each.readings) > 1 else ""
     asked = f"\n## Formula\n\n`POST /v1/theorems/{each.id}/evaluations` evaluates it{readings}.\n"
     shown = (json.dumps({"inputs": dict(example)}, ensure_ascii=False, indent=2) for example in each.examples[:1])
-    return [asked, schemas.fields(schemas.inlined(inputs_schema(each))), *(f"\n```json\n{text}\n```" for text in shown)]
+    fields = schemas.fields(schemas.inlined(inputs_schema(each)))
+    return [asked, fields, *(f"\n```json\n{text}\n```" for text in shown), *_live(each)]
+
+
+def _live(each: Theorem) -> list[str]:
+    """The place where docs/evaluate.js evaluates the formula, where the service shows the page."""
+    example = html.escape(json.dumps(dict(each.examples[0]) if each.examples else {}, ensure_ascii=False), quote=True)
+    readings = " ".join(each.readings)
+    return [
+        f'\n<div class="evaluate" data-theorem="{each.id}" data-readings="{readings}" data-example="{example}"></div>'
+    ]
+
+
+def _citation(each: Theorem) -> list[str]:
+    return [f"\n## How to cite it\n\n```bibtex\n{bibtex([each.id])}\n```"]
 
 
 def _users(each: Theorem) -> list[str]:

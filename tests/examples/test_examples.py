@@ -1,5 +1,6 @@
 """The examples that need no service are run as they stand; those that do are run by ./scripts/test-clients."""
 
+import base64
 import contextlib
 import importlib.util
 import io
@@ -14,6 +15,8 @@ import pytest
 
 import epsilond
 from epsilond.ledgers.client.auditing import audited
+from epsilond.training.loops import LOOPS
+from scripts import notebooks
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -46,8 +49,10 @@ def test_every_example_is_run():
         Path(__file__).read_text(encoding="utf-8"),
         (ROOT / "scripts/test-clients").read_text(encoding="utf-8"),
     )
+    with_hosts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/integrations").glob("test_*.py"))
     for path in EXAMPLES.glob("*.py"):
-        assert f'ran("{path.name}"' in here or f"examples/{path.name}" in there
+        elsewhere = f"examples/{path.name}" in there or f'EXAMPLES / "{path.name}"' in with_hosts
+        assert f'ran("{path.name}"' in here or elsewhere
     assert "node dist/calibrate.js" in there
 
 
@@ -74,6 +79,16 @@ def test_twelve_models_fit_a_thirteenth_is_refused_and_the_log_verifies(tmp_path
     verified = audited(tmp_path / "ledger.db", tmp_path / "ledger.db.keys")
     assert verified.holds
     assert len(list((tmp_path / "ledger.db.runs").glob("*.json"))) == sum(steps) / 250
+
+
+def test_the_algorithms_of_five_papers_train_better_models_than_constants():
+    lines = ran("train_five_papers.py").splitlines()
+    said = r"(.*), (.*): the model (?:explains|is right in) (\d+)%, a constant (\d+)%; .* ε in \[([\d.]+), ([\d.]+)\]"
+    told = [re.fullmatch(said, line).groups() for line in lines]
+    assert len({paper for paper, *_ in told}) == 5
+    assert {algorithm for _, algorithm, *_ in told} == set(LOOPS) - {"dp-fedavg"}  # which is of none of them
+    assert all(int(good) >= int(trivial) + 10 for _, _, good, trivial, *_ in told)
+    assert all(float(lower) <= float(upper) <= 8.0 for *_, lower, upper in told)
 
 
 def test_one_record_moves_the_sum_of_gradients_by_the_clipping_norm_at_most(loop):
@@ -114,3 +129,35 @@ def test_dp_event_certifies_the_ledger():
     run = epsilond.Composed(mechanisms=(epsilond.Repeated(times=1000, mechanism=step), laplace))
     expected = epsilond.account(run, relation="add-or-remove-one").guarantee.curve.epsilon(delta=1e-6)
     assert (lower, upper) == pytest.approx(expected, abs=1e-9)
+
+
+def test_clients_and_records_stand_side_by_side():
+    lines = [line.split() for line in ran("client_and_record.py").splitlines()[1:]]
+    epsilons, noises, accuracies = (np.array([float(line[place]) for line in lines]) for place in (-3, -2, -1))
+    assert np.all(epsilons <= 8.0)
+    assert np.all(epsilons > 7.9)
+    # A clinic moves its mean as far as nine patients do; a server that is trusted adds the noise of all clinics once.
+    assert noises[1] == pytest.approx(9 * noises[0], rel=1e-3)
+    assert noises[2] < noises[0]
+    assert accuracies[0] > 0.8 < accuracies[2]
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks_print_what_they_hold(path):
+    there = notebooks.without_pictures(json.loads(path.read_text(encoding="utf-8")))
+    assert notebooks.without_pictures(notebooks.executed(there)) == there
+    changed = json.loads(json.dumps(there))
+    changed["cells"][-1]["outputs"] = []
+    assert notebooks.without_pictures(notebooks.executed(changed)) == there
+
+
+def test_pictures_of_notebooks_are_pictures():
+    shown = [
+        base64.b64decode(output["data"]["image/png"])
+        for path in (EXAMPLES / "notebooks").glob("*.ipynb")
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if "data" in output
+    ]
+    assert len(shown) >= 2
+    assert all(picture.startswith(b"\x89PNG") and len(picture) > 5000 for picture in shown)

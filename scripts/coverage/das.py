@@ -1,0 +1,128 @@
+"""The 33 statements of Das et al. (2021)."""
+
+from scripts.coverage.statement import Paper, Statement
+
+STAND_IN = "on scikit-learn's digits with softmax regression: its images and its networks are fetched from other hosts"
+
+PAPER = Paper(
+    key="das2021",
+    word="Das",
+    statements=(
+        Statement(number="Theorem 1", says="the levels of truncated discrete Laplace noise, and its privacy"),
+        Statement(
+            number="Theorem 2, privacy",
+            says="rounds composed and amplified by sampling",
+        ),
+        Statement(
+            number="Theorem 2, convergence",
+            says="steps, and the gradient's norm",
+        ),
+        Statement(number="Theorem 3", says="sensitivities that hold for most data"),
+        Statement(number="Theorem 4", says="how FedAvg converges"),
+        Statement(
+            number="Corollary 3.1, privacy",
+            says="all rounds at those sensitivities",
+            theorems=("das.corollary-3.1",),
+            alone=True,
+        ),
+        Statement(
+            number="Corollary 3.1, bits", says="bits for privacy", theorems=("das.corollary-3.1-bits",), alone=True
+        ),
+        Statement(number="Lemma 1", says="the variance of the noise"),
+        Statement(
+            number="Lemma 2",
+            says="a step towards the optimum",
+        ),
+        Statement(number="Lemma 3", says="how short an update can be"),
+        Statement(
+            number="Lemma 4",
+            says="how far local steps go",
+        ),
+        Statement(
+            number="Lemma 5",
+            says="how an update moves with a record",
+        ),
+        Statement(
+            number="Lemma 6",
+            says="how unit vectors move",
+        ),
+        Statement(number="Definition 1", says="sensitivities of a rounded update"),
+        Statement(
+            number="Remark 1", says="noise that is not truncated: pure privacy", theorems=("epsilond.discrete-laplace",)
+        ),
+        Statement(number="Remark 2", says="continuous truncated Laplace noise"),
+        Statement(
+            number="Algorithm 1",
+            says="rounding to levels, and integer noise",
+            theorems=("epsilond.truncated-discrete-laplace", "epsilond.escape-probability"),
+            functions=("epsilond.mechanisms.from_calibration", "epsilond.mechanisms.quantization"),
+        ),
+        Statement(
+            number="Algorithm 2",
+            says="normalised updates, averaged",
+            theorems=("das.2", "das.2-utility"),
+            alone=True,
+            runs=("norm-fedavg",),
+            functions=("epsilond.train",),
+        ),
+        Statement(
+            number="Algorithm 3",
+            says="FedAvg",
+            theorems=("das.4",),
+            alone=True,
+            runs=("fedavg",),
+        ),
+        Statement(number="(3)", says="the probabilities of the noise, (3) and (4)", theorems=("das.equation-3",)),
+        Statement(number="(6)", says="sensitivities by rounding, (6) and (121)"),
+        Statement(number="(7)", says="bits of a coordinate", theorems=("das.equation-7",)),
+        Statement(number="(22)", says="rounds composed", theorems=("das.equation-22",)),
+        Statement(number="(39)", says="convergence for any steps", theorems=("das.equation-39",)),
+        Statement(number="(120)", says="sensitivities with their constants", theorems=("das.3",)),
+        Statement(
+            number="C₁ and C₂",
+            says="bits for privacy and for sampling beside each other",
+            theorems=("das.corollary-3.1-bits",),
+            alone=True,
+        ),
+        Statement(number="Appendix F", says="extra bits of a coordinate"),
+        Statement(
+            number="Tables 2 and 4, bits",
+            says="bits of its mechanism and of the Binomial one",
+            theorems=("das.equation-7", "agarwal-2018.1"),
+            alone=True,
+        ),
+        Statement(
+            number="Experiments (i), CIFAR-10",
+            says="accuracy with integer and with Binomial noise",
+            experiments=("das-noise", "qtdl-against-printed"),
+            partly=STAND_IN,
+        ),
+        Statement(
+            number="Experiments (i), FMNIST",
+            says="accuracy with integer and with Binomial noise",
+            experiments=("das-noise", "qtdl-against-printed"),
+            partly=STAND_IN,
+        ),
+        Statement(
+            number="Experiments (ii)",
+            says="normalising beside clipping, noise of the clients",
+            theorems=("das.clipped-updates",),
+            experiments=("das-noise",),
+            partly=STAND_IN,
+        ),
+        Statement(
+            number="Experiments (iii)",
+            says="normalising beside clipping, noise of the server",
+            theorems=("das.clipped-updates",),
+            experiments=("das-noise",),
+            partly=STAND_IN,
+        ),
+        Statement(
+            number="Experiments (iv)",
+            says="normalised updates beside FedAvg, without noise",
+            runs=("norm-fedavg", "fedavg"),
+            experiments=("das-normalised",),
+            partly=STAND_IN,
+        ),
+    ),
+)

@@ -1,0 +1,179 @@
+"""The 67 statements of Lowy and Razaviyayn (2023)."""
+
+from scripts.coverage.statement import Paper, Statement
+
+STAND_IN = "on scikit-learn's digits and diabetes records: MNIST and the insurance records are fetched from other hosts"
+
+PAPER = Paper(
+    key="lowy2023",
+    word="Lowy",
+    statements=(
+        # Main theorems ------------------------------------------------------------------------------------------
+        Statement(
+            number="Theorem 2.1, informal", says="Algorithm 1, smooth losses, like clients: noise, rounds, (4), (5)"
+        ),
+        Statement(
+            number="Theorem 2.1, complete",
+            says="the same for unlike clients and random participation",
+            theorems=("epsilond.federated-sgd-excess-risk",),
+            experiments=("unlike-clients",),
+        ),
+        Statement(number="Theorem 2.2, informal", says="losses that are not smooth, by their envelope: (6), (7)"),
+        Statement(
+            number="Theorem 2.2, complete",
+            says="the same for unlike clients and random participation",
+            theorems=("epsilond.federated-sgd-excess-risk",),
+        ),
+        Statement(number="Theorem 2.3, informal", says="one accelerated pass over unlike clients: (8), (9)"),
+        Statement(
+            number="Theorem 2.3, complete",
+            says="any batch size, the best one, and how unlike clients may be",
+            experiments=("unlike-clients",),
+        ),
+        Statement(number="Theorem 2.4, informal", says="empirical risk, losses that are not smooth: (10), (11)"),
+        Statement(number="Theorem 2.4, complete", says="the same for unlike clients: (34) to (36)"),
+        Statement(number="Theorem 3.1", says="no local method does better: lower bounds of the population risk"),
+        Statement(number="Theorem 4.1", says="Algorithm 1 with a shuffler: noise, rounds, (46), (47)"),
+        Statement(number="Theorem E.1, informal", says="empirical risk, smooth losses: (28), (29)"),
+        Statement(
+            number="Theorem E.1, complete",
+            says="the same for unlike clients: (30) to (33)",
+            experiments=("unlike-clients",),
+        ),
+        Statement(number="Theorem F.1, sequential", says="from local to central privacy, rounds one after another"),
+        Statement(
+            number="Theorem F.1, compositional", says="the same, rounds composed", theorems=("lowy.f.1.compositional",)
+        ),
+        Statement(number="Theorem F.2", says="a round shuffled: (39) to (41)"),
+        Statement(number="Theorem F.3", says="lower bounds, central, population risk"),
+        Statement(number="Theorem F.4", says="lower bounds, local, empirical risk"),
+        Statement(number="Theorem F.5", says="lower bounds, central, empirical risk"),
+        Statement(number="Corollary F.1", says="rounds of shuffled reports composed"),
+        # Lemmas -------------------------------------------------------------------------------------------------
+        Statement(number="Lemma E.1", says="stable methods generalise"),
+        Statement(number="Lemma E.2", says="how stable noisy SGD is"),
+        Statement(number="Lemma E.3", says="a gradient step contracts"),
+        Statement(
+            number="Lemma E.4",
+            says="the empirical risk of Algorithm 1, convex and strongly convex",
+            theorems=("lowy.lemma-e.9",),
+        ),
+        Statement(number="Lemma E.5", says="the variance of a round's gradient"),
+        Statement(number="Lemma E.6", says="the variance of a subset's mean"),
+        Statement(number="Lemma E.7", says="projection onto a convex set contracts"),
+        Statement(number="Lemma E.8", says="gradients of smooth convex losses are co-coercive"),
+        Statement(number="Lemma E.9", says="a recursion, solved with weights"),
+        Statement(number="Lemma E.10", says="the envelope of a loss"),
+        Statement(number="Lemma E.11", says="accelerated steps, convex"),
+        Statement(number="Lemma E.12", says="accelerated steps in stages, strongly convex"),
+        Statement(number="Lemma F.2", says="privacy of groups"),
+        Statement(number="Lemma F.3", says="amplification by a privacy blanket"),
+        Statement(number="Lemma F.4", says="from deletion to replacement"),
+        Statement(number="Lemma F.5", says="a step in the proof of Theorem F.2"),
+        Statement(number="Lemma F.6", says="from one distribution to one near it"),
+        Statement(number="Lemma F.7", says="privacy of a mixture"),
+        # Definitions, remarks, algorithms -------------------------------------------------------------------------
+        Statement(number="Definition 4", says="C-compositional methods"),
+        Statement(
+            number="Definition 4, one pass",
+            says="methods of one pass are √R-compositional",
+            theorems=("lowy.definition-4.one-pass",),
+            alone=True,
+        ),
+        Statement(
+            number="Definition 4, advanced composition",
+            says="budgets from advanced composition are 1-compositional",
+            theorems=("lowy.definition-4.advanced-composition",),
+            alone=True,
+        ),
+        Statement(
+            number="Remark 2.1",
+            says="Algorithm 1 with compressed gradients; the quantiser is this project's, as the source says",
+            runs=("mb-sgd",),
+        ),
+        Statement(
+            number="Remark E.1",
+            says="the effective numbers of participants, M and M′",
+            theorems=("epsilond.federated-sgd-excess-risk",),
+        ),
+        Statement(
+            number="Remark E.2",
+            says="when the rate of one pass holds with some of the clients",
+            theorems=("lowy.2.3",),
+            alone=True,
+        ),
+        Statement(
+            number="Algorithm 1",
+            says="noisy mini-batch SGD",
+            theorems=("lowy.2.1", "lowy.2.2"),
+            alone=True,
+            runs=("mb-sgd", "shuffled-mb-sgd"),
+            functions=("epsilond.mechanisms.from_calibration",),
+        ),
+        Statement(
+            number="Algorithm 2",
+            says="noisy accelerated SGD, in stages",
+            runs=("accelerated-mb-sgd", "one-pass-accelerated-mb-sgd"),
+            functions=("epsilond.mechanisms.from_calibration",),
+        ),
+        Statement(number="Algorithm 3", says="a method with d = 2C² rounds; as printed it is not private"),
+        # Rates and transformations ----------------------------------------------------------------------------------
+        Statement(number="Section 3", says="the rates that it compares with, footnote 8 among them"),
+        Statement(number="Figure 2", says="the table of rates"),
+        Statement(
+            number="Footnote 12",
+            says="the start has risk L·D at most",
+            theorems=("epsilond.excess-risk-of-the-start",),
+            alone=True,
+        ),
+        Statement(
+            number="Speed-up",
+            says="the factor, up to constants, by which Theorem 2.4 needs fewer rounds than the method before it",
+            theorems=("lowy.2.4",),
+            alone=True,
+        ),
+        Statement(number="Appendix B", says="clients of different weights"),
+        Statement(number="Appendix D.1", says="local privacy implies central and shuffled privacy"),
+        Statement(number="Appendix D.2", says="from records to clients"),
+        Statement(number="Appendix F.2", says="the example of a method that is not compositional"),
+        Statement(number="Appendix G.1", says="one target for records and clients at once"),
+        # Experiments ------------------------------------------------------------------------------------------------
+        Statement(
+            number="Appendix H, noise", says="the noise of the experiments", theorems=("lowy.appendix-h",), alone=True
+        ),
+        Statement(
+            number="Appendix H, batch size",
+            says="the batch size of the experiments",
+            theorems=("lowy.appendix-h",),
+            alone=True,
+        ),
+        Statement(
+            number="Appendix H, metric",
+            says="the relative root of the mean square error",
+            theorems=("lowy.appendix-h.metric",),
+            alone=True,
+        ),
+        Statement(
+            number="Appendix H, sizes",
+            says="how the insurance records are split",
+            theorems=("lowy.appendix-h.sizes",),
+            alone=True,
+        ),
+        Statement(
+            number="Appendix H, settings",
+            says="grids, clipping and trials",
+            theorems=("lowy.appendix-h.settings",),
+            alone=True,
+        ),
+        Statement(
+            number="Multi-stage schedule",
+            says="the stages of Algorithm 2 in the proof of Theorem E.1",
+            theorems=("lowy.algorithm-2",),
+            alone=True,
+        ),
+        *(
+            Statement(number=f"Figure {number}", says="an experiment of Appendix H beside local SGD", partly=STAND_IN)
+            for number in range(3, 9)
+        ),
+    ),
+)

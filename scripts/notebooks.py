@@ -1,0 +1,88 @@
+"""Notebooks of examples/notebooks: python -m scripts.notebooks runs them and writes what their cells print.
+
+--check compares instead, and exits with 1 where something else is printed. A cell is run as a notebook runs it: what it
+prints, then its last expression: a figure of matplotlib as a picture, all else as text. No kernel is needed. Pictures
+are drawn anew and not compared: their bytes differ from one version of matplotlib to the next.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples" / "notebooks"
+
+
+def executed(notebook: dict[str, Any]) -> dict[str, Any]:
+    """The notebook with the outputs that its cells have, run one after another in one namespace."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    cells, count = [], 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            cells.append(cell)
+            continue
+        count += 1
+        cells.append({**cell, "execution_count": count, "outputs": _outputs("".join(cell["source"]), names)})
+    return {**notebook, "cells": cells}
+
+
+def _outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a cell shows: its text, and its figure if its last expression is one."""
+    body = ast.parse(source).body
+    last = body[-1] if body and isinstance(body[-1], ast.Expr) else None
+    body = body[:-1] if last is not None else body
+    value = None
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(compile(ast.Module(body, []), "<cell>", "exec"), names)  # noqa: S102  our own notebooks
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)  # noqa: S307
+        if value is not None and not hasattr(value, "savefig"):
+            print(repr(value))
+    text = said.getvalue()
+    shown: list[dict[str, Any]] = []
+    if text:
+        shown.append({"name": "stdout", "output_type": "stream", "text": text.splitlines(keepends=True)})
+    return [*shown, _picture(value)] if hasattr(value, "savefig") else shown
+
+
+def _picture(figure: Any) -> dict[str, Any]:
+    """A figure as a cell holds it."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=80, metadata={"Software": None})
+    data = {"image/png": base64.b64encode(drawn.getvalue()).decode(), "text/plain": [str(figure)]}
+    return {"data": data, "metadata": {}, "output_type": "display_data"}
+
+
+def without_pictures(notebook: dict[str, Any]) -> dict[str, Any]:
+    """The notebook with each picture named and not shown, for comparison."""
+    copy: dict[str, Any] = json.loads(json.dumps(notebook))
+    for cell in copy["cells"]:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output["data"]["image/png"] = "a picture"
+    return copy
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run every notebook; 1 if one does not print what it holds, with --check."""
+    differing = 0
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        there = json.loads(path.read_text(encoding="utf-8"))
+        found = executed(there)
+        if "--check" not in arguments:
+            path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        elif without_pictures(found) != without_pictures(there):
+            differing += 1
+            print(f"{path.name} prints something else: run python -m scripts.notebooks and commit the result")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
