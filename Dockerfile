@@ -1,17 +1,22 @@
 # The first stage makes the virtual environment with scripts/image-install; the second holds that and nothing else.
 FROM python:3.11.14-slim-bookworm AS build
 WORKDIR /src
-COPY requirements-build.lock requirements-runtime.lock ./
-COPY pyproject.toml README.md CHANGELOG.md LICENSE ./
-COPY scripts/image-install scripts/image-install
+COPY requirements-build.lock requirements-runtime.lock requirements-docs.lock ./
+COPY pyproject.toml mkdocs.yml README.md CHANGELOG.md CONTRIBUTING.md LICENSE ./
+COPY scripts scripts
+COPY docs docs
+COPY benchmarks benchmarks
+COPY openapi openapi
 COPY src src
 COPY app app
 COPY accountants accountants
 COPY calibrators calibrators
+COPY mechanisms mechanisms
 COPY simulators simulators
 COPY witness witness
 COPY ledgers ledgers
 COPY storage storage
+COPY training training
 ENV PIP_NO_CACHE_DIR=1
 RUN scripts/image-install /opt/epsilond
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.deploy.files import COMPOSE_FILES, DRAIN_SECONDS, HEALTH, NGINX, ROOT, VARIABLES, compose, settings
+from tests.deploy.files import (
+    COMPOSE_FILES,
+    DOCKERFILE,
+    DRAIN_SECONDS,
+    HEALTH,
+    NGINX,
+    ROOT,
+    VARIABLES,
+    compose,
+    settings,
+)
 
 REPLICAS = ("epsilond-1", "epsilond-2")
 
@@ -37,14 +49,38 @@ def test_the_replicas_are_two_of_one_kind_over_one_store(tmp_path: Path) -> None
 
 
 def test_the_store_and_the_replicas_read_one_password() -> None:
-    read = compose()
-    (name,) = read["secrets"]
+    read, name = compose(), "store-password"
     for service in (*REPLICAS, "store"):
-        assert read["services"][service]["secrets"] == [name]
+        assert name in read["services"][service]["secrets"]
     assert read["services"]["store"]["environment"]["POSTGRES_PASSWORD_FILE"] == f"/run/secrets/{name}"
     assert read["services"]["epsilond-1"]["environment"]["EPSILOND_STORE_PASSWORD_FILE"] == f"/run/secrets/{name}"
+
+
+def test_the_replicas_alone_read_the_key_of_ledgers() -> None:
+    read = compose()
+    assert read["services"]["store"]["secrets"] == ["store-password"]
+    for name in REPLICAS:
+        service = read["services"][name]
+        (secret,) = set(service["secrets"]) - {"store-password"}
+        assert service["environment"]["EPSILOND_LEDGER_KEY_FILE"] == f"/run/secrets/{secret}"
+        (bound,) = service["volumes"]
+        assert bound == f"./ledger-keys:{service['environment']['EPSILOND_LEDGER_KEYS']}:ro"
+
+
+def test_no_secret_is_ever_committed() -> None:
     told = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
-    assert f"deploy/{Path(read['secrets'][name]['file'])}" in told
+    for secret in compose()["secrets"].values():
+        assert f"deploy/{Path(secret['file'])}" in told
+    assert "deploy/ledger-keys/" in told
+
+
+def test_keys_of_one_service_are_in_its_volume() -> None:
+    service = yaml.safe_load(COMPOSE_FILES[0].read_text(encoding="utf-8"))["services"]["epsilond"]
+    folder = service["environment"]["EPSILOND_LEDGER_KEYS"]
+    (volume,) = service["volumes"]
+    assert folder.startswith(f"{volume.partition(':')[2]}/")
+    (store,) = re.findall(r"EPSILOND_STORE_PATH=(\S+)", DOCKERFILE)
+    assert folder == f"{store}.keys"  # where they were before this was said
 
 
 def test_only_the_proxy_is_reached_from_outside_and_it_is_the_one_of_the_file() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from epsilond.app.ledgers.keys import Keys
+from epsilond.ledgers.log.key_files import PUBLISHED, make, rotate
 from tests.deploy.files import DOCKERFILE, DRAIN_SECONDS, MANIFESTS, VARIABLES, resources, settings
 
 VERSIONS = ("1.30", kubernetes_validate.latest_version())
@@ -83,3 +87,48 @@ def test_the_database_of_the_example_is_the_one_that_replicas_look_for() -> None
     egress = found["NetworkPolicy", "epsilond"]["spec"]["egress"][0]
     assert egress["to"][0]["podSelector"]["matchLabels"] == labels
     assert egress["ports"][0]["port"] == int(port)
+
+
+def test_ledgers_have_their_keys_from_a_secret_of_their_own() -> None:
+    data = resources()["ConfigMap", "epsilond"]["data"]
+    (container,) = pod()["containers"]
+    mounted = {each["mountPath"]: each for each in container["volumeMounts"]}
+    mount = mounted[data["EPSILOND_LEDGER_KEYS"]]
+    assert mount["readOnly"]
+    (volume,) = [each for each in pod()["volumes"] if each["name"] == mount["name"]]
+    secret = resources()["Secret", volume["secret"]["secretName"]]["stringData"]
+    folder, _, file = data["EPSILOND_LEDGER_KEY_FILE"].rpartition("/")
+    assert folder == data["EPSILOND_LEDGER_KEYS"]
+    assert set(secret) == {PUBLISHED, file}
+
+
+def test_keys_sign_from_where_a_cluster_mounts_them_and_are_exchanged_there(tmp_path: Path) -> None:
+    """As a kubelet does it: links into a folder that is replaced at once, in which nothing may be written."""
+    data = resources()["ConfigMap", "epsilond"]["data"]
+    mount, file = tmp_path / "mount", data["EPSILOND_LEDGER_KEY_FILE"].rpartition("/")[2]
+    mount.mkdir()
+    made, secret, now = tmp_path / "made", tmp_path / "secret", datetime(2026, 1, 1, tzinfo=UTC)
+
+    def mounted(version: str) -> None:
+        inside = mount / f"..{version}"
+        inside.mkdir()
+        for source, name in ((made / PUBLISHED, PUBLISHED), (secret, file)):
+            shutil.copy(source, inside / name)
+            if not (mount / name).is_symlink():
+                (mount / name).symlink_to(Path("..data") / name)
+        (mount / "..new").symlink_to(inside.name)
+        (mount / "..new").replace(mount / "..data")
+
+    first = make(made, "ledgers.example.org", now, secret=secret)
+    mounted("1")
+    chosen = settings(
+        {**data, "EPSILOND_LEDGER_KEYS": str(mount), "EPSILOND_LEDGER_KEY_FILE": str(mount / file)}, tmp_path
+    )
+    before = {path: path.stat().st_mtime_ns for path in mount.rglob("*")}
+    keys = Keys.of(chosen, durable=True)
+    assert keys().signing.public == first.signing.public
+    assert {path: path.stat().st_mtime_ns for path in mount.rglob("*")} == before  # nothing was written
+    second = rotate(made, "ledgers.example.org", now.replace(year=2027), secret=secret)
+    mounted("2")
+    assert keys().keys == (first.signing.public, second.signing.public)
+    assert keys().signing.public == second.signing.public
