@@ -10,7 +10,18 @@ from pathlib import Path
 from epsilond.accountants.theorems import THEOREMS
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("accountants", "app", "calibrators", "ledgers", "simulators", "src", "storage", "witness")
+PACKAGES = (
+    "accountants",
+    "app",
+    "calibrators",
+    "ledgers",
+    "mechanisms",
+    "simulators",
+    "src",
+    "storage",
+    "training",
+    "witness",
+)
 FOLDERS = (*PACKAGES, "benchmarks", "browser", "docs", "examples", "openapi", "scripts", "tests")
 HISTORY = ("CHANGELOG.md", "CONTRIBUTING.md", "docs/decisions/", "tests/frozen/", "tests/test_recipes.py")
 """What speaks of how things were, or of files that a recipe makes."""

@@ -27,7 +27,7 @@ def test_ends_are_ordered_and_never_nan(sample: Sample) -> None:
         known, bound = curve.log_delta(epsilon), curve.bound_log_delta(epsilon)
         assert not any(map(math.isnan, (*known, *bound)))
         assert known.lower <= known.upper <= 0.0
-        assert bound.lower <= bound.upper == known.upper
+        assert bound.lower <= bound.upper == known.upper == sample.guarantee().curve.upper_log_delta(epsilon)
 
 
 @each_sample

@@ -38,6 +38,7 @@ WRITTEN: Mapping[str, tuple[Any, ...]] = {
     "client_groups": (
         [{"clients": 1, "samples_per_client": 100}, {"clients": 49, "samples_per_client": 1000}],
         [{"clients": 1000, "batch_size": 2}],
+        [{"clients": 20, "samples_per_client": 100_000}, {"clients": 30, "samples_per_client": 200_000}],
     ),
     "step_schedule": ({"kind": "constant", "value": 0.1},),
     "noise_schedule": ({"kind": "constant", "value": 0.1},),

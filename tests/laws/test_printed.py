@@ -51,12 +51,15 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
     "accelerated-mb-sgd": [
         {"rounds": None, "max_gradients": 10**6},
         {"smoothness": None},
+        {"participants": None, "client_groups": UNLIKE, "participation": LAW},
+        {"smoothness": None, "participants": None, "client_groups": UNLIKE, "participation": LAW, "rounds": 40},
         {"strong_convexity": 0.2, "participants": 5, "readings": ["informal", "complete", "corrected"]},
         {"sampling": "poisson"},
     ],
     "one-pass-accelerated-mb-sgd": [
         {"batch_size": 300},
         {"rounds": 40, "participants": 50},
+        {"rounds": 40, "participants": None, "participation": LAW},
         {"strong_convexity": 0.2, "smoothness": 2.0},
     ],
     "shuffled-mb-sgd": [{"rounds": None, "batch_size": 1, "noise_constant": 1.0, "max_gradients": 40}],

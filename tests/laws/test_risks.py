@@ -18,7 +18,7 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.norm_fedavg.calibrator import VACUOUS_GRADIENT_NORM
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
-from epsilond.calibrators.planning.rankings import name_of
+from epsilond.calibrators.planning.recommendation import name_of
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.baseline import (
     VACUOUS_PRESCRIBED_RISK,
@@ -42,6 +42,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "one-pass-accelerated-mb-sgd": {**LEARNING, "batch_size": 100},
     "mu2-sgd": LEARNING,
     "ppsgd": {"epsilon": 0.05, "sampling": "full", "participation_rate": None, "personalization": 1.0},
+    "dp-fedavg": {**LEARNING, "clients": 20, "participants": 20},
 }
 """Requests at which nothing is learnt, where answering them is quick."""
 
