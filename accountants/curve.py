@@ -216,10 +216,9 @@ class Curve:
 
     def log_delta(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
-        upper = self.upper.ends(epsilon)
+        least, upper = self.upper.ends(epsilon) if self.tight else (-math.inf, self.upper.upper_end(epsilon))
         others = [pair.ends(epsilon).lower for pair in self.witnesses if pair is not self.upper]
-        lower = max([*others, *([upper.lower] if self.tight else [])], default=-math.inf)
-        return Interval(lower, upper.upper)
+        return Interval(max([*others, least]), upper)
 
     def bound_log_delta(self, epsilon: float) -> Interval:
         """Numerical enclosure of the upper bound itself: how exactly the bound was computed."""

@@ -75,10 +75,19 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
 
     Guarantees: both ends have been evaluated, and each lies on its side of the truth.
     """
-    bound = _epsilon_of(curve.upper, target)
+    if curve.tight:
+        lower, upper = _epsilon_of(curve.upper, target)
+    else:  # nobody reads the lower end of a bound that no neighbours attain
+        lower, upper = 0.0, _upper_epsilon_of(curve.upper, target)
     others = [_epsilon_of(pair, target).lower for pair in curve.witnesses if pair is not curve.upper]
-    lower = max([*others, *([bound.lower] if curve.tight else [])], default=0.0)
-    return Interval(min(lower, bound.upper), bound.upper)
+    return Interval(min(max([*others, lower]), upper), upper)
+
+
+def _upper_epsilon_of(pair: Pair, target: Target) -> float:
+    """The upper end alone."""
+    if type(pair).upper_epsilon is not Pair.upper_epsilon:
+        return pair.upper_epsilon(target.log_delta)
+    return _epsilon_of(pair, target).upper
 
 
 def _epsilon_of(pair: Pair, target: Target) -> Interval:

@@ -31,7 +31,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
-_KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
+_KEPT_GRIDS, _KEPT_SPECTRA, _KEPT_EVALUATIONS = 6, 8, 16
 _KEPT_BYTES = 2**24
 """Of all the transforms that one order of a composition keeps, unless two are larger."""
 _DEEPEST_ROW = -720.0
@@ -67,6 +67,10 @@ class Evaluation(NamedTuple):
     upper: float
 
 
+Used = dict["GridKey | tuple[Chosen, bool]", int]
+"""Grids and transforms that were needed, with how many lattices each took."""
+
+
 @dataclass(frozen=True, eq=False)
 class ComposedProfile:
     """The profile of a product.
@@ -82,7 +86,9 @@ class ComposedProfile:
     tail_accuracy: float = TABLE_ACCURACY
     _grids: dict[GridKey, BandLaws] = field(default_factory=dict, repr=False)
     _spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
-    _used: dict[GridKey | tuple[Chosen, bool], int] = field(default_factory=dict, repr=False)
+    _used: Used = field(default_factory=dict, repr=False)
+    _evaluated: dict[float, tuple[Evaluation, Used]] = field(default_factory=dict, repr=False)
+    """By ε, with the work that it took."""
 
     @cached_property
     def _survey(self) -> Survey:
@@ -161,6 +167,17 @@ class ComposedProfile:
 
     def evaluation(self, epsilon: float) -> Evaluation:
         """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
+        if epsilon not in self._evaluated:
+            before = dict(self._used)
+            self._used.clear()
+            found = self._evaluation(epsilon)
+            _remember(self._evaluated, epsilon, (found, dict(self._used)), _KEPT_EVALUATIONS)
+            self._used.update({**before, **self._used})
+        found, used = self._evaluated[epsilon]
+        self._used.update(used)
+        return found
+
+    def _evaluation(self, epsilon: float) -> Evaluation:
         try:
             if epsilon >= self._survey.supremum:
                 return Evaluation((), -math.inf)
