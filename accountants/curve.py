@@ -157,6 +157,10 @@ class Pair:
         """The upper end of `epsilon` alone."""
         return self.epsilon(log_delta).upper
 
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end of `epsilon` alone."""
+        return self.epsilon(log_delta).lower
+
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """Whether an upper end at ε that costs little is at most `log_delta`; False where there is none."""
         del epsilon, log_delta

@@ -79,7 +79,7 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
         lower, upper = _epsilon_of(curve.upper, target)
     else:  # nobody reads the lower end of a bound that no neighbours attain
         lower, upper = 0.0, _upper_epsilon_of(curve.upper, target)
-    others = [_epsilon_of(pair, target).lower for pair in curve.witnesses if pair is not curve.upper]
+    others = [_lower_epsilon_of(pair, target) for pair in curve.witnesses if pair is not curve.upper]
     return Interval(min(max([*others, lower]), upper), upper)
 
 
@@ -88,6 +88,13 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     if type(pair).upper_epsilon is not Pair.upper_epsilon:
         return pair.upper_epsilon(target.log_delta)
     return _epsilon_of(pair, target).upper
+
+
+def _lower_epsilon_of(pair: Pair, target: Target) -> float:
+    """The lower end alone."""
+    if type(pair).lower_epsilon is not Pair.lower_epsilon:
+        return pair.lower_epsilon(target.log_delta)
+    return _epsilon_of(pair, target).lower
 
 
 def _epsilon_of(pair: Pair, target: Target) -> Interval:

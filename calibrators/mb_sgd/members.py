@@ -22,11 +22,14 @@ from epsilond.calibrators.fixed_batches import likely_noise_of_batches, likely_s
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of
-from epsilond.calibrators.search import likely_noise, likely_slope
+from epsilond.calibrators.search import LEAST, likely_noise, likely_slope
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
+
+ROUNDED = 1.0 + 1e-9
+"""How much more than δ still counts as δ, where nothing is decided by it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +123,9 @@ def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_noise(problem: PacedProblem, member: Member) -> float:
-    """Where the search for the noise starts."""
+    """Where the search for the noise starts: at the least where being drawn at all is as unlikely as δ."""
+    if _rate(problem, member) * member.rounds <= math.exp(member.target.log_delta) * ROUNDED:
+        return LEAST
     guess = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
     return guess(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)

@@ -47,7 +47,8 @@ def in_order(
     """
     progress(0, len(parts))
     if executor is None:
-        return _on_one_thread(_each, (work, parts, progress))
+        found: list[Any] = _on_one_thread(_each, (work, parts, progress))
+        return found
     futures = [executor.submit(_at_version, ENGINE_VERSION, work, part) for part in parts]
     try:
         for done, future in enumerate(as_completed(futures), start=1):

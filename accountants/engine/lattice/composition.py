@@ -20,7 +20,7 @@ import numpy as np
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.engine.lattice.plan import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import epsilon_of, upper_epsilon_of
+from epsilond.accountants.engine.lattice.search import epsilon_of, lower_epsilon_of, upper_epsilon_of
 from epsilond.accountants.engine.lattice.survey import Part
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -61,6 +61,11 @@ class ComposedPair(Pair):
             if found == 0.0 or orders[place].upper_end(found) > log_delta:
                 found = max(found, upper_epsilon_of(orders[place], log_delta, guesses[place]))
         return found
+
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end alone: the larger of both orders."""
+        orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
+        return max((lower_epsilon_of(order, log_delta, order.guess(log_delta)) for order in orders), default=0.0)
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the first tilt of each order."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Tails
+from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
@@ -108,6 +109,15 @@ class ComposedProfile:
     def least_log_infinite_mass(self) -> float:
         """Lower bound of the same."""
         return self._survey.least_log_infinite_mass
+
+    @cached_property
+    def coupled_log_delta(self) -> float:
+        """Upper bound of log δ(0), hence at every ε: parts that agree but with chance δ_j(0) are coupled one by one.
+
+        It is 1 − Π (1 − δ_j(0))^{T_j}, and costs nothing beside an evaluation.
+        """
+        each = [float(part.first.log_delta(np.zeros(1)).upper[0]) for part in self.parts]
+        return joined_atoms(each, self._survey.counts, direction=1)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log E_{e^ε}(P‖Q) of the product, elementwise."""
