@@ -139,6 +139,8 @@ def _identity(pair: Pair) -> object:
 
 def _lossless(pair: Pair) -> bool:
     """Whether the loss is zero under both laws."""
+    if any(profile.log_infinite_mass > -np.inf for profile in pair.orders()):
+        return False
     zero = np.zeros(1)
     return all(
         bool(np.isneginf(profile.log_delta(zero).upper[0]) and np.isneginf(profile.log_tails(zero).log_p[0]))
