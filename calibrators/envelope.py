@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+SPARE = 1e-6
+"""Share of log δ by which a target may be exceeded and ε still be the target's: both are known no better."""
 MOST_SQUARE = 1e6
 """To the start of a search, log δ below minus this is as good as −∞."""
 POISSON_BATCHES = ConditionResult(
@@ -84,7 +86,9 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
-    """The upper end alone."""
+    """The upper end alone: the target ε where that meets the target δ by next to nothing, as calibrated noise does."""
+    if target.log_delta * (1.0 + SPARE) <= pair.upper_end(target.epsilon) <= target.log_delta:
+        return target.epsilon
     if type(pair).upper_epsilon is not Pair.upper_epsilon:
         return pair.upper_epsilon(target.log_delta)
     return _epsilon_of(pair, target).upper
