@@ -20,7 +20,7 @@ import numpy as np
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.engine.lattice.plan import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import epsilon_of, lower_epsilon_of, upper_epsilon_of
+from epsilond.accountants.engine.lattice.search import epsilon_of, upper_epsilon_of
 from epsilond.accountants.engine.lattice.survey import Part
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -63,9 +63,9 @@ class ComposedPair(Pair):
         return found
 
     def lower_epsilon(self, log_delta: float) -> float:
-        """The lower end alone: the larger of both orders."""
+        """The lower end alone: 0 without a search where a bound that costs nothing meets the target at ε = 0."""
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
-        return max((lower_epsilon_of(order, log_delta, order.guess(log_delta)) for order in orders), default=0.0)
+        return 0.0 if all(order.coupled_log_delta <= log_delta for order in orders) else self.epsilon(log_delta).lower
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the first tilt of each order."""

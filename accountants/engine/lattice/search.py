@@ -35,27 +35,12 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
         return Interval(LARGEST_EPSILON, upper)
     if math.isfinite(upper):
         guess = guess._replace(epsilon=upper)
-    lower = _lower_end(order, log_delta, guess) if upper > 0.0 else 0.0
+    lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
+    if upper == 0.0 or (lower is None and order.ends(0.0).lower <= log_delta):
+        return Interval(0.0, upper)
+    if lower is None:
+        lower = _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
     return Interval(min(lower, upper), upper)
-
-
-def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """The lower end alone."""
-    if order.least_log_infinite_mass > log_delta:
-        return LARGEST_EPSILON
-    return _lower_end(order, log_delta, guess)
-
-
-def _lower_end(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """The lower end, searched from about where it is."""
-    if order.coupled_log_delta <= log_delta:
-        return 0.0
-    lower = _met(order, log_delta, guess, from_above=False)
-    if lower is not None:
-        return lower
-    if order.ends(0.0).lower <= log_delta:
-        return 0.0
-    return _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
 
 
 def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
