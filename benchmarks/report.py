@@ -157,8 +157,9 @@ def _pending(rows: Sequence[Row]) -> str:
     if not told:
         return ""
     return (
-        f"**Not asked yet, with the number of questions: {told}.**\nEach needs an environment of its own, which the run that "
-        "wrote this did not have;\nmeans and aims are of what was measured. A run without `--peers` asks them all.\n"
+        f"**Not asked yet, with the number of questions: {told}.**\nEach needs an environment of its own, which the run"
+        " that wrote this did not have;\nmeans and aims are of what was measured."
+        " A run without `--peers` asks them all.\n"
     )
 
 
