@@ -113,17 +113,18 @@ static Status evaluated(Composition *all, Found at, double epsilon, Interval *fo
  * delta, which is estimated on what is left. */
 static Status evaluated_cut(Composition *all, Saddle place, double epsilon, Interval *found, double *width)
 {
-    Composition *cut = NULL, *before = NULL;
+    Composition *cut = NULL;
     Found at = {place, 0.0};
+    double before = INFINITY; /* What the last cut was asked to leave out: its address may be used again. */
     for (int k = 0; k < CUTTINGS; k++) {
         Status status = cut_for(all, log_delta_near(at.place, epsilon), &cut);
-        if (status == FOUND && cut != before)
+        if (status == FOUND && cut->wanted == before)
+            break;
+        if (status == FOUND)
             status = find(cut, (Target){true, epsilon}, &at);
         if (status != FOUND)
             return status;
-        if (cut == before)
-            break;
-        before = cut;
+        before = cut->wanted;
     }
     return evaluated(cut, at, epsilon, found, width);
 }
