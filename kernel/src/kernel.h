@@ -36,6 +36,8 @@
 #define MOST_NOISE_NODES 4096
 #define MOST_FREQUENCIES 8192
 #define MOST_PRODUCTS (1 << 24)
+/* Where giant losses have a share in the saddle: what takes more is more often refused in the end than answered. */
+#define MOST_PRODUCTS_OF_JUMPS (1 << 22)
 
 /* Of delta, relative: a wider answer is left to the Python path, which has other ways. */
 #define GOOD_WIDTH 2.5e-8
@@ -48,6 +50,7 @@
 #define PLACES 30
 #define SURVEYS 8
 #define LINES 8
+#define CUTS 2
 
 typedef enum {
     FOUND,
@@ -59,19 +62,22 @@ typedef enum {
     NO_MEMORY
 } Status;
 
-/* One step's loss: the first law has density phi r^density, the loss is right log r(x) + left log r(-x). */
+/* One step's loss: the first law has density phi r^density, the loss is right log r(x) + left log r(-x). Noise beyond
+ * `end` is left out; it is infinite unless the noise is cut. */
 typedef struct {
     double rate, shift, log_odds;
     double density, right, left;
+    double end;
 } Loss;
 
 typedef struct {
     double least, most;
 } Tilts;
 
-/* Nodes (first + k) step, k < size, over a window; `error` bounds |sum - M(z)|/M(l) of one step. */
+/* Nodes origin + (first + k) step, k < size, over a window; `error` bounds |sum - M(z)|/M(l) of one step, but for what
+ * the end of cut noise adds to |sum - M(z)|, which is at most e^(log_end + (1 + l) ratio_end). */
 typedef struct {
-    double step, c, error;
+    double origin, step, c, error, log_end, ratio_end;
     long long first;
     int size;
 } Rule;
@@ -103,8 +109,8 @@ typedef struct {
     Saddle place;
     Chernoff chernoff;
     double spacing, truncation, centre, cumulant, cumulant_error, fixed_error, weighted_frequency;
-    double epsilon; /* around which it was laid */
-    int nodes;
+    double epsilon, reach; /* around which it was laid, and how far from there it serves, in nats */
+    int nodes, most_products;
     double *real, *imaginary; /* (spacing/pi) phi^T/(z(1 + z)), the first halved */
 } Line;
 
@@ -115,13 +121,15 @@ typedef struct {
     Line line;
 } Shared;
 
-/* T steps, with what was laid for them: a function of the tilt alone, so that what was asked before changes nothing. */
-typedef struct {
+/* T steps, with what was laid for them: a function of the tilt alone, so that what was asked before changes nothing.
+ * Of cut noise, `wanted` is what was asked to be left out, `log_leak` bounds what is; else both are -inf. */
+typedef struct Composition {
     Loss loss;
-    double count, supremum, first_reach;
+    double count, supremum, first_reach, wanted, log_leak;
     Survey surveys[SURVEYS];
     Shared shared[LINES];
-    int next_survey, next_shared;
+    struct Composition *cuts[CUTS];
+    int next_survey, next_shared, next_cut;
 } Composition;
 
 typedef struct {
@@ -151,7 +159,10 @@ double log_sum(const double *logs, int size);
 
 /* rule.c */
 double exact_step(double step);
-Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);
+Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);
+double node(const Rule *rule, int k);
+double end_error(const Rule *rule, double tilt, double log_moment);
+double end_decay_error(const Rule *rule, double tilt, double log_moment, double height);
 double decay_error(const Loss *loss, const Rule *rule, double tilt, double height);
 
 /* survey.c */
@@ -177,7 +188,7 @@ Status best_rung(Composition *all, double epsilon, Found *found);
 Status on_line(const Composition *all, Line *line);
 
 /* nodes.c */
-Status build(Composition *all, Found at, double epsilon, double reach, Line *line);
+Status build(Composition *all, Found at, double tilt, double epsilon, double reach, Line *line);
 void forget_line(Line *line);
 typedef struct {
     double value, slope, error;
@@ -185,6 +196,13 @@ typedef struct {
 Sums sums(const Line *line, double epsilon);
 Status enclose(const Composition *all, const Line *line, double epsilon, Interval *found);
 Status estimate(const Line *line, double epsilon, double *log_delta, double *slope);
+
+/* cut.c */
+bool is_cut(const Composition *all);
+bool jumps(const Composition *all, Saddle place);
+Status cut_for(Composition *all, double log_delta, Composition **found);
+double with_leak(const Composition *all, double upper);
+double aside(const Composition *all, Survey *survey, Saddle saddle);
 
 /* questions.c */
 Status solve(Composition *all, double log_delta, double slack, Interval *found, double *width);

@@ -26,18 +26,13 @@ static double summing_error(int terms)
     return 4.0 * summation_error(BLOCK + terms / BLOCK + 3) + 128 * UNIT;
 }
 
-static double node(const Rule *rule, int k)
-{
-    return rule->step * (double)(rule->first + k);
-}
-
 static double density_error(double x, double log_step)
 {
     return UNIT * (4.0 * x * x + 2.0 * fabs(log_step) + 24.0);
 }
 
 /* K of one step from M - 1 = sum w phi (e^exponent - 1) where M is of order one, and its rounding error. */
-static void set_cumulant(const Rule *rule, Weighing *at)
+static void set_cumulant(const Loss *loss, const Rule *rule, Weighing *at)
 {
     double log_step = log(rule->step), summing = summation_error(at->size), top = -INFINITY;
     double sum = 0.0, moved = 0.0;
@@ -63,6 +58,8 @@ static void set_cumulant(const Rule *rule, Weighing *at)
         sum += term;
         moved += fabs(term) * (density_error(x, log_step) + summing) + full * at->error[k];
     }
+    if (isfinite(loss->end)) /* phi itself has lost a mass that does not matter */
+        moved += exp(upper_log_tail(loss->end));
     at->cumulant = log1p(sum);
     at->cumulant_error = 1.01 * moved * exp(-at->cumulant) + 4 * UNIT * fabs(at->cumulant);
 }
@@ -88,7 +85,7 @@ static void weigh(const Composition *all, const Rule *rule, double tilt, Weighin
         at->ratio[k] = value;                                 /* the loss from here on */
         at->mirrored[k] = of_loss + 4 * UNIT * fabs(value);   /* and its error */
     }
-    set_cumulant(rule, at);
+    set_cumulant(loss, rule, at);
     double mean = 0.0, slope = 0.0, dropped = 0.0, summing = summing_error(at->size);
     for (int k = 0; k < at->size; k++) {
         double log_full = at->weight[k], x = node(rule, k);
@@ -97,7 +94,7 @@ static void weigh(const Composition *all, const Rule *rule, double tilt, Weighin
         at->weight[k] = exp(log_full - at->cumulant);
         mean += at->weight[k] * at->ratio[k];
     }
-    at->at_ends = at->weight[0] + at->weight[at->size - 1];
+    at->at_ends = at->weight[0] + (isfinite(loss->end) ? 0.0 : at->weight[at->size - 1]);
     double least = exp(-34.0) / (all->count * at->size);
     at->kept = 0;
     for (int k = 0; k < at->size; k++) {
@@ -275,10 +272,10 @@ Status on_line(const Composition *all, Line *line)
     Rule rule;
     double tilt = line->place.tilt;
     Tilts tilts = {tilt, tilt};
-    Status status = whole_line(&all->loss, all->count, tilts, line->nodes * line->spacing, MOST_NOISE_NODES, &rule);
+    Status status = rule_for(&all->loss, all->count, tilts, line->nodes * line->spacing, MOST_NOISE_NODES, &rule);
     if (status != FOUND)
         return status;
-    if ((double)line->nodes * rule.size > MOST_PRODUCTS)
+    if ((double)line->nodes * rule.size > line->most_products)
         return BEYOND_BUDGET;
     int babies = (int)sqrt(0.5 * line->nodes) + 1, stride = 2 * babies - 1, giants = (line->nodes - babies + stride - 1) / stride + 1;
     size_t all_nodes = (size_t)stride * (size_t)giants, noise = (size_t)rule.size;
@@ -300,7 +297,7 @@ Status on_line(const Composition *all, Line *line)
     else {
         Block block = block_in(room + 6 * noise, babies, giants);
         change(&at, line->spacing, &block, line->real, line->imaginary);
-        status = finish(all, line, &at, rule.error);
+        status = finish(all, line, &at, rule.error + end_error(&rule, tilt, at.cumulant));
     }
     free(room);
     return status;

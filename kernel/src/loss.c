@@ -7,7 +7,7 @@
 
 Loss loss_of(double rate, double shift, int density, int right, int left)
 {
-    return (Loss){rate, shift, log(rate) - log1p(-rate), density, right, left};
+    return (Loss){rate, shift, log(rate) - log1p(-rate), density, right, left, INFINITY};
 }
 
 double log_argument(const Loss *loss, double x)

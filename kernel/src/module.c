@@ -40,6 +40,7 @@ static PyObject *steps_new(PyTypeObject *type, PyObject *arguments, PyObject *na
     self->all->loss = loss_of(rate, shift, density, right, left);
     self->all->count = count;
     self->all->supremum = supremum;
+    self->all->wanted = self->all->log_leak = -INFINITY;
     return (PyObject *)self;
 }
 

@@ -21,9 +21,8 @@ static void bound_at(const Composition *all, Survey *survey, double tilt, double
     *log_bound = upper_cumulant(all, survey, tilt) + log_chernoff_factor(tilt);
 }
 
-static Status chernoff_of(const Composition *all, Survey *survey, Saddle place, Chernoff *found)
+static Status chernoff_of(const Composition *all, Survey *survey, Saddle place, double width, Chernoff *found)
 {
-    double width = saddle_width(place);
     bool finite = true;
     found->aboves = found->belows = 0;
     found->below[found->belows] = 0.0;
@@ -56,12 +55,12 @@ static double period_for(const Chernoff *at, double tilt, double epsilon, double
     return fmax(right, left);
 }
 
-static double period(const Chernoff *at, Saddle place, double epsilon, double reach)
+static double period(const Chernoff *at, double tilt, Saddle saddle, double epsilon, double reach)
 {
-    double found = period_for(at, place.tilt, epsilon, log_delta_near(place, epsilon) - NATS);
+    double found = period_for(at, tilt, epsilon, log_delta_near(saddle, epsilon) - NATS);
     for (int side = -1; reach > 0.0 && side <= 1; side += 2) {
-        double end = epsilon + side * reach * saddle_width(place);
-        found = fmax(found, period_for(at, place.tilt, end, log_delta_near(place, end) - NATS));
+        double end = epsilon + side * reach * saddle_width(saddle);
+        found = fmax(found, period_for(at, tilt, end, log_delta_near(saddle, end) - NATS));
     }
     return found;
 }
@@ -112,26 +111,29 @@ static double upper_log_delta(const Chernoff *at, double tilt, double epsilon)
 
 /* The line. -------------------------------------------------------------------------------------------------------- */
 
-Status build(Composition *all, Found at, double epsilon, double reach, Line *line)
+/* At a tilt that is the saddle's or lies below it, for the epsilons around that saddle. */
+Status build(Composition *all, Found at, double tilt, double epsilon, double reach, Line *line)
 {
-    Saddle place = at.place;
-    double farthest = place.tilt + STEP[STEPS - 1] / saddle_width(place), highest;
+    double width = saddle_width(at.place), highest;
     Survey *survey;
-    Status status = survey_of(all, fmax(farthest, at.reach), &survey);
+    Status status = survey_of(all, fmax(tilt + STEP[STEPS - 1] / width, at.reach), &survey);
     if (status != FOUND && status != NO_MEMORY)
-        status = survey_of(all, fmax(place.tilt + STEP[0] / saddle_width(place), at.reach), &survey);
-    if (status == FOUND)
-        status = chernoff_of(all, survey, place, &line->chernoff);
+        status = survey_of(all, fmax(tilt + STEP[0] / width, at.reach), &survey);
     if (status != FOUND)
         return status;
-    double length = period(&line->chernoff, place, epsilon, reach);
+    Saddle place = tilt == at.place.tilt ? at.place : place_at(all, survey, tilt);
+    status = chernoff_of(all, survey, place, width, &line->chernoff);
+    if (status != FOUND)
+        return status;
+    double length = period(&line->chernoff, tilt, at.place, epsilon, reach);
     if (!(length > 0.0 && isfinite(length)))
         return NO_TILT;
     line->place = place;
     line->epsilon = epsilon;
+    line->reach = reach * width;
     line->spacing = exact_step(2.0 * PI / length);
     double log_scale = place.cumulant - place.tilt * epsilon;
-    double target = log_delta_near(place, epsilon) - log_scale - NATS, most = line->spacing * MOST_FREQUENCIES;
+    double target = log_delta_near(at.place, epsilon) - log_scale - NATS, most = line->spacing * MOST_FREQUENCIES;
     status = decay(all, survey, place, target, most, &highest, &line->truncation);
     if (status != FOUND)
         return status;
@@ -139,7 +141,8 @@ Status build(Composition *all, Found at, double epsilon, double reach, Line *lin
     if (!(nodes <= MOST_FREQUENCIES))
         return BEYOND_BUDGET;
     line->nodes = (int)nodes;
-    set_series(&line->chernoff, place.tilt, line->spacing);
+    line->most_products = is_cut(all) || jumps(all, at.place) ? MOST_PRODUCTS_OF_JUMPS : MOST_PRODUCTS;
+    set_series(&line->chernoff, tilt, line->spacing);
     return on_line(all, line);
 }
 
@@ -185,7 +188,7 @@ Status enclose(const Composition *all, const Line *line, double epsilon, Interva
     double chernoff = upper_log_delta(&line->chernoff, tilt, epsilon);
     if (lower > chernoff + scale_error)
         return INCONSISTENT;
-    upper = fmin(upper, chernoff);
+    upper = with_leak(all, fmin(upper, chernoff));
     *found = (Interval){fmin(lower, upper), upper};
     return FOUND;
 }

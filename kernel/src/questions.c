@@ -1,6 +1,7 @@
 /* epsilon at delta, delta at epsilon, and a quick bound: composition.py, the first way it tries; profile.py, `shared`. */
 #include "kernel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RECENTRINGS 8
@@ -9,6 +10,7 @@
 #define COARSEST 2.0
 #define FINEST 40.0
 #define LOWER 2
+#define CUTTINGS 4
 
 void forget(Composition *all)
 {
@@ -16,6 +18,11 @@ void forget(Composition *all)
         forget_survey(&all->surveys[k]);
     for (int k = 0; k < LINES; k++)
         forget_line(&all->shared[k].line);
+    for (int k = 0; k < CUTS; k++)
+        if (all->cuts[k]) {
+            forget(all->cuts[k]);
+            free(all->cuts[k]);
+        }
 }
 
 static double width_of(Interval found)
@@ -41,7 +48,8 @@ static Status laid(Composition *all, double tilt, const Line **line)
     Status status = survey_of(all, reach, &survey);
     if (status == FOUND) {
         Saddle place = place_at(all, survey, tilt);
-        status = build(all, (Found){place, reach}, saddle_epsilon(place), REACH, &fresh->line);
+        double used = aside(all, survey, place);
+        status = build(all, (Found){place, reach}, used, saddle_epsilon(place), REACH, &fresh->line);
     }
     if (status != NO_MEMORY) {
         fresh->tilt = tilt;
@@ -80,18 +88,50 @@ static Status shared(Composition *all, Saddle place, const Line **line)
     return status;
 }
 
-/* How far from where it was laid, in nats, a line serves well. */
-static double range(const Line *line)
+/* delta at epsilon. ------------------------------------------------------------------------------------------------ */
+
+/* On a line that neighbours share, or where that is not good on one for this epsilon alone: at its saddle, which does
+ * not serve cut noise. */
+static Status evaluated(Composition *all, Found at, double epsilon, Interval *found, double *width)
 {
-    return REACH * saddle_width(line->place);
+    const Line *line;
+    Status status = shared(all, at.place, &line);
+    if (status == FOUND)
+        status = enclose(all, line, epsilon, found);
+    if (!is_cut(all) && (status != FOUND || !(width_of(*found) <= GOOD_WIDTH))) {
+        Line alone = {0};
+        status = build(all, at, at.place.tilt, epsilon, 0.0, &alone);
+        if (status == FOUND)
+            status = enclose(all, &alone, epsilon, found);
+        forget_line(&alone);
+    }
+    *width = width_of(*found);
+    return status;
 }
 
-/* delta at epsilon. ------------------------------------------------------------------------------------------------ */
+/* Where giant losses rule the place found for an epsilon: on the composition without them. What they hold is chosen by
+ * delta, which is estimated on what is left. */
+static Status evaluated_cut(Composition *all, Saddle place, double epsilon, Interval *found, double *width)
+{
+    Composition *cut = NULL;
+    Found at = {place, 0.0};
+    double before = INFINITY; /* What the last cut was asked to leave out: its address may be used again. */
+    for (int k = 0; k < CUTTINGS; k++) {
+        Status status = cut_for(all, log_delta_near(at.place, epsilon), &cut);
+        if (status == FOUND && cut->wanted == before)
+            break;
+        if (status == FOUND)
+            status = find(cut, (Target){true, epsilon}, &at);
+        if (status != FOUND)
+            return status;
+        before = cut->wanted;
+    }
+    return evaluated(cut, at, epsilon, found, width);
+}
 
 Status evaluate(Composition *all, double epsilon, Interval *found, double *width)
 {
     Found at;
-    const Line *line;
     if (epsilon >= all->supremum) {
         *found = (Interval){-INFINITY, -INFINITY};
         return FOUND;
@@ -99,18 +139,12 @@ Status evaluate(Composition *all, double epsilon, Interval *found, double *width
     Status status = find(all, (Target){true, epsilon}, &at);
     if (status != FOUND)
         return status;
-    status = shared(all, at.place, &line);
-    if (status == FOUND)
-        status = enclose(all, line, epsilon, found);
-    if (status != FOUND || !(width_of(*found) <= GOOD_WIDTH)) {
-        Line alone = {0};
-        status = build(all, at, epsilon, 0.0, &alone);
-        if (status == FOUND)
-            status = enclose(all, &alone, epsilon, found);
-        forget_line(&alone);
+    if (jumps(all, at.place)) {
+        status = evaluated_cut(all, at.place, epsilon, found, width);
+        if (status == NO_MEMORY || (status == FOUND && *width <= GOOD_WIDTH))
+            return status;
     }
-    *width = width_of(*found);
-    return status;
+    return evaluated(all, at, epsilon, found, width);
 }
 
 /* The Chernoff bound of log delta at one tilt. */
@@ -150,7 +184,7 @@ Status bound(Composition *all, double epsilon, double enough, double *found)
  * sum at the centre may be lost in its error; it is larger to the left. */
 static Status newton(const Line *line, double log_delta, double *root, bool *inside)
 {
-    double centre = line->epsilon, at = fmax(centre, 0.0), reach = range(line);
+    double centre = line->epsilon, at = fmax(centre, 0.0), reach = line->reach;
     for (int k = 1; k <= 2 && !(sums(line, at).value > 0.0); k++)
         at = fmax(centre - 0.5 * k * reach, 0.0);
     *inside = true;
@@ -225,13 +259,13 @@ static Status certify(Composition *all, const Line *line, double root, Interval 
 static Status solved(Composition *all, Found at, bool own, double log_delta, Line *alone, const Line **line,
                      double *root, Interval *here)
 {
-    bool refined = own, inside;
+    bool refined = own || is_cut(all), inside;
     double epsilon = saddle_epsilon(at.place);
     Status status = FOUND;
     for (int k = 0; status == FOUND && k < RECENTRINGS; k++) {
         if (own) {
             forget_line(alone);
-            status = build(all, at, epsilon, REACH, alone);
+            status = build(all, at, at.place.tilt, epsilon, REACH, alone);
             *line = alone;
         } else
             status = shared(all, at.place, line);
@@ -239,10 +273,10 @@ static Status solved(Composition *all, Found at, bool own, double log_delta, Lin
             status = newton(*line, log_delta, root, &inside);
         if (status != FOUND)
             return status;
-        own = inside;
+        own = inside && !is_cut(all);
         if (inside) {
             status = enclose(all, *line, *root, here);
-            bool near = fabs(*root - (*line)->epsilon) < 0.05 * range(*line);
+            bool near = fabs(*root - (*line)->epsilon) < 0.05 * (*line)->reach;
             if (status != FOUND || refined || width_of(*here) <= GOOD_WIDTH || near)
                 return status;
             refined = true;
@@ -251,6 +285,38 @@ static Status solved(Composition *all, Found at, bool own, double log_delta, Lin
         status = find(all, (Target){true, epsilon}, &at);
     }
     return status == FOUND ? NO_TILT : status;
+}
+
+/* From a place near the root: on shared lines, or where those are not good on lines of its own. */
+static Status solved_from(Composition *all, Found at, double log_delta, double slack, Interval *found, double *width)
+{
+    Line alone = {0};
+    const Line *line = NULL;
+    double root = 0.0;
+    Interval here = {0.0, 0.0};
+    Status status = FOUND;
+    for (int own = 0; own < (is_cut(all) ? 1 : 2); own++) {
+        status = solved(all, at, own, log_delta, &alone, &line, &root, &here);
+        if (status == FOUND)
+            status = certify(all, line, root, here, log_delta, slack, found);
+        if (status == NO_MEMORY || (status == FOUND && width_of(here) <= GOOD_WIDTH))
+            break;
+    }
+    *width = width_of(here);
+    forget_line(&alone);
+    return status;
+}
+
+static Status solved_cut(Composition *all, double log_delta, double slack, Interval *found, double *width)
+{
+    Composition *cut;
+    Found at;
+    Status status = cut_for(all, log_delta, &cut);
+    if (status == FOUND)
+        status = find(cut, (Target){false, log_delta}, &at);
+    if (status == FOUND && !(saddle_epsilon(at.place) > 0.0))
+        status = find(cut, (Target){true, 0.0}, &at);
+    return status == FOUND ? solved_from(cut, at, log_delta, slack, found, width) : status;
 }
 
 Status solve(Composition *all, double log_delta, double slack, Interval *found, double *width)
@@ -273,18 +339,10 @@ Status solve(Composition *all, double log_delta, double slack, Interval *found, 
         if (status != FOUND)
             return status;
     }
-    Line alone = {0};
-    const Line *line = NULL;
-    double root = 0.0;
-    Interval here = {0.0, 0.0};
-    for (int own = 0; own < 2; own++) {
-        status = solved(all, at, own, log_delta, &alone, &line, &root, &here);
-        if (status == FOUND)
-            status = certify(all, line, root, here, log_delta, slack, found);
-        if (status == NO_MEMORY || (status == FOUND && width_of(here) <= GOOD_WIDTH))
-            break;
+    if (jumps(all, at.place)) {
+        status = solved_cut(all, log_delta, slack, found, width);
+        if (status == NO_MEMORY || (status == FOUND && *width <= GOOD_WIDTH))
+            return status;
     }
-    *width = width_of(here);
-    forget_line(&alone);
-    return status;
+    return solved_from(all, at, log_delta, slack, found, width);
 }

@@ -90,25 +90,90 @@ static double log_strip_error(double height, double growth, double step)
     return LOG_2 + growth - exponent - log(-expm1(-exponent)) + 1e-9;
 }
 
-Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
+/* The widest step whose strip errs by e^-nats at most, for an integrand that grows so at each height. */
+static double widest_step(const double *height, const double *growth, double nats)
+{
+    double widest = 0.0;
+    for (int k = 0; k < HEIGHTS; k++) {
+        double nats_there = growth[k] + nats + LOG_2;
+        double soft = fmax(nats_there, 0.0) + log1p(exp(-fabs(nats_there)));
+        widest = fmax(widest, 2.0 * PI * height[k] / soft);
+    }
+    return widest > 1e-300 ? exact_step(widest) : 0.0;
+}
+
+double node(const Rule *rule, int k)
+{
+    return rule->origin + rule->step * (double)(rule->first + k);
+}
+
+/* Of what the end of cut noise adds to |sum - M(z)|, the share in M(l), whose logarithm was computed. M(l) must not be
+ * below one by more than what is cut off, so that the share also bounds what the end adds to the sum of phi. */
+double end_error(const Rule *rule, double tilt, double log_moment)
+{
+    if (rule->log_end == -INFINITY)
+        return 0.0;
+    double share = exp(rule->log_end + (1.0 + tilt) * rule->ratio_end - log_moment);
+    return share <= 1e-3 && log_moment >= -1e-3 ? 1.01 * share : INFINITY;
+}
+
+/* The same of E_l[G e^(-t theta)] at a height, with what the contour adds that returns to the end (A3, "Cut law"). */
+double end_decay_error(const Rule *rule, double tilt, double log_moment, double height)
+{
+    return (3.0 + PI * height / rule->step) * end_error(rule, tilt, log_moment);
+}
+
+/* Nodes up to the end x_b of cut noise, midway between the last of them and the next (A2, "Cut midway"). The factor turns
+ * by v p(x_b) at most, for p(x_b) <= 1/2. */
+static Status half_line(const Loss *loss, double count, double frequency, int most_nodes, Rule *rule)
+{
+    double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? DECAY_NATS / count : 0.0);
+    double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : 3.0) / loss->shift), end = loss->end;
+    double turn = frequency * loss->shift * response(loss, end) * (1.0 + 1e-9);
+    double height[HEIGHTS], growth[HEIGHTS], strip = INFINITY, fall = 0.0;
+    for (int k = 0; k < HEIGHTS; k++) {
+        height[k] = tallest * HEIGHT[k];
+        growth[k] = 0.5 * height[k] * height[k] + turn * height[k];
+    }
+    double step = widest_step(height, growth, nats), c = normal_quantile(nats + log(3.0));
+    if (!(end + c + 2.0 * step < step * (most_nodes - 2)))
+        return BEYOND_BUDGET;
+    for (int k = 0; k < HEIGHTS; k++) {
+        double error = log_strip_error(height[k], growth[k], step);
+        if (error < strip) {
+            strip = error;
+            fall = 2.0 * PI / step - turn - 0.5 * height[k];
+        }
+    }
+    rule->origin = end - 0.5 * step;
+    rule->step = step;
+    rule->c = c;
+    rule->first = (long long)floor((-(c + step) - rule->origin) / step);
+    rule->size = (int)(1 - rule->first);
+    rule->error = exp(strip) + 3.0 * exp(upper_log_tail(c)) * (1.0 + 1e-12);
+    double ratio = log_ratio(loss, end);
+    rule->ratio_end = ratio + ratio_error(loss, end, ratio);
+    rule->log_end = log(2.0 / fall) - LOG_SQRT_2PI - 0.5 * end * end + 1e-9;
+    return isfinite(rule->error) && fall > 0.0 ? FOUND : BEYOND_BUDGET;
+}
+
+static Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
 {
     double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? DECAY_NATS / count : 0.0);
     double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : 3.0) / loss->shift);
-    double growth[HEIGHTS], widest = 0.0, strip = INFINITY, low, high, unused;
+    double height[HEIGHTS], growth[HEIGHTS], strip = INFINITY, low, high, unused;
     bool rising = loss->right > 0.0;
     double falling_frequency = rising && balanced(loss) ? 0.0 : frequency;
     Layers layers;
     if (falls(loss))
         layers = layers_beyond(loss, tilts.least, 0.0);
     for (int k = 0; k < HEIGHTS; k++) {
-        double height = tallest * HEIGHT[k], angle = loss->shift * height;
+        height[k] = tallest * HEIGHT[k];
+        double angle = loss->shift * height[k];
         double swing = falls(loss) ? log_swing(&layers, tilts.most, falling_frequency, angle) : 0.0;
-        growth[k] = 0.5 * height * height + (rising ? frequency * angle : 0.0) + swing;
-        double nats_there = growth[k] + nats + LOG_2;
-        double soft = fmax(nats_there, 0.0) + log1p(exp(-fabs(nats_there)));
-        widest = fmax(widest, 2.0 * PI * height / soft);
+        growth[k] = 0.5 * height[k] * height[k] + (rising ? frequency * angle : 0.0) + swing;
     }
-    double step = widest > 1e-300 ? exact_step(widest) : 0.0;
+    double step = widest_step(height, growth, nats);
     double c = normal_quantile(nats + log(3.0));
     if (loss->right < 0.0) {
         mode(loss, tilts.most, &low, &unused);
@@ -122,13 +187,23 @@ Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency,
     if (!(high - low < step * (most_nodes - 2)))
         return BEYOND_BUDGET;
     for (int k = 0; k < HEIGHTS; k++)
-        strip = fmin(strip, log_strip_error(tallest * HEIGHT[k], growth[k], step));
+        strip = fmin(strip, log_strip_error(height[k], growth[k], step));
+    rule->origin = 0.0;
+    rule->log_end = -INFINITY;
+    rule->ratio_end = 0.0;
     rule->step = step;
     rule->c = c;
     rule->first = (long long)floor(low / step);
     rule->size = (int)((long long)ceil(high / step) - rule->first + 1);
     rule->error = exp(strip) + 3.0 * exp(upper_log_tail(c)) * (1.0 + 1e-12);
     return isfinite(rule->error) ? FOUND : BEYOND_BUDGET;
+}
+
+Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
+{
+    if (isfinite(loss->end))
+        return half_line(loss, count, frequency, most_nodes, rule);
+    return whole_line(loss, count, tilts, frequency, most_nodes, rule);
 }
 
 /* What must be added to the computed E_l[G e^(-t theta)] at a height to bound it, whatever t >= 0 (A3). */

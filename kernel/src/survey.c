@@ -27,7 +27,7 @@ void forget_survey(Survey *survey)
 static Status laid(const Composition *all, double reach, Survey *survey)
 {
     const Loss *loss = &all->loss;
-    Status status = whole_line(loss, all->count, (Tilts){0.0, reach}, 0.0, MOST_NOISE_NODES, &survey->rule);
+    Status status = rule_for(loss, all->count, (Tilts){0.0, reach}, 0.0, MOST_NOISE_NODES, &survey->rule);
     if (status != FOUND)
         return status;
     int size = survey->rule.size;
@@ -42,7 +42,7 @@ static Status laid(const Composition *all, double reach, Survey *survey)
     survey->work = room + 4 * size;
     double log_weight = log(survey->rule.step) - LOG_SQRT_2PI, extreme = -INFINITY, largest = 0.0;
     for (int k = 0; k < size; k++) {
-        double x = survey->rule.step * (double)(survey->rule.first + k), ratio = log_ratio(loss, x);
+        double x = node(&survey->rule, k), ratio = log_ratio(loss, x);
         double log_density = log_weight - 0.5 * x * x;
         double value = loss->left < 0.0 ? loss->right * ratio + loss->left * log_ratio(loss, -x) : loss->right * ratio;
         survey->loss[k] = value;
@@ -122,8 +122,9 @@ double upper_cumulant(const Composition *all, Survey *survey, double tilt)
             left_out++;
     }
     total += left_out * exp(-NEGLIGIBLE);
-    double cumulant = all->count * (top + log(total));
-    double edge = rule->step * fmax(fabs((double)rule->first), fabs((double)(rule->first + rule->size - 1)));
+    double log_moment = top + log(total), end = exp(rule->log_end + (1.0 + tilt) * rule->ratio_end - log_moment);
+    double cumulant = all->count * (log_moment + log1p(end));
+    double edge = fmax(fabs(node(rule, 0)), fabs(node(rule, rule->size - 1)));
     double size = (1.0 + tilt) * (64.0 * survey->extreme + 64.0 * all->loss.shift * edge);
     double rounding = summation_error(rule->size) + UNIT * (4.0 * edge * edge + size + 64.0);
     return cumulant + all->count * (rule->error + rounding) + 8 * UNIT * fabs(cumulant);
@@ -136,7 +137,7 @@ typedef struct {
     const Composition *all;
     Survey *survey;
     double *weights;
-    double tilt, rounding, mean_response;
+    double tilt, rounding, log_moment, mean_response;
     int first, last; /* of the nodes that are summed */
     double height[DECAY_HEIGHTS], error[DECAY_HEIGHTS];
     double *growth[DECAY_HEIGHTS], *turn[DECAY_HEIGHTS];
@@ -147,7 +148,7 @@ typedef struct {
 static void respond(const Loss *loss, Survey *survey)
 {
     for (int k = 0; k < survey->rule.size; k++) {
-        double x = survey->rule.step * (double)(survey->rule.first + k);
+        double x = node(&survey->rule, k);
         survey->response[k] = response(loss, x);
         survey->mirrored[k] = loss->left < 0.0 ? response(loss, -x) : 0.0;
     }
@@ -167,6 +168,7 @@ static Decay decay_of(const Composition *all, Survey *survey, double tilt)
         mean += survey->work[k] * (survey->response[k] + survey->mirrored[k]);
     }
     found.mean_response = mean;
+    found.log_moment = top + log(total);
     /* B - 1 is a sum of w (G e^(-t theta) - 1). Where no factor falls, no term is positive: some may be left out. */
     found.last = size;
     if (all->count >= FEW && !falls(&all->loss)) {
@@ -213,6 +215,7 @@ static void turn(Decay *at, int k)
         }
     }
     at->error[k] = decay_error(loss, &at->survey->rule, at->tilt, at->height[k]);
+    at->error[k] += end_decay_error(&at->survey->rule, at->tilt, at->log_moment, at->height[k]);
     at->known[k] = true;
 }
 

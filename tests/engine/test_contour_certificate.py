@@ -265,6 +265,34 @@ def test_the_clipped_response_bounds_turn_and_size() -> None:
         assert np.all(1 - np.abs(r) ** 2 <= 4 * math.sin(v / 2) ** 2 * spread + 1e-12)
 
 
+def test_a2_a_rule_cut_midway_errs_by_its_end_and_its_strip() -> None:
+    rate, shift, end, needed = 0.01, 0.4, 2.5, 0
+    points, weights = np.polynomial.legendre.leggauss(400)
+    x, weight = (0.5 * (end + 13.0) * points + 0.5 * (end - 13.0)), 0.5 * (end + 13.0) * weights
+    turn = shift * rate / (rate + (1 - rate) * math.exp(-shift * end + shift * shift / 2))
+    assert turn <= shift / 2
+
+    def values(z: complex, x: np.ndarray) -> np.ndarray:
+        ratio = np.log(1 - rate + rate * np.exp(shift * x - shift * shift / 2))
+        return np.asarray(np.exp(-x * x / 2 + (1 + z) * ratio) / math.sqrt(2 * math.pi))
+
+    for tilt in (0.5, 8.0, 40.0):
+        moment, edge = weight @ values(tilt, x), abs(values(tilt, np.asarray(end)))
+        for t in (0.0, 5.0, 200.0):
+            for step in (0.05, 0.2, 0.4, 0.6):
+                nodes = end - step * (np.arange(math.ceil((end + 13.0) / step)) + 0.5)
+                error = abs(step * values(complex(tilt, t), nodes).sum() - weight @ values(complex(tilt, t), x))
+                bounds = []
+                for height in np.linspace(0.1, 3.0 / shift, 60):
+                    fall = 2 * math.pi / step - t * turn - height / 2
+                    fallen = math.exp(height * height / 2 + t * turn * height - 2 * math.pi * height / step)
+                    strip = 2 * moment * fallen / -math.expm1(-2 * math.pi * height / step)
+                    bounds.append((strip + 2 * edge / fall, strip) if fall > 0 else (math.inf, math.inf))
+                assert error <= min(both for both, _ in bounds) + 1e-13 * moment
+                needed += error > min(strip for _, strip in bounds) + 1e-13 * moment
+    assert needed >= 12
+
+
 # A2, hard cut
 
 

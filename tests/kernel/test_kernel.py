@@ -14,6 +14,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import mpmath as mp
+import numpy as np
 import pytest
 
 import epsilond
@@ -24,11 +25,13 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import kernel
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Refused
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.app.settings import unknown_variables
+from tests.engine.pairs import poisson
 from tests.kernel.conftest import FLAGS
-from tests.oracles.contour import Step, one_step
+from tests.oracles.contour import Step, by_contour, one_step, two_steps
 
 DIRECTIONS = ("remove", "add", "replace")
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/accounting.json").read_text(encoding="utf-8"))["cases"]
@@ -68,10 +71,22 @@ def drawn(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]
         yield parts_of(*given), log_delta, generator
 
 
-def compare(module: ModuleType, seed: int, number: int) -> int:
+def rare(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]]:
+    """Compositions in which few steps matter."""
+    generator = random.Random(seed)
+    for _ in range(number):
+        rate, noise_multiplier, rounds = (
+            math.exp(generator.uniform(math.log(low), math.log(high)))
+            for low, high in ((1e-5, 0.05), (0.5, 12.0), (3.0, 1e6))
+        )
+        parts = parts_of(rate, noise_multiplier, round(rounds), generator.choice(("remove", "remove", "replace")))
+        yield parts, -generator.uniform(5.0, 60.0), generator
+
+
+def compare(module: ModuleType, questions: Iterator[tuple[Parts, float, random.Random]]) -> int:
     """How many of the questions both answer, and that they agree."""
     both = 0
-    for parts, log_delta, generator in drawn(seed, number):
+    for parts, log_delta, generator in questions:
         steps = steps_of(module, parts)
         answer = steps.epsilon(log_delta, 0.0)
         if answer is None:
@@ -104,13 +119,18 @@ def compare(module: ModuleType, seed: int, number: int) -> int:
 
 def test_it_agrees_with_the_python_path(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.setattr(kernel, "loaded", lambda: None)
-    assert compare(module, 1, 120) >= 50
+    assert compare(module, drawn(1, 120)) >= 50
+
+
+def test_it_agrees_with_the_python_path_where_few_steps_matter(module: ModuleType, use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: None)
+    assert compare(module, rare(3, 80)) >= 40
 
 
 @pytest.mark.slow
 def test_it_agrees_with_the_python_path_on_thousands(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.setattr(kernel, "loaded", lambda: None)
-    assert compare(module, 2, 4000) >= 1800
+    assert compare(module, drawn(2, 4000)) >= 1800
 
 
 @pytest.mark.parametrize(
@@ -134,7 +154,14 @@ def test_golden_figures(case: dict[str, Any], module: ModuleType) -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(
     ("rate", "noise_multiplier", "log_delta"),
-    [(0.3, 2.0, -5.0), (0.49, 4.0, -40.0), (0.2, 3.0, -30.0), (0.9, 1.5, -11.0)],
+    [
+        (0.3, 2.0, -5.0),
+        (0.49, 4.0, -40.0),
+        (0.2, 3.0, -30.0),
+        (0.9, 1.5, -11.0),
+        (0.05, 3.0, -11.0),
+        (0.05, 5.0, -20.0),
+    ],
 )
 def test_one_step_against_its_closed_form(
     rate: float, noise_multiplier: float, log_delta: float, direction: str, module: ModuleType
@@ -234,8 +261,74 @@ def test_another_budget_is_pythons(use: pytest.MonkeyPatch) -> None:
     assert Recorder.made == 0
 
 
-def test_rare_giant_losses_are_refused(module: ModuleType) -> None:
-    assert steps_of(module, parts_of(0.001, 5.0, 1000, "remove")).epsilon(math.log(1e-6), 0.0) is None
+# Rare giant losses ----------------------------------------------------------------------------------------------------
+RARE = [
+    *((0.001, noise, rounds) for noise in (1.0, 2.0, 5.0) for rounds in (1_000, 10_000, 100_000)),
+    (0.01, 5.0, 1_000),
+]
+"""Rate, noise multiplier and steps where they have a share at δ = 10^−6, or begin to."""
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("rate", "noise_multiplier", "rounds"), RARE)
+def test_rare_giant_losses(
+    rate: float, noise_multiplier: float, rounds: int, direction: str, module: ModuleType, use: pytest.MonkeyPatch
+) -> None:
+    use.setattr(kernel, "loaded", lambda: None)
+    parts, log_delta = parts_of(rate, noise_multiplier, rounds, direction), math.log(1e-6)
+    steps = steps_of(module, parts)
+    answer = steps.epsilon(log_delta, 0.0)
+    assert answer is not None
+    there = steps.log_delta(answer[1])
+    assert there is not None
+    assert max(answer[2], there[2]) <= SMALL
+    assert there[0] <= log_delta
+    assert meet(Interval(*answer[:2]), contour.epsilon(parts, log_delta))
+    assert meet(Interval(*there[:2]), contour.log_delta(parts, answer[1]))
+    if direction != "replace":
+        composed = compose([(poisson(rate, noise_multiplier), rounds)])
+        order = composed.forward if direction == "remove" else composed.backward
+        assert meet(
+            Interval(*there[:2]), Interval(*(float(end[0]) for end in order.log_delta(np.asarray([answer[1]]))))
+        )
+
+
+@pytest.mark.parametrize(
+    ("noise_multiplier", "rounds", "tilt", "period", "count", "spacing"),
+    [
+        (1.0, 1_000, 8.0, 20.0, 1_500, 0.02),
+        (2.0, 1_000, 25.0, 3.0, 700, 0.05),
+        (5.0, 1_000, 150.0, 0.8, 400, 0.1),
+    ],
+)
+def test_rare_giant_losses_in_many_digits(
+    noise_multiplier: float,
+    rounds: int,
+    tilt: float,
+    period: float,
+    count: int,
+    spacing: float,
+    module: ModuleType,
+) -> None:
+    steps = steps_of(module, parts_of(0.001, noise_multiplier, rounds, "remove"))
+    epsilon = steps.epsilon(math.log(1e-6), 0.0)[1]
+    step = Step(0.001, 1.0 / noise_multiplier, "remove", rounds)
+    truth = mp.log(by_contour([step], epsilon, tilt=tilt, period=period, count=count, spacing=spacing))
+    lower, upper, _ = steps.log_delta(epsilon)
+    assert lower <= truth <= upper
+    assert truth <= math.log(1e-6)
+
+
+def test_what_is_cut_off_is_within_the_ends_of_two_steps(module: ModuleType) -> None:
+    steps, step = steps_of(module, parts_of(0.003, 5.0, 2, "remove")), Step(0.003, 0.2, "remove")
+    epsilon = steps.epsilon(-15.0, 0.0)[1]
+    lower, upper, _ = steps.log_delta(epsilon)
+    with mp.workdps(30):
+        assert lower <= mp.log(two_steps(step, step, epsilon)) <= upper
+
+
+def test_where_giant_losses_alone_matter_it_refuses(module: ModuleType) -> None:
+    assert steps_of(module, parts_of(0.0001, 1.0, 10_000, "remove")).epsilon(math.log(1e-6), 0.0) is None
 
 
 @pytest.mark.parametrize(
