@@ -7,6 +7,7 @@ COPY scripts scripts
 COPY docs docs
 COPY benchmarks benchmarks
 COPY openapi openapi
+COPY examples/notebooks examples/notebooks
 COPY src src
 COPY app app
 COPY accountants accountants

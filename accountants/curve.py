@@ -157,6 +157,10 @@ class Pair:
         """The upper end of `epsilon` alone."""
         return self.epsilon(log_delta).upper
 
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end of `epsilon` alone."""
+        return self.epsilon(log_delta).lower
+
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """Whether an upper end at ε that costs little is at most `log_delta`; False where there is none."""
         del epsilon, log_delta
@@ -216,10 +220,9 @@ class Curve:
 
     def log_delta(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
-        upper = self.upper.ends(epsilon)
+        least, upper = self.upper.ends(epsilon) if self.tight else (-math.inf, self.upper.upper_end(epsilon))
         others = [pair.ends(epsilon).lower for pair in self.witnesses if pair is not self.upper]
-        lower = max([*others, *([upper.lower] if self.tight else [])], default=-math.inf)
-        return Interval(lower, upper.upper)
+        return Interval(max([*others, least]), upper)
 
     def bound_log_delta(self, epsilon: float) -> Interval:
         """Numerical enclosure of the upper bound itself: how exactly the bound was computed."""

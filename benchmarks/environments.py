@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchmarks.cases import forward, small
+from benchmarks.cases import calibrations, forward, small
 from benchmarks.rows import WITH_KERNEL
 
 ROOT = Path(__file__).parents[1]
@@ -67,7 +67,7 @@ OURS = Peer(
         Accountant(
             WITH_KERNEL,
             "the same with the compiled kernel of the folder kernel/, where that is installed",
-            only=tuple(case.id for case in (*forward(), *small())),
+            only=tuple(case.id for case in (*forward(), *small(), *calibrations())),
         ),
     ),
 )

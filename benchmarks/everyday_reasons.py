@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 REASONS: Mapping[str, str] = {
     "shuffled-mb-sgd": "each trial noise has the tail of its composed shuffle tabulated, a certified bound a row",
-    "plan": "it calibrates every algorithm that applies, one after the other",
+    "plan": "it calibrates every algorithm that applies, one after the other, some of them at several runs",
     "poisson gaussian T=10": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
     "poisson gaussian, a step each": "each part has a transform of its own, and few steps lay nodes for many tilts",
     "poisson gaussian, 1000 steps in all": "each of the parts has a transform of its own at every node",
@@ -20,7 +20,7 @@ REASONS: Mapping[str, str] = {
     "composed of 100 different": "each of the parts has a transform of its own at every node",
     "composed of 1000 different": "each of the parts has a transform of its own at every node",
     "laplace: parts": "each part's lower law is laid on a lattice of its own, from the best of several tangents",
-    "mb-sgd: records": "losses so rare that each trial noise is met on lattices of half a million points",
+    "mb-sgd: records": "losses so rare that the answer's δ is worked out on lattices of half a million points",
     "composed of 30 kinds of laplace": "each part's lower law is laid on a lattice anew at each rate of the meaning",
 }
 """By the beginning of a question's name; the longest that fits counts."""

@@ -113,10 +113,12 @@ def short(cache: Path) -> list[Row]:
     return list(session.rows(cases.short(), ()))
 
 
-def questions() -> int:
-    """How many rows there are once everything is measured."""
-    accountants = [each for peer in (OURS, *PEERS) for each in peer.accountants]
-    return sum(not each.only or case.id in each.only for case in cases.everything() for each in accountants)
+def merged(kept: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+    """Rows of an earlier run with those of a new one in their place, in the order of questions and accountants."""
+    found = {(row.case, row.accountant): row for row in (*kept, *new)}
+    names = [each.name for peer in (OURS, *PEERS) for each in peer.accountants]
+    order = ((case.id, name) for case in cases.everything() for name in names)
+    return [found[each] for each in order if each in found]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.again:
         kept = read_csv(report.CSV)
         limits = Limits(seconds=chosen.seconds, megabytes=chosen.megabytes)
-        document.write("peers", report.markdown(kept, pending=questions() - len(kept), limits=limits.stated))
+        document.write("peers", report.markdown(kept, limits=limits.stated))
         return 0
     console = Console(width=max(Console().width, 170))
     cache: Path = chosen.cache
@@ -146,8 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report.show(console, rows)
     if session.pending:
         console.print(f"{session.pending} questions are left: run the same command again.")
-    if not chosen.peers:
-        report.write(rows, pending=session.pending, limits=limits.stated)
+    kept = read_csv(report.CSV) if chosen.peers and report.CSV.exists() else []
+    report.write(merged(kept, rows), limits=limits.stated)
     return 0
 
 
@@ -159,7 +161,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=60.0, help="stop asking after so many; 0 only writes")
     parser.add_argument("--seconds", type=int, default=Limits.seconds, help="most CPU of one question")
     parser.add_argument("--megabytes", type=int, default=Limits.megabytes, help="most address space of one question")
-    parser.add_argument("--peers", nargs="*", choices=[peer.name for peer in PEERS], help="these only; writes nothing")
+    parser.add_argument(
+        "--peers", nargs="*", choices=[peer.name for peer in PEERS], help="these only; rows of others stay"
+    )
     parser.add_argument("--fresh", action="store_true", help="measure anew: everything, or our rows with --ours")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of environments and answers")
     today = datetime.now(tz=UTC).date().isoformat()

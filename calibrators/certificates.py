@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Certified
+
+FOUND_KEPT = 256
+"""Noises that are remembered from one problem to the next."""
 
 Truth = Callable[[Any, float], "TrueFigures | None"]
 """(run, printed noise multiplier) ↦ what is true there, for a record under replace-one."""
@@ -62,6 +65,26 @@ class Family:
     search: Callable[..., Certified] = smallest_noise
 
 
+class _Found:
+    """Noises that were lately found, by all that their search depends on: algorithms of one plan share their runs."""
+
+    def __init__(self) -> None:
+        self._noises: dict[Hashable, float] = {}
+
+    def get(self, question: Hashable) -> float | None:
+        """The noise that was found, None if that is not known any more."""
+        return self._noises.get(question)
+
+    def keep(self, question: Hashable, noise: float) -> None:
+        """Remember it, and forget all where these are many."""
+        if len(self._noises) >= FOUND_KEPT:
+            self._noises.clear()
+        self._noises[question] = noise
+
+
+_FOUND = _Found()
+
+
 class Certificates:
     """Certified noise of a problem's runs: searched once for all that release the same under the same target."""
 
@@ -69,6 +92,7 @@ class Certificates:
         self.family = family
         self.problem = problem
         self._certified: dict[tuple[Spec, Target], Certified] = {}
+        self._noises: dict[tuple[Spec, Target], float] = {}
         self._truths: dict[tuple[Spec, Target], TrueFigures] = {}
 
     def spec(self, run: Any, noise_multiplier: float = 1.0) -> Spec:
@@ -83,8 +107,7 @@ class Certificates:
             Infeasible: no noise that is offered meets the target.
         """
         family, release = self.family, self.family.release(self.problem, run)
-        target = family.target(self.problem, release)
-        key = (family.spec(self.problem, release, 1.0), target)
+        target, key = self._key(release)
         if key not in self._certified:
 
             @functools.lru_cache(maxsize=TRIALS_KEPT)
@@ -92,9 +115,43 @@ class Certificates:
                 return guarantee_of(self.problem, family.spec(self.problem, release, noise_multiplier), effort)
 
             guess = family.guess(self.problem, release)
-            slope = {} if family.slope is None else {"slope": family.slope(self.problem, release, guess)}
+            slope = self._slope(release, guess)
             self._certified[key] = family.search(guarantee, target, guess=guess, **slope)
+            guarantee.cache_clear()  # what is found holds on to the family: its trials may hold grids and transforms
+            _FOUND.keep(self._question(key, guess, slope), self._certified[key].noise)
         return self._certified[key]
+
+    def noise(self, run: Any = None) -> float:
+        """The smallest certified noise multiplier alone, without a search where the same one was made lately.
+
+        Raises:
+            ConditionViolated, Infeasible: as `of`.
+        """
+        release = self.family.release(self.problem, run)
+        _, key = self._key(release)
+        if key in self._certified:
+            return self._certified[key].noise
+        if key not in self._noises:
+            guess = self.family.guess(self.problem, release)
+            known = _FOUND.get(self._question(key, guess, self._slope(release, guess)))
+            self._noises[key] = self.of(run).noise if known is None else known
+        return self._noises[key]
+
+    def _key(self, release: Any) -> tuple[Target, tuple[Spec, Target]]:
+        """The target, and what decides the noise within a problem."""
+        target = self.family.target(self.problem, release)
+        return target, (self.family.spec(self.problem, release, 1.0), target)
+
+    def _slope(self, release: Any, guess: float) -> dict[str, float]:
+        """What the search is told of the slope."""
+        if self.family.slope is None:
+            return {}
+        return {"slope": self.family.slope(self.problem, release, guess)}
+
+    def _question(self, key: tuple[Spec, Target], guess: float, slope: Mapping[str, float]) -> Hashable:
+        """All that a search depends on, whichever problem asks."""
+        setting = (self.problem.relation, self.problem.unit, self.problem.observer)
+        return (self.family, *key, *setting, guess, *slope.values())
 
     def norm(self, run: Any = None) -> float:
         """Bound on the norm of one contribution."""
@@ -102,7 +159,7 @@ class Certificates:
 
     def noise_std(self, run: Any = None) -> float:
         """The certified noise in the units of what it is added to."""
-        return self.of(run).noise * self.norm(run)
+        return self.noise(run) * self.norm(run)
 
     def likely_noise_std(self, run: Any) -> float:
         """A guess at it."""

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+SPARE = 1e-6
+"""Share of log δ by which a target may be exceeded and ε still be the target's: both are known no better."""
 MOST_SQUARE = 1e6
 """To the start of a search, log δ below minus this is as good as −∞."""
 POISSON_BATCHES = ConditionResult(
@@ -75,10 +77,28 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
 
     Guarantees: both ends have been evaluated, and each lies on its side of the truth.
     """
-    bound = _epsilon_of(curve.upper, target)
-    others = [_epsilon_of(pair, target).lower for pair in curve.witnesses if pair is not curve.upper]
-    lower = max([*others, *([bound.lower] if curve.tight else [])], default=0.0)
-    return Interval(min(lower, bound.upper), bound.upper)
+    if curve.tight:
+        lower, upper = _epsilon_of(curve.upper, target)
+    else:  # nobody reads the lower end of a bound that no neighbours attain
+        lower, upper = 0.0, _upper_epsilon_of(curve.upper, target)
+    others = [_lower_epsilon_of(pair, target) for pair in curve.witnesses if pair is not curve.upper]
+    return Interval(min(max([*others, lower]), upper), upper)
+
+
+def _upper_epsilon_of(pair: Pair, target: Target) -> float:
+    """The upper end alone: the target ε where that meets the target δ by next to nothing, as calibrated noise does."""
+    if target.log_delta * (1.0 + SPARE) <= pair.upper_end(target.epsilon) <= target.log_delta:
+        return target.epsilon
+    if type(pair).upper_epsilon is not Pair.upper_epsilon:
+        return pair.upper_epsilon(target.log_delta)
+    return _epsilon_of(pair, target).upper
+
+
+def _lower_epsilon_of(pair: Pair, target: Target) -> float:
+    """The lower end alone."""
+    if type(pair).lower_epsilon is not Pair.lower_epsilon:
+        return pair.lower_epsilon(target.log_delta)
+    return _epsilon_of(pair, target).lower
 
 
 def _epsilon_of(pair: Pair, target: Target) -> Interval:

@@ -12,6 +12,7 @@ above the truth, so that a run is rather certified in vain than passed over.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import functools
 import math
@@ -141,7 +142,12 @@ class _Survey:
         self._runs = sorted(set(runs), key=_size)
         self._likely = {run: outlook.likely_noise(run) for run in self._runs}
         self._rarity = {run: outlook.rarity(run) for run in self._runs}
-        self._corrections: list[tuple[Run, float, float]] = []
+        self._corrections: dict[float, list[tuple[Run, float]]] = {}
+        """By the rarity of the certified runs."""
+        self._known_rarities: list[float] = []
+        self._corrected = False
+        """Whether any of them is not 0."""
+        self._noises: dict[Run, float] = {}
         self._found: dict[Run, _Found] = {}
         self._seen: dict[Run, tuple[float, float]] = {}
         self._foreseen: dict[Run, float] = {}
@@ -169,14 +175,19 @@ class _Survey:
 
     def _next_best(self) -> Run | None:
         """The run that is predicted to be best, None where one that is certified is as good up to a hair."""
-        run = min(self._runs, key=self._predicted)
+        run = self._best_predicted()
         known = self._found and self._predicted(run) * (1.0 + HAIR) >= self._found[self._best].risk
         return None if known else run
 
     def _next_smallest(self, within: float) -> Run | None:
         """The smallest run that may well be good enough, None where that is certified."""
         limit = (1.0 + within) * self._found[self._best].risk
-        run = next(run for run in self._runs if self._predicted(run) <= self._tolerated(run, limit))
+        run = next(
+            run
+            for run in self._runs
+            if self._at_least(run) <= self._tolerated(run, limit)
+            and self._predicted(run) <= self._tolerated(run, limit)
+        )
         return None if run in self._found else run
 
     def choose_thriftily(self, within: float) -> Run:
@@ -207,32 +218,37 @@ class _Survey:
 
     def _correct(self, run: Run, noise: float) -> None:
         likely = self._likely[run] if run in self._likely else self._outlook.likely_noise(run)
-        self._corrections.append((run, self._outlook.rarity(run), math.log(noise / likely)))
+        correction = math.log(noise / likely)
+        self._corrections.setdefault(self._outlook.rarity(run), []).append((run, correction))
+        self._known_rarities = sorted(self._corrections)
+        self._corrected = self._corrected or correction != 0.0
+        self._noises.clear()
         self._foreseen.clear()
 
     def _noise(self, run: Run) -> float:
         """The likely noise, corrected straight between the certified runs that are next to this one in rarity."""
-        if not any(correction for _, _, correction in self._corrections):
-            return self._likely[run]
-        rarity = self._rarity[run]
-        below = min(
-            (known for known in self._corrections if known[1] <= rarity),
-            key=lambda known: (rarity - known[1], _distance(known[0], run)),
-            default=None,
-        )
-        above = min(
-            (known for known in self._corrections if known[1] >= rarity),
-            key=lambda known: (known[1] - rarity, _distance(known[0], run)),
-            default=None,
-        )
-        if below is None or above is None:
-            only = below or above
-            correction = 0.0 if only is None else only[2]
-        elif below[1] == above[1]:
-            correction = below[2]
-        else:
-            correction = below[2] + (above[2] - below[2]) * (rarity - below[1]) / (above[1] - below[1])
-        return self._likely[run] * math.exp(correction)
+        noise = self._noises.get(run)
+        if noise is None:
+            noise = self._noises[run] = self._likely[run] * math.exp(self._correction(run))
+        return noise
+
+    def _correction(self, run: Run) -> float:
+        """Of the log of the likely noise."""
+        if not self._corrected:
+            return 0.0
+        rarity, known = self._rarity[run], self._known_rarities
+        after = bisect.bisect_left(known, rarity)
+        if after < len(known) and known[after] == rarity:
+            return self._nearest(rarity, run)
+        if after in (0, len(known)):
+            return self._nearest(known[max(after - 1, 0)], run)
+        low, high = known[after - 1], known[after]
+        below, above = self._nearest(low, run), self._nearest(high, run)
+        return below + (above - below) * (rarity - low) / (high - low)
+
+    def _nearest(self, rarity: float, run: Run) -> float:
+        """The correction of the nearest of the certified runs of this rarity."""
+        return min(self._corrections[rarity], key=lambda known: _distance(known[0], run))[1]
 
     def _predicted(self, run: Run) -> float:
         """The bound where it is certified, else about what it will be."""
@@ -249,6 +265,28 @@ class _Survey:
             self._seen[run] = noise, self._outlook.quick_risk(run, noise)
         near = min(self._found, key=lambda other: _distance(other, run), default=None)
         return self._seen[run][1] * (1.0 if near is None else self._found[near].risk_ratio)
+
+    def _at_least(self, run: Run) -> float:
+        """About the least that the prediction of a run can be: bounds rise with the noise, at most with its square."""
+        if run in self._found or run in self._foreseen or run not in self._seen:
+            return self._predicted(run)
+        noise, risk = self._seen[run]
+        return risk * min(1.0, self._noise(run) / noise) ** 2 * self._least_ratio * (1.0 - HAIR)
+
+    def _best_predicted(self) -> Run:
+        """The first of the runs that are predicted to be best; only those that may be are predicted."""
+        best, least = self._runs[0], math.inf
+        for bound, place in sorted((self._at_least(run), place) for place, run in enumerate(self._runs)):
+            if bound > least:
+                break
+            predicted = self._predicted(self._runs[place])
+            if predicted < least or (predicted == least and _size(self._runs[place]) < _size(best)):
+                best, least = self._runs[place], predicted
+        return best
+
+    @property
+    def _least_ratio(self) -> float:
+        return min((found.risk_ratio for found in self._found.values()), default=1.0)
 
     def frontier(self, traffic: Traffic) -> tuple[FrontierRun, ...]:
         """Runs none of which is at least as good as another in rounds, batch size and bound, fewest rounds first.
@@ -271,9 +309,11 @@ class _Survey:
         best_at: dict[int, Run] = {}
         for run in self._runs:
             other = best_at.get(run.rounds)
-            if other is None or self._predicted(run) < self._predicted(other):
+            if other is None or (
+                self._at_least(run) < self._predicted(other) and self._predicted(run) < self._predicted(other)
+            ):
                 best_at[run.rounds] = run
-        best = min(self._runs, key=self._predicted)
+        best = self._best_predicted()
         offered = [rounds for rounds in best_at if rounds <= max(best.rounds, self._best.rounds)]
         least, most = offered[0], offered[-1]
         for place in range(SHOWN):

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
@@ -74,7 +75,13 @@ class Certified:
 
     noise: float
     guarantee: Guarantee
-    slack: float | None
+    told: Callable[[], float | None] | float | None
+    """The slack, or what works it out when it is first asked for: of most runs that are compared nobody asks."""
+
+    @cached_property
+    def slack(self) -> float | None:
+        """By what share the noise could not be lowered, as above."""
+        return self.told() if callable(self.told) else self.told
 
     @property
     def minimal(self) -> Literal["proved", "searched"]:
@@ -95,7 +102,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if closed is not None:
         return closed
     shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
-    fall = LIKELY_FALL if slope is None else -slope / _rise(target)
+    fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = _least(shortfall, math.log(guess), _NOISES, fall)
     if log_noise is None:
         raise Infeasible(
@@ -106,7 +113,8 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
-    return Certified(noise, family(noise, "default"), _slack(family, target, noise, slope or LIKELY_SLOPE))
+    guarantee = family(noise, "default")
+    return Certified(noise, guarantee, lambda: _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE))
 
 
 def _closed(family: Family, target: Target, guess: float) -> Certified | None:
@@ -354,13 +362,13 @@ class _Seen:
         return place
 
 
-def _slack(family: Family, target: Target, noise: float, slope: float) -> float | None:
+def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
     """A slack at which the bound's own lower end misses the target, at either effort.
 
     Slacks too small to tell, by how wide the bound's ends are and how it falls, are left out.
     """
     wanted = target.log_delta
-    lower = family(noise, "default").curve.bound_log_delta(target.epsilon).lower
+    lower = guarantee.curve.bound_log_delta(target.epsilon).lower
     told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]
     for effort in EFFORTS:
         for slack in told:
@@ -456,10 +464,10 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
     """
     square = min((distance / noise) ** 2, 500.0)
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
-    return -min(max(_rise(target) * fall, 0.1), STEEPEST)
+    return -min(max(rise(target) * fall, 0.1), STEEPEST)
 
 
-def _rise(target: Target) -> float:
+def rise(target: Target) -> float:
     """By how much log |log δ| falls at the target for each e-fold of μ."""
     mu = central_mu(target)
     here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants import ENGINE_VERSION
-from scripts.pages import algorithms, paper, python, reference, theorems
+from scripts.pages import algorithms, notebooks, paper, python, reference, theorems
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -29,6 +29,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield from reference.pages()
     yield from paper.pages()
     yield from python.pages()
+    yield from notebooks.pages()
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     contributing = as_in_docs((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     yield (
@@ -93,6 +94,7 @@ def sections() -> Mapping[str, list[str]]:
     return {
         "algorithms/": [path for path, _ in algorithms.pages()],
         "decisions/": [f"decisions/{path.name}" for path in decisions],
+        "notebooks/": [path for path, _ in notebooks.pages()],
     }
 
 

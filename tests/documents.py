@@ -86,10 +86,20 @@ def doctests(text: str) -> str:
     return "\n".join(block.text for block in blocks(text) if block.language == "python" and block.why is None)
 
 
-def posted(command: Command) -> tuple[str, str]:
-    """Path and body of a curl command."""
+def posts(command: Command) -> bool:
+    """Whether a curl command sends something, and does not only ask."""
+    return "-d" in command.words
+
+
+def path(command: Command) -> str:
+    """Path of a curl command."""
     url = next(word for word in command.words if word.startswith("http://"))
-    return re.sub(r"^http://[^/]+", "", url), command.words[command.words.index("-d") + 1]
+    return re.sub(r"^http://[^/]+", "", url)
+
+
+def posted(command: Command) -> tuple[str, str]:
+    """Path and body of a curl command that sends something."""
+    return path(command), command.words[command.words.index("-d") + 1]
 
 
 def assert_printed(command: Command) -> None:

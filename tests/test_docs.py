@@ -19,6 +19,7 @@ COMMANDS = [
     for name, text in TEXTS.items()
     for place, command in enumerate(documents.commands(text), start=1)
 ]
+CURLS = [each for each in COMMANDS if each.values[0].program == "curl"]
 RUN = ("curl", "epsilond")
 
 
@@ -28,7 +29,12 @@ def service():
         yield client
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if each.values[0].program == "curl"])
+@pytest.mark.parametrize("command", [each for each in CURLS if not documents.posts(each.values[0])])
+def test_what_is_asked_for_is_printed_as_shown(service, command):
+    assert service.get(documents.path(command), timeout=PATIENCE).text == command.shown + "\n"
+
+
+@pytest.mark.parametrize("command", [each for each in CURLS if documents.posts(each.values[0])])
 def test_a_request_is_answered_as_shown(service, command):
     path, body = documents.posted(command)
     answer = service.post(path, content=body, headers={"content-type": "application/json"}, timeout=PATIENCE)

@@ -79,7 +79,7 @@ def test_the_builder_is_sent_what_is_copied_and_no_secrets_or_rubbish():
     ]
     assert "requirements-build.lock" in copied
     for name in copied:
-        parts = (list((ROOT / name).rglob(kind)) for kind in ("*.py", "*.md", "*.json"))
+        parts = (list((ROOT / name).rglob(kind)) for kind in ("*.py", "*.md", "*.json", "*.ipynb"))
         below = next(filter(None, parts), []) if (ROOT / name).is_dir() else [ROOT / name]
         assert below
         assert all(sent(PurePosixPath(path.relative_to(ROOT))) for path in below), name

@@ -46,6 +46,9 @@ class CellAnswer:
     log10_deltas: Annotated[
         Mapping[str, Number] | None, Served("of formulas at the ε of this place, by the reading they are of")
     ] = None
+    published: Annotated[
+        Mapping[str, float] | None, Served("scores that the paper prints at this place, on its own data, by run")
+    ] = None
     parameters: Annotated[Any, Served("what it was run with")] = None
 
 
@@ -103,6 +106,7 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
         beside={each.name: each.final for each in answer.series[1:]},
         scores_beside=scores or None,
         bounds=answer.bounds,
+        published=cell.published,
         parameters=answer.parameters,
     )
 

@@ -35,12 +35,20 @@ class Claimed:
     delta: float
 
 
+Verdict = Literal["confirmed", "confirmed in part", "mixed", "refuted", "undecided"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A paper's qualitative claim, and what the experiment says of it. `words` are made of the measured numbers."""
+    """A paper's qualitative claim, and what the experiment says of it, made of the measured numbers.
+
+    `verdict` is one of the rules of `findings.RULES`, `told` the same with its counts: in how many settings the claim
+    holds, fails, or stays open.
+    """
 
     claim: str
-    verdict: Literal["confirmed", "confirmed in part", "refuted", "undecided"]
+    verdict: Verdict
+    told: str
     words: str
 
 
@@ -55,6 +63,8 @@ class Cell:
     """What a paper says of the noise that the simulation is given; what is true of it is computed beside it."""
     log10_deltas: Mapping[str, float] | None = None
     """Of formulas at the ε of this place, by the reading they are of."""
+    published: Mapping[str, float] | None = None
+    """The scores that the paper prints at this place, by run: `private`, or the name of a run set beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)

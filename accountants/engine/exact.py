@@ -225,6 +225,26 @@ class ExactPair(Pair):
 
     def epsilon(self, log_delta: float) -> Interval:
         """The larger of both orders, with the lattice's ends where one of the two is known too roughly without."""
+        found, all_narrow = self._solved(log_delta)
+        if not all_narrow:
+            other = super().epsilon(log_delta) if self.lattice is None else self.lattice.pair.epsilon(log_delta)
+            most = self._exact[0].unsampled.epsilon(log_delta).upper
+            upper = min(found.upper, other.upper, most)
+            found = Interval(min(max(found.lower, other.lower), upper), upper)
+        return self._evaluated(found, log_delta)
+
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end alone, which spares the lattice the search for the upper one."""
+        found, all_narrow = self._solved(log_delta)
+        if all_narrow:
+            return self._evaluated(found, log_delta).lower
+        if self.lattice is None:
+            return self.epsilon(log_delta).lower
+        lower = max(found.lower, self.lattice.pair.lower_epsilon(log_delta))
+        return self._above(Interval(lower, max(lower, found.upper)), log_delta)
+
+    def _solved(self, log_delta: float) -> tuple[Interval, bool]:
+        """The larger of both orders by their own engine, and whether both are narrow."""
         found, all_narrow = Interval(0.0, 0.0), True
         for k, order in enumerate(self._exact):
             if k and order.bound_log_delta(found.lower, enough=log_delta) <= log_delta:
@@ -232,12 +252,7 @@ class ExactPair(Pair):
             solved, narrow = order.epsilon(log_delta)
             found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))
             all_narrow = all_narrow and narrow
-        if not all_narrow:
-            other = super().epsilon(log_delta) if self.lattice is None else self.lattice.pair.epsilon(log_delta)
-            most = self._exact[0].unsampled.epsilon(log_delta).upper
-            upper = min(found.upper, other.upper, most)
-            found = Interval(min(max(found.lower, other.lower), upper), upper)
-        return self._evaluated(found, log_delta)
+        return found, all_narrow
 
     @property
     def _exact(self) -> tuple[ExactProfile, ...]:
@@ -271,10 +286,15 @@ class ExactPair(Pair):
         pad = max(1e-13 * (1.0 + upper), 0.05 * width)
         while self._larger(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
-        pad = max(1e-13 * (1.0 + lower), 0.05 * width)
+        return Interval(self._above(found, log_delta), upper)
+
+    def _above(self, found: Interval, log_delta: float) -> float:
+        """The lower end, moved down likewise."""
+        lower = found.lower
+        pad = max(1e-13 * (1.0 + lower), 0.05 * min(found.upper - lower, 1e-3 * found.upper))
         while lower > 0.0 and self._larger(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
-        return Interval(lower, upper)
+        return lower
 
 
 def exact_pair(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair]) -> Pair | None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _STEPS = 120
 _FEW = 16
+_NEARLY = 1e-9
+"""Of the minimiser's logarithm: the bound there is off by its square."""
 _LARGEST_EXPONENT = 709.0
 
 
@@ -56,11 +58,13 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     return np.asarray(log_b)
 
 
-def _minimiser_at(rho: float, epsilon: float) -> float:
-    """The same for one ε; for few numbers this is quicker."""
+def _minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
+    """The same for one ε; for few numbers this is quicker. Relative steps below `near` end it."""
     low = min(epsilon - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = math.log(epsilon / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
+    if epsilon > 3.0 * rho:  # the root is then hardly above, as log(b/(1 + b)) is small
+        log_b = min(max(math.log((epsilon - rho) / (2.0 * rho)), low), high)
     for _ in range(_STEPS):
         b = math.exp(min(log_b, _LARGEST_EXPONENT))
         odds = log_b - math.log1p(b) if log_b < 0.0 else -math.log1p(math.exp(-log_b))
@@ -68,7 +72,7 @@ def _minimiser_at(rho: float, epsilon: float) -> float:
         low, high = (log_b, high) if gap <= 0.0 else (low, log_b)
         new = log_b - gap / (2.0 * rho * b + 1.0 / (1.0 + b))
         new = new if low < new < high else 0.5 * (low + high)
-        if abs(new - log_b) <= UNIT_ROUNDOFF * (1.0 + abs(log_b)):
+        if abs(new - log_b) <= near * (1.0 + abs(log_b)):
             break
         log_b = new
     return log_b
@@ -84,7 +88,7 @@ def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
 
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     """About the same at one ε, for a search that decides nothing else."""
-    log_b = _minimiser_at(rho, epsilon)
+    log_b = _minimiser_at(rho, epsilon, near=_NEARLY)
     b = math.exp(min(log_b, _LARGEST_EXPONENT))
     if log_b < 0.0:
         return b * ((b + 1.0) * rho - epsilon) + b * log_b - (b + 1.0) * math.log1p(b)

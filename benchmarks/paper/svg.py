@@ -76,14 +76,16 @@ class Plot:
     x: Axis
     y: Axis
     height: float = HEIGHT
+    width: float = WIDTH
     left: float = 74.0
+    top: float = 44.0
     drawn: list[str] = field(default_factory=list)
     keys: list[tuple[str, int, str]] = field(default_factory=list)
 
     @property
     def right(self) -> float:
         """Where the horizontal axis ends."""
-        return WIDTH - 22.0
+        return self.width - 22.0
 
     @property
     def bottom(self) -> float:
@@ -92,8 +94,7 @@ class Plot:
 
     def at(self, point: Point) -> Point:
         """Pixels of a point."""
-        top = 44.0
-        return self.x.place(point[0], self.left, self.right), self.y.place(point[1], self.bottom, top)
+        return self.x.place(point[0], self.left, self.right), self.y.place(point[1], self.bottom, self.top)
 
     def line(self, points: Iterable[Point], series: int, *, dashed: bool = False) -> None:
         """Points joined in order."""
@@ -127,10 +128,10 @@ class Plot:
     def written(self) -> str:
         """The file."""
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {self.height:g}" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img">',
             f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>",
             f"<style>{STYLE}</style>",
-            f'<rect class="ground" width="{WIDTH:g}" height="{self.height:g}" rx="6"/>',
+            f'<rect class="ground" width="{self.width:g}" height="{self.height:g}" rx="6"/>',
             *self._frame(),
             *self.drawn,
             *self._legend(),
@@ -141,7 +142,7 @@ class Plot:
     def _frame(self) -> Iterable[str]:
         for value, label in self.x.ticks:
             x, _ = self.at((value, self.y.low))
-            yield f'<line class="grid" x1="{x:.1f}" y1="44" x2="{x:.1f}" y2="{self.bottom:.1f}"/>'
+            yield f'<line class="grid" x1="{x:.1f}" y1="{self.top:g}" x2="{x:.1f}" y2="{self.bottom:.1f}"/>'
             yield f'<text x="{x:.1f}" y="{self.bottom + 18:.1f}" text-anchor="middle">{escape(label)}</text>'
         for value, label in self.y.ticks:
             _, y = self.at((self.x.low, value))
@@ -151,7 +152,7 @@ class Plot:
         middle = 0.5 * (self.left + self.right)
         yield f'<text x="{middle:.1f}" y="{self.height - 12:g}" text-anchor="middle">{escape(self.x.title)}</text>'
         if self.y.title:
-            turned = f"translate(16 {0.5 * (44 + self.bottom):.1f}) rotate(-90)"
+            turned = f"translate(16 {0.5 * (self.top + self.bottom):.1f}) rotate(-90)"
             yield f'<text transform="{turned}" text-anchor="middle">{escape(self.y.title)}</text>'
 
     def _legend(self) -> Iterable[str]:

@@ -18,14 +18,18 @@ from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.calibrators.answer import Communication
 from epsilond.calibrators.calibration import Solution
 from epsilond.calibrators.certificates import Certificates, Family
+from epsilond.calibrators.fixed_batches import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of
-from epsilond.calibrators.search import likely_noise, likely_slope
+from epsilond.calibrators.search import LEAST, likely_noise, likely_slope
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
+
+ROUNDED = 1.0 + 1e-9
+"""How much more than δ still counts as δ, where nothing is decided by it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,14 +117,29 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
 
 
 def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
-    """A guess at the noise multiplier; it decides nothing but where to look."""
+    """A guess at the noise multiplier by the central limit of composition; it decides nothing but where to look."""
     distance = sensitivity_factor(problem.relation)
     return likely_noise(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)
 
 
-def _likely_slope(problem: PacedProblem, member: Member, noise: float) -> float:
+def _first_noise(problem: PacedProblem, member: Member) -> float:
+    """Where the search for the noise starts: at the least where being drawn at all is as unlikely as δ."""
+    if _rate(problem, member) * member.rounds <= math.exp(member.target.log_delta) * ROUNDED:
+        return LEAST
+    guess = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
-    return likely_slope(member.target, rate=_rate(problem, member), noise=noise, distance=distance)
+    return guess(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)
+
+
+def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
+    slope = likely_slope_of_batches if _has_fixed_batches(problem) else likely_slope
+    distance = sensitivity_factor(problem.relation)
+    return slope(member.target, rate=_rate(problem, member), noise=noise, distance=distance)
+
+
+def _has_fixed_batches(problem: PacedProblem) -> bool:
+    drawn = problem.unit == "record" and problem.sampling == "without-replacement"
+    return drawn and problem.relation == "replace-one"
 
 
 def _rate(problem: PacedProblem, member: Member) -> float:
@@ -141,8 +160,8 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 
 FAMILY = Family(
     spec=spec_of,
-    guess=likely_noise_multiplier,
-    slope=_likely_slope,
+    guess=_first_noise,
+    slope=_first_slope,
     contribution=contribution_norm,
     target=lambda _, member: member.target,
 )
@@ -150,9 +169,12 @@ FAMILY = Family(
 
 
 def likely_mean_noise_std(certificates: Certificates, run: Run) -> float:
-    """A guess at the certified σ of a run, root mean square over clients."""
-    members = members_of(certificates.problem, run)
-    return root_mean_square((certificates.likely_noise_std(member), member) for member in members)
+    """A guess at the certified σ of a run, root mean square over clients: by what runs are compared."""
+    problem = certificates.problem
+    return root_mean_square(
+        (likely_noise_multiplier(problem, member) * contribution_norm(problem, member), member)
+        for member in members_of(problem, run)
+    )
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from epsilond.calibrators.calibration import Solution
@@ -29,9 +30,14 @@ class MembersSolution(Solution):
     members: tuple[Member, ...]
     each: tuple[Certified, ...]
     noise_stds: tuple[float, ...]
-    answers: tuple[GuaranteeAnswer, ...]
     printed_stds: tuple[float, ...] = ()
     """σ of each group by the printed theorem at the answer's rounds; none where a client is the unit."""
+
+    @cached_property
+    def answers(self) -> tuple[GuaranteeAnswer, ...]:
+        """The guarantee of each kind of client, worked out when it is asked for: a ledger asks for the noise alone."""
+        assert self.certificates is not None
+        return guarantees_of(self.certificates, self.members)
 
     @property
     def mean_noise_std(self) -> float:
@@ -75,7 +81,6 @@ def find_each(
         members=members,
         each=each,
         noise_stds=tuple(map(certificates.noise_std, members)),
-        answers=guarantees_of(certificates, members),
         printed_stds=printed_stds(problem, choice.run) if problem.client_groups and problem.unit == "record" else (),
     )
 

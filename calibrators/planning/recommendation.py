@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from epsilond.accountants.structure import OBSERVERS, TRUSTED, UNITS
+from epsilond.accountants.structure import OBSERVERS, RELATIONS, TRUSTED, UNITS
 from epsilond.calibrators.answer import as_json, number_of
 from epsilond.calibrators.planning.answer import PlanChoice, Recommendation, TrustPrice
 from epsilond.calibrators.planning.problem import Trust
@@ -96,7 +96,7 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
 def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -> Iterator[str]:
     kind = best.guarantee
     yield (
-        f"{name_of(best)} protects {UNITS[kind.unit]} ({kind.relation}) against {OBSERVERS[kind.observer]}: "
+        f"{name_of(best)} protects {UNITS[kind.unit]}, {RELATIONS[kind.relation]}, against {OBSERVERS[kind.observer]}: "
         f"{TRUSTED[kind.definition]}."
     )
     if best.risk is not None and best.basis == "risk":

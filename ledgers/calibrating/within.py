@@ -29,6 +29,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.search import crossing
+from epsilond.ledgers.calibrating.by_noise import near_strictness
 from epsilond.ledgers.calibrating.compartment import MISSES, Place, compartment_of, reserved
 from epsilond.ledgers.calibrating.setting import asked_within, require_one, require_possible
 from epsilond.reading import named, read
@@ -115,18 +116,23 @@ def within(state: LedgerState, calibrator: Calibrator, problem: Callable[[float,
         found = run(strictness)
         return -MISSES if found is None else compartment.missed(found[1])
 
-    strictness = crossing(missed, -math.log(_bounded(likely)), _EPSILONS, WIDTH)
-    if strictness is None:
-        raise _exhausted(state, run(_EPSILONS[1]), compartment.place)
-
-    def made(strictness: float) -> Reservation | None:
-        """The reservation of that run, as the ledger itself certifies it."""
-        found = run(strictness)
+    def reserve(spec: Any) -> Reservation | None:
+        """The reservation of a run, as the ledger itself certifies it."""
         try:
-            return None if found is None else reserved(state, found[1], compartment.place)
+            return reserved(state, spec, compartment.place)
         except (LedgerExhausted, NotInPlan):
             return None
 
+    def made(strictness: float) -> Reservation | None:
+        found = run(strictness)
+        return None if found is None else reserve(found[1])
+
+    start = -math.log(_bounded(likely))
+    strictness = near_strictness(lambda at: (run(at) or (None, None))[1], compartment.missed, _least, reserve, start)
+    if strictness is None:
+        strictness = crossing(missed, start, _EPSILONS, WIDTH)
+    if strictness is None:
+        raise _exhausted(state, run(_EPSILONS[1]), compartment.place)
     best = _least(made, strictness)
     if best is None:
         raise _exhausted(state, run(strictness), compartment.place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from epsilond.witness.presets import PRESETS
 from scripts.coverage import asoodeh, bietti, das, lowy, reshef
 from scripts.coverage.statement import Paper, Statement, names
 
+STANDS_IN_FOR: Mapping[str, str] = {each.name: each.stands_in_for for each in PRESETS}
 PAPERS: tuple[Paper, ...] = (lowy.PAPER, das.PAPER, asoodeh.PAPER, bietti.PAPER, reshef.PAPER)
 
 
@@ -25,17 +26,21 @@ class Served:
     experiments: tuple[str, ...]
 
     @property
-    def how(self) -> Literal["served", "in part", "not served"]:
-        """Whether all of it is served."""
+    def how(self) -> Literal["served", "used", "in part", "not served"]:
+        """Whether all of it is served, or its meaning used where it has no formula."""
         own = self.statement
+        if own.used:
+            return "used"
         if not (self.theorems or self.experiments or own.runs or own.functions):
             return "not served"
         return "in part" if own.partly else "served"
 
     @property
     def reason(self) -> str:
-        """Why it is not served, or not in full."""
-        return {"not served": self.statement.absent, "in part": self.statement.partly}.get(self.how, "")
+        """Where its meaning is used; or why it is not served, or not in full."""
+        own = self.statement
+        told = {"used": own.used, "not served": own.absent, "in part": own.partly}.get(self.how, "")
+        return f"{told}. {STANDS_IN_FOR[own.stand_in]}" if own.stand_in else told
 
 
 def served(paper: Paper) -> Iterator[Served]:

@@ -19,7 +19,9 @@ class Statement:
 
     The theorems whose source names `number` serve it, and the experiments whose source does; `theorems` are further
     ones, or with `alone` the only ones. `runs` are algorithms that `epsilond simulate` runs, `functions` what can be
-    imported. `partly` says what of it is left out, `absent` why nothing serves it.
+    imported. `used` says where the meaning of a definition or an assumption is used, which has no formula of its own.
+    `partly` says what of it is left out, and `stand_in` names an experiment on other data that says for what its data
+    stand in; `absent` says why nothing serves it.
     """
 
     number: str
@@ -29,7 +31,9 @@ class Statement:
     experiments: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    used: str = ""
     partly: str = ""
+    stand_in: str = ""
     absent: str = ""
 
     @property

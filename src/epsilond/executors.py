@@ -47,10 +47,7 @@ def in_order(
     """
     progress(0, len(parts))
     if executor is None:
-        found = []
-        for done, part in enumerate(parts, start=1):
-            found.append(_on_one_thread(work, part))
-            progress(done, len(parts))
+        found: list[Any] = _on_one_thread(_each, (work, parts, progress))
         return found
     futures = [executor.submit(_at_version, ENGINE_VERSION, work, part) for part in parts]
     try:
@@ -61,6 +58,15 @@ def in_order(
     finally:
         for future in futures:
             future.cancel()
+
+
+def _each(work: Callable[..., Any], parts: Sequence[tuple[Any, ...]], progress: Progress) -> list[Any]:
+    """The parts one by one."""
+    found = []
+    for done, part in enumerate(parts, start=1):
+        found.append(work(*part))
+        progress(done, len(parts))
+    return found
 
 
 def _at_version(version: str, work: Callable[..., Any], part: tuple[Any, ...]) -> Any:

@@ -27,8 +27,8 @@ def test_the_worst_shortfall_of_a_table_is_told():
     ]
     found = list(findings.below(rows))
     assert found == [("peer", "epsilon", "2 of 3", "1", "-50 %", "a", "0.5", "[1, 2]")]
-    assert "Values below" in report.markdown(rows, pending=0, limits="20 s")
-    assert "Values below" not in report.markdown([rows[0], rows[-1]], pending=0, limits="20 s")
+    assert "Values below" in report.markdown(rows, limits="20 s")
+    assert "Values below" not in report.markdown([rows[0], rows[-1]], limits="20 s")
 
 
 def test_nan_is_below():
@@ -149,5 +149,5 @@ def test_what_is_installed_is_pinned():
 
 def test_the_load_of_both_sides_is_told():
     rows = [row(load=0.5, lower=1.0, upper=2.0), row("peer", load=1.0), row("peer", "b", load=2.3)]
-    text = report.markdown(rows, pending=0, limits="20 s")
+    text = report.markdown(rows, limits="20 s")
     assert "The load average was 0.5 to 0.5 for our own rows and 1.0 to 2.3 for the peers'." in text

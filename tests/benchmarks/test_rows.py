@@ -104,10 +104,25 @@ def test_a_section_is_replaced_and_the_other_kept(tmp_path):
     assert "Not measured yet" not in text
 
 
+def test_new_rows_take_the_place_of_old_ones_and_others_stay():
+    first, second = (case.id for case in cases.everything()[:2])
+    kept = [row("riskcal CTD", case=second), row("dp-accounting PLD", case=first, cpu=1.0), row("epsilond", case=first)]
+    new = [row("dp-accounting PLD", case=first, cpu=2.0), row("epsilond", case=second)]
+    assert [(each.case, each.accountant, each.cpu) for each in peers.merged(kept, new)] == [
+        (first, "epsilond", kept[2].cpu),
+        (first, "dp-accounting PLD", 2.0),
+        (second, "epsilond", new[1].cpu),
+        (second, "riskcal CTD", kept[0].cpu),
+    ]
+
+
 def test_the_document_says_what_is_missing(tmp_path):
     rows = [OURS, row("dp-accounting PLD", value=3.0, cpu=5.0), row("riskcal CTD", outcome="over", reason="20 s")]
-    text = report.markdown(rows, pending=3, limits="20 s")
-    assert "3 questions are not measured yet" in text
+    text = report.markdown(rows, limits="20 s")
+    questions = len(cases.everything())
+    assert f"prv-accountant {questions}," in text
+    assert f"riskcal CTD {questions}," in text
+    assert "autodp AFA 1," in text
     assert "| dp-accounting PLD | 10× | a | +50 % | a | 50 MB |" in text
     assert "The 3 rows stand" in text
     assert next(line[0] for line in targets.lines(rows)).startswith("slowest")

@@ -11,6 +11,7 @@ import pytest
 
 import epsilond
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.structure import OBSERVERS, RELATIONS
 from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
@@ -73,6 +74,10 @@ def test_realistic_problems_end_with_something_to_run(name: str, algorithm: str,
     assert best.rounds <= 2000
     assert str(best.rounds) in answer.recommended.why
     assert answer.recommended.why.startswith(algorithm)
+    assert (
+        f", {RELATIONS[best.guarantee.relation]}, against {OBSERVERS[best.guarantee.observer]}"
+        in answer.recommended.why
+    )
 
 
 def test_a_million_devices_get_the_run_that_people_know() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve import LARGEST_EPSILON, Pair
+from epsilond.accountants.engine.lattice import plan as transforms
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeLaw
 from epsilond.accountants.engine.lattice.laws import LatticeLaws
@@ -153,3 +154,44 @@ def test_one_end_alone_is_that_of_both(pair: Pair, log_delta: float) -> None:
         if pair.symmetric and log_delta > -50.0:  # not beyond every loss
             assert composed.quickly_meets(1.05 * ends.upper, log_delta)
         assert not composed.quickly_meets(0.999 * ends.lower, log_delta)
+
+
+def test_one_law_has_the_cumulants_of_several_that_are_alike() -> None:
+    """Those of a single law are worked out by themselves."""
+    one, two = weighted(GIANT, counts=[80.0]), weighted(GIANT, GIANT, counts=[30.0, 50.0])
+    for tilt in (-0.3, 0.0, 0.5, 4.0):
+        assert one.cumulants(tilt) == pytest.approx(two.cumulants(tilt), rel=1e-12)
+
+
+PAIRS = {
+    "drawn": (without_replacement(0.01, 0.8), 40),
+    "randomized response": (randomized_response(0.3), 5),
+    "laplace": (laplace_pair(0.2), 3),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_parts_that_are_coupled_one_by_one_bound_delta_at_zero(name: str) -> None:
+    pair, count = PAIRS[name]
+    for order in compose([(pair, count)]).orders():
+        assert isinstance(order, ComposedProfile)
+        assert order.ends(0.0).lower <= order.coupled_log_delta <= 0.0
+
+
+def test_a_record_that_is_hardly_ever_drawn_needs_no_search() -> None:
+    """Being drawn at all is less likely than δ: ε is 0, and nothing is transformed."""
+    pair = compose([(without_replacement(1e-7, 0.1), 90)])
+    assert pair.epsilon(math.log(1e-5)) == (0.0, 0.0)
+    assert all(isinstance(order, ComposedProfile) and not order._spectra for order in pair.orders())
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_much_shorter_transform_proves_as_much(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, count = PAIRS[name]
+    epsilons = np.asarray([0.1, 0.5])
+    short = compose([(pair, count)]).log_delta(epsilons)
+    monkeypatch.setattr(transforms, "_FEW_LAWS", 0)
+    long = compose([(pair, count)]).log_delta(epsilons)
+    assert np.all(short.lower <= long.upper)
+    assert np.all(long.lower <= short.upper)
+    assert np.all(short.upper - short.lower <= 1.1 * (long.upper - long.lower) + 1e-9)

@@ -14,6 +14,7 @@ from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
 from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.tally import Tally
 
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 DELTA = 1e-5
@@ -92,8 +93,15 @@ def _kept(clients: str, answers: Sequence[CellAnswer]) -> Finding:
     words = f"{kept} of {len(told)} bounds are above the whole band of what was measured, and {broken} below it."
     if ratios:
         words += f" They are {min(ratios):.3g} to {max(ratios):.3g} times the mean."
-    verdict = "refuted" if broken else "confirmed" if told and kept == len(told) else "undecided"
-    return Finding(claim=KINDS[clients], verdict=verdict, words=words)  # type: ignore[arg-type]
+    tally = Tally(
+        holds=kept,
+        fails=broken,
+        of=len(told),
+        universal=True,
+        noun=("bound", "bounds"),
+        open_where="the band contains it",
+    )
+    return tally.finding(KINDS[clients], words)
 
 
 PRESET = Preset(

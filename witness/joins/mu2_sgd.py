@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Status, Theorem, Verdict
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
@@ -22,6 +23,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.mu2_sgd.family import Noise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
@@ -56,6 +58,18 @@ def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdR
     if step is None and run.method != "noisy-sgd":
         raise InvalidInput.at("/step_size", "is needed: no bound on the excess risk applies that would choose it")
     return replace(run, noise_std=answer.parameters.noise_std, step_size=step), answer
+
+
+def certified_epsilon(problem: Problem, run: Mu2SgdRun, log_delta: float) -> Interval:
+    """What is certified of the most exposed record at this noise, if its client may report in every round."""
+    asked = Mu2SgdProblem(
+        gaussian_dp_mu=1.0,  # the noise decides, not this
+        server=run.server,
+        participation=_participation(run),
+        **federation_of(problem, run),
+    )
+    mu = Noise(problem=asked, std=run.noise_std or 0.0).mu(asked.cap)
+    return guarantee_at(asked, mu).curve.bound_epsilon(log_delta)
 
 
 def federation_of(problem: Problem, run: Mu2SgdRun) -> dict[str, Any]:
@@ -187,4 +201,4 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: Problem, run: 
     )
 
 
-JOIN = Join(algorithm="mu2-sgd", calibrate=calibrate, bounds=bounds)
+JOIN = Join(algorithm="mu2-sgd", calibrate=calibrate, account=certified_epsilon, bounds=bounds)

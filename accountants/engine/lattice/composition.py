@@ -62,6 +62,11 @@ class ComposedPair(Pair):
                 found = max(found, upper_epsilon_of(orders[place], log_delta, guesses[place]))
         return found
 
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end alone: 0 without a search where a bound that costs nothing meets the target at ε = 0."""
+        orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
+        return 0.0 if all(order.coupled_log_delta <= log_delta for order in orders) else self.epsilon(log_delta).lower
+
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the first tilt of each order."""
         ends = [order.quick_upper_end(epsilon) for order in self.orders() if isinstance(order, ComposedProfile)]
@@ -134,6 +139,8 @@ def _identity(pair: Pair) -> object:
 
 def _lossless(pair: Pair) -> bool:
     """Whether the loss is zero under both laws."""
+    if any(profile.log_infinite_mass > -np.inf for profile in pair.orders()):
+        return False
     zero = np.zeros(1)
     return all(
         bool(np.isneginf(profile.log_delta(zero).upper[0]) and np.isneginf(profile.log_tails(zero).log_p[0]))

@@ -40,6 +40,16 @@ _TERMS_EACH = 100
 _FFT_EACH = 16
 """What one point of an FFT costs, in terms of a sum."""
 _CHEAP = 2**13
+_QUICK_SHARE = 128
+"""How much shorter than the longest one the FFT is that is tried first."""
+_DEEPER = 3.5
+"""By how much smaller, as a logarithm, it leaves a frequency out: its bounds are that much wider."""
+_MOST_LOOKED_AT = 2**14
+"""Frequencies that such an FFT may leave before a bound near zero is tried on them."""
+_QUICK_TERMS = 2**20
+"""Terms of direct sums that are less than what a longer FFT costs."""
+_FEW_LAWS = 16
+"""Of more laws an FFT that is tried in vain would be dear."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,10 @@ class TransformPlan:
     def made(self, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum, or by how much it exceeds the limits."""
         line = TiltedLine.of(self.laws, self.place)
+        if self.points > _CHEAP and len(self.laws.laws) <= _FEW_LAWS:
+            quick = self._quickly(line, limits)
+            if quick is not None:
+                return quick
         factor = self.points / limits.points
         if self.points > limits.points // 8:
             few = self._sparse(line, limits)
@@ -94,23 +108,49 @@ class TransformPlan:
         size = next_fast_len(self.points, real=True)
         return finished(line, size, all_frequencies(line, size), self.chernoff)
 
+    def _quickly(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | None:
+        """The spectrum by direct sums if a much shorter FFT already proves all but a few frequencies negligible."""
+        blocks, ratio = self._blocks(limits.points // _QUICK_SHARE)
+        size = blocks * ratio
+        work = self._work
+        kept, skipped = survivors(line, blocks, ratio, self._depth(size) + _DEEPER, _MOST_LOOKED_AT)
+        if kept is None or kept.size * work > _QUICK_TERMS or int(kept.max()) * self._widest > 2**52:
+            return None
+        return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
+
+    def _blocks(self, about: int) -> tuple[int, int]:
+        """The length of an FFT, about as asked, and the odd number of frequencies that each of its own stands for."""
+        blocks = next_fast_len(about, real=True)
+        ratio = self.points // blocks + 1
+        return blocks, ratio + 1 - ratio % 2
+
+    def _depth(self, size: int) -> float:
+        """Minus the log |φ^T| of a negligible frequency, of so many."""
+        return math.log(size) - self.log_width + 5.0
+
+    @property
+    def _work(self) -> int:
+        """Terms of the direct sum at one frequency. The tables of rotations grow as the root of the points."""
+        laws = self.laws.laws
+        terms = sum(law.index.size for law in laws) + 8 * stride_of([law.index for law in laws])
+        return terms + _TERMS_EACH * len(laws)
+
+    @property
+    def _widest(self) -> int:
+        """The largest index of any law."""
+        return max(int(np.abs(law.index).max()) for law in self.laws.laws)
+
     def _sparse(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum by direct sums on the frequencies that a shorter FFT does not prove negligible."""
-        blocks = next_fast_len(limits.points // 8, real=True)
-        ratio = self.points // blocks + 1
-        ratio += 1 - ratio % 2
+        blocks, ratio = self._blocks(limits.points // 8)
         if ratio > limits.terms:
             return Short(ratio / limits.terms)
         size = blocks * ratio
-        # The tables of rotations are what grows, as the root of the number of points.
-        laws = self.laws.laws
-        work = sum(law.index.size for law in laws) + 8 * stride_of([law.index for law in laws])
-        work += _TERMS_EACH * len(laws)
-        depth = math.log(size) - self.log_width + 5.0
+        laws, work, depth = self.laws.laws, self._work, self._depth(size)
         kept, skipped = survivors(line, blocks, ratio, depth, max(_MOST_KEPT, limits.terms / work))
         if kept is None:
             return Short((skipped * work / limits.terms) ** 2)
-        widest = max(int(np.abs(law.index).max()) for law in self.laws.laws)
+        widest = self._widest
         if size <= limits.points and _FFT_EACH * size * len(laws) < kept.size * work:
             return finished(line, size, all_frequencies(line, size, kept, skipped), self.chernoff)
         if int(kept.max()) * widest > 2**52:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Tails
+from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
@@ -31,7 +32,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
-_KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
+_KEPT_GRIDS, _KEPT_SPECTRA, _KEPT_EVALUATIONS = 6, 8, 16
 _KEPT_BYTES = 2**24
 """Of all the transforms that one order of a composition keeps, unless two are larger."""
 _DEEPEST_ROW = -720.0
@@ -67,6 +68,10 @@ class Evaluation(NamedTuple):
     upper: float
 
 
+Used = dict["GridKey | tuple[Chosen, bool]", int]
+"""Grids and transforms that were needed, with how many lattices each took."""
+
+
 @dataclass(frozen=True, eq=False)
 class ComposedProfile:
     """The profile of a product.
@@ -82,7 +87,9 @@ class ComposedProfile:
     tail_accuracy: float = TABLE_ACCURACY
     _grids: dict[GridKey, BandLaws] = field(default_factory=dict, repr=False)
     _spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
-    _used: dict[GridKey | tuple[Chosen, bool], int] = field(default_factory=dict, repr=False)
+    _used: Used = field(default_factory=dict, repr=False)
+    _evaluated: dict[float, tuple[Evaluation, Used]] = field(default_factory=dict, repr=False)
+    """By ε, with the work that it took."""
 
     @cached_property
     def _survey(self) -> Survey:
@@ -102,6 +109,15 @@ class ComposedProfile:
     def least_log_infinite_mass(self) -> float:
         """Lower bound of the same."""
         return self._survey.least_log_infinite_mass
+
+    @cached_property
+    def coupled_log_delta(self) -> float:
+        """Upper bound of log δ(0), hence at every ε: parts that agree but with chance δ_j(0) are coupled one by one.
+
+        It is 1 − Π (1 − δ_j(0))^{T_j}, and costs nothing beside an evaluation.
+        """
+        each = [float(part.first.log_delta(np.zeros(1)).upper[0]) for part in self.parts]
+        return joined_atoms(each, self._survey.counts, direction=1)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log E_{e^ε}(P‖Q) of the product, elementwise."""
@@ -161,6 +177,17 @@ class ComposedProfile:
 
     def evaluation(self, epsilon: float) -> Evaluation:
         """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
+        if epsilon not in self._evaluated:
+            before = dict(self._used)
+            self._used.clear()
+            found = self._evaluation(epsilon)
+            _remember(self._evaluated, epsilon, (found, dict(self._used)), _KEPT_EVALUATIONS)
+            self._used.update({**before, **self._used})
+        found, used = self._evaluated[epsilon]
+        self._used.update(used)
+        return found
+
+    def _evaluation(self, epsilon: float) -> Evaluation:
         try:
             if epsilon >= self._survey.supremum:
                 return Evaluation((), -math.inf)

@@ -36,6 +36,8 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
     if math.isfinite(upper):
         guess = guess._replace(epsilon=upper)
     lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
+    if upper == 0.0 or (lower is None and order.ends(0.0).lower <= log_delta):
+        return Interval(0.0, upper)
     if lower is None:
         lower = _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
     return Interval(min(lower, upper), upper)
@@ -45,8 +47,14 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     """The upper end alone."""
     if order.least_log_infinite_mass > log_delta:
         return math.inf
+    if order.coupled_log_delta <= log_delta:
+        return 0.0
     upper = _met(order, log_delta, guess, from_above=True)
-    return _searched(order, order.upper_end, log_delta, guess).below if upper is None else upper
+    if upper is not None:
+        return upper
+    if order.upper_end(0.0) <= log_delta:
+        return 0.0
+    return _searched(order, order.upper_end, log_delta, guess).below
 
 
 def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:

@@ -132,6 +132,8 @@ class Weighted:
 
     def cumulants(self, tilt: float) -> Cumulants:
         """K, K′ and K″ at λ, all from one evaluation."""
+        if self.starts.size == 1:
+            return self._cumulants_of_one(tilt)
         exponents = self.log_mass + tilt * self.location
         most = self.largest(exponents)
         weights = np.exp(exponents - self.spread(most))
@@ -143,6 +145,20 @@ class Weighted:
         return Cumulants(
             math.fsum(self.counts * log_moments), math.fsum(self.counts * means), math.fsum(self.counts * variances)
         )
+
+    def _cumulants_of_one(self, tilt: float) -> Cumulants:
+        """The same of a single law, in fewer steps: a search for a tilt asks for dozens."""
+        weights = tilt * self.location
+        weights += self.log_mass
+        most = float(weights.max())
+        weights -= most
+        np.exp(weights, out=weights)
+        total = float(weights.sum())
+        mean = float(weights @ self.location) / total
+        centred = self.location - mean
+        centred *= centred
+        count = float(self.counts[0])
+        return Cumulants(count * (most + math.log(total)), count * mean, count * float(weights @ centred) / total)
 
     def value(self, tilt: float) -> float:
         """K(λ)."""

@@ -214,7 +214,7 @@ def _scored(cell: Mapping[str, Any], beside: Sequence[str], measure: str) -> Map
 
 def _findings(body: Mapping[str, Any]) -> list[RenderableType]:
     rows = [
-        {"claim": each["claim"], "verdict": each["verdict"], "what was measured": each["words"]}
+        {"claim": each["claim"], "verdict": each["told"], "what was measured": each["words"]}
         for each in body.get("findings", ())
     ]
     return [table("The paper's claims", rows)] if rows else []

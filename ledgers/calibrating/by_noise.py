@@ -1,0 +1,86 @@
+"""Where the search for the ε of a run that fits a ledger starts: from the noise that fits, which is found first.
+
+A calibration may be dear, as where every trial noise is met on lattices of its own. Where the run is the same at every
+ε but for its noise, the ledger is asked about other noise in the first run, without a calibration for each; then the ε
+whose calibration has that noise is found in a few. What is found is a start, and is tried as any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.ledger.nearest import noise_of, renoised
+from epsilond.calibrators.search import LEAST, MOST, crossing
+
+NEAR = 2e-6
+"""Of log noise: how closely the noise that fits is found, and how far above it the answer's may be."""
+DIPS, DIP_WIDTH = (2e-3, 1e-3), 2e-5
+"""Of log noise: how far below what is reserved the ledger is asked again, and how closely the least is then found."""
+MOST_RUNS = 6
+"""Calibrations at most: where so many do not come near, the search starts elsewhere."""
+LIKELY_SLOPE = 1.0
+"""Of log noise by −log ε, where nothing is known of it."""
+_STEEPEST, _FLATTEST = 10.0, 0.1
+_ENDS = (math.log(LEAST), math.log(MOST))
+
+
+def near_strictness(
+    run: Callable[[float], Any | None],
+    missed: Callable[[Any], float],
+    least: Callable[[Callable[[float], Any | None], float], tuple[float, Any] | None],
+    reserve: Callable[[Any], Any | None],
+    start: float,
+) -> float | None:
+    """−log ε of a run that fits with about the least noise; None where it is not found in this way.
+
+    `run` gives the spec at a strictness, `missed` by how much one misses, `reserve` its reservation if it is made, and
+    `least` steps from a start to the least that is reserved.
+    """
+    first = run(start)
+    noise = None if first is None else noise_of(first)
+    if first is None or noise is None:
+        return None
+
+    def at(log_noise: float) -> Any:
+        return renoised(first, lambda _: math.exp(log_noise))
+
+    try:
+        likely = crossing(lambda log_noise: missed(at(log_noise)), math.log(noise), _ENDS, NEAR)
+        found = None if likely is None else least(lambda log_noise: reserve(at(log_noise)), likely)
+        wanted = None if found is None else _below_dips(lambda log_noise: reserve(at(log_noise)), found[0])
+    except NoCertificate:
+        return None
+    return None if wanted is None else _strictness_of(wanted, run, first, start)
+
+
+def _below_dips(reserve: Callable[[float], Any | None], reserved: float) -> float:
+    """The least log noise near one that is reserved: prices are not exactly monotone, and less may be held again."""
+    lowest = reserved
+    while (lower := next((lowest - dip for dip in DIPS if reserve(lowest - dip) is not None), None)) is not None:
+        lowest = lower
+    refused = lowest - DIPS[-1]
+    while lowest < reserved and lowest - refused > DIP_WIDTH:
+        middle = 0.5 * (refused + lowest)
+        refused, lowest = (middle, lowest) if reserve(middle) is None else (refused, middle)
+    return lowest
+
+
+def _strictness_of(wanted: float, run: Callable[[float], Any | None], first: Any, start: float) -> float | None:
+    """Where the log of a run's noise is at least what is wanted, and hardly more: by secants."""
+    here, slope, before = start, LIKELY_SLOPE, None
+    for _ in range(MOST_RUNS):
+        spec = run(here)
+        noise = None if spec is None else noise_of(spec)
+        if noise is None or renoised(spec, lambda _: 1.0) != renoised(first, lambda _: 1.0):
+            return None
+        value = math.log(noise)
+        if 0.0 <= value - wanted <= NEAR:
+            return here
+        if before is not None and before[0] != here:
+            slope = min(max((value - before[1]) / (here - before[0]), _FLATTEST), _STEEPEST)
+        before = here, value
+        here += (wanted + 0.5 * NEAR - value) / slope
+    return None
