@@ -35,6 +35,7 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.openapi import document
 from epsilond.app.questions.compute import Compute
 from epsilond.app.questions.readings import Readings
+from epsilond.app.questions.recent import Recent
 from epsilond.app.routes import docs, simulations
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
@@ -116,6 +117,7 @@ def create_app(
     )
     app.state.settings, app.state.metrics, app.state.pool, app.state.compute = chosen, metrics, pool, compute
     app.state.jobs, app.state.simulations, app.state.reading = jobs, simulators, reading
+    app.state.recent = Recent()
     app.state.budgets, app.state.keyring, app.state.health, app.state.seen = budgets, keyring, health, Seen()
     app.state.lag, app.state.ledgers, app.state.signatures = lag, ledgers, ledgers.signatures
     app.state.streams = streams = Places(chosen.event_streams, "event streams")

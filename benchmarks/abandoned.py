@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import load, service
-from benchmarks.load_mixed import HEAVIER, HEAVIER_PATH, children_of, closed_forms, deaths, workers_of
+from benchmarks.load_mixed import HEAVIER, HEAVIER_PATH, closed_forms, deaths
+from benchmarks.processes import children_of, workers_of
 
 CLIENTS = 40
 CHEAP = 100

@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,7 @@ def post(path: str, body: Any) -> bytes:
     return head.encode() + b"\r\n\r\n" + text
 
 
-async def run(port: int, requests: Sequence[bytes], connections: int) -> Load:
+async def run(port: int, requests: Iterable[bytes], connections: int) -> Load:
     """Send all requests, each connection taking the next one as soon as it is free."""
     load, left = Load(), iter(requests)
     begun = time.perf_counter()

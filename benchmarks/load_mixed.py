@@ -18,14 +18,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import repeat
-from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks import load, service, tables
+from benchmarks.processes import ticks, workers_of
 from epsilond.calibrators.shuffled_mb_sgd import calibrator as shuffled_mb_sgd
 
 TARGET_SECONDS = 0.020
@@ -142,30 +141,6 @@ def kill_one(service_process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def workers_of(process: int) -> list[int]:
-    """The workers of the service: the processes that its own processes have started."""
-    return [worker for child in children_of(process) for worker in children_of(child)]
-
-
-def children_of(process: int) -> list[int]:
-    """Processes that this one started and that live."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            if int(stat.read_text().rpartition(")")[2].split()[1]) == process:
-                found.append(int(stat.parent.name))
-    return found
-
-
-def ticks(process: int) -> int:
-    """CPU time of a process."""
-    try:
-        parts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return -1
-    return int(parts[11]) + int(parts[12])
 
 
 async def mixed(process: int, port: int, *, count: int, pause: float, patience: float) -> Mixed:

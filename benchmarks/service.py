@@ -1,8 +1,9 @@
 """The HTTP service under load, on the loopback: python -m benchmarks.service.
 
-Starts `python -m epsilond serve` on a free port, sends fewer than 3000 requests over 1, 4 and 16 connections, alone and
-beside a heavy calibration, and writes its section of docs/benchmarks.md. The client shares the machine with the
-service, so the service alone would do more.
+Starts `python -m epsilond serve` on a free port and asks for closed forms that nobody asked before and for one that is
+asked again and again, some seconds each over 1, 4 and 16 connections, alone and beside a heavy calibration; writes its
+section of docs/benchmarks.md. It takes less than two minutes. The client shares the machine with the service, so that
+the service alone would do more.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -18,48 +18,80 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count, islice, product, takewhile
 from typing import Any
 
 from rich.console import Console
 
 from benchmarks import document, load, tables, targets
 from benchmarks.environments import ROOT
+from benchmarks.processes import cpu_seconds, workers_of
+from epsilond.calibrators.gaussian import calibrator as gaussian
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 
 PATH = f"/v1/calibrations/{mb_sgd.CALIBRATOR.name}"
 CACHED: dict[str, Any] = dict(mb_sgd.CALIBRATOR.example)
 CLOSED: dict[str, Any] = {name: value for name, value in CACHED.items() if name != "batch_size"} | {"sampling": "full"}
 HEAVY: dict[str, Any] = {name: value for name, value in CACHED.items() if name not in ("batch_size", "rounds")}
+PLAIN_PATH = f"/v1/calibrations/{gaussian.CALIBRATOR.name}"
+PLAIN: dict[str, Any] = {name: value for name, value in gaussian.CALIBRATOR.example.items() if name != "rate"} | {
+    "sampling": "full"
+}
+SORTS: dict[str, tuple[str, dict[str, Any], bool]] = {
+    "repeated": (PATH, CLOSED, False),
+    "new, gaussian": (PLAIN_PATH, PLAIN, True),
+    "new, mb-sgd": (PATH, CLOSED, True),
+}
+"""What is asked, and whether with another ε each time."""
 CONNECTIONS = (1, 4, 16)
-EACH = 400
+CONNECTIONS_BESIDE = (1, 4)
+SECONDS = 3.0
+"""So long each line is measured."""
 START_SECONDS = 600.0
-HEAD = ("what is asked", "connections", "beside", "requests/s", "p50", "p99", "service CPU a request", "answered")
+HEAD = (
+    "closed form",
+    "connections",
+    "beside",
+    "requests/s",
+    "p50",
+    "p99",
+    "CPU a request, main",
+    "CPU a request, workers",
+    "answered",
+)
 TEXT = """## The service under load
 
 `python -m benchmarks.service`, {date}: {machine}, client and service on the same cores.
 
-Keep-alive connections on the loopback, {each} requests a line. *Cached* is one calibration asked again and again, which
-is answered from the cache and says nothing of the time to compute it; *closed form* is another ε each time, solved in
-the event loop; *a heavy calibration* is another connection that asks for calibrations which nobody asked before, one
-after the other ({heavy} were answered meanwhile).
+Keep-alive connections on the loopback, {seconds:g} s a line. *New* is a closed form with another ε each time, computed
+by a worker: `gaussian` or `mb-sgd`, both with full batches. *Repeated* is one of `mb-sgd` asked again and again: it is
+answered from the cache and says nothing of the time to compute it. *A heavy calibration* is another connection that
+asks for `mb-sgd` calibrations which nobody asked before, one after the other; {heavy} were answered meanwhile, half of
+them within {heavy_median}. CPU is process time of the service's main process and of its workers over the number of
+requests; beside a heavy calibration workers work on that too, and theirs is left out.
 
 {table}
 
 {aims}"""
 
 
-@contextmanager
-def service() -> Iterator[int]:
-    """The service on a free port, until the end.
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What was measured of one sort of question on so many connections."""
 
-    Raises:
-        RuntimeError: it is not ready within ten minutes.
-    """
-    with started() as (_, port):
-        yield port
+    what: str
+    connections: int
+    found: load.Load
+    main_cpu: float
+    """CPU seconds of the main process a request."""
+    worker_cpu: float
+    """CPU seconds of the workers a request; beside a heavy calibration they work on that too."""
+    heavy: load.Load | None = None
+    """The heavy calibrations beside it; None where it was alone."""
 
 
 @contextmanager
@@ -104,54 +136,65 @@ def _get(port: int, path: str) -> str:
         return text
 
 
-def _cpu(port: int) -> float:
-    """CPU seconds of the service's own process, without its workers."""
-    found = re.search(r"^process_cpu_seconds_total (\S+)", _get(port, "/metrics"), flags=re.MULTILINE)
-    return float(found[1]) if found else float("nan")
+def asked(what: str, places: Iterator[int]) -> Iterator[bytes]:
+    """Requests of a sort; each new one has an ε of its own, by the next place."""
+    path, body, new = SORTS[what]
+    while True:
+        yield load.post(path, {**body, "epsilon": 1.0 + next(places) * 1e-7} if new else body)
 
 
-async def beside_heavy(port: int, requests: Sequence[bytes], connections: int, seed: int) -> tuple[load.Load, int]:
-    """The load, with one connection more that asks for heavy calibrations nobody asked before; and how many it got."""
-    never_asked = (load.post(PATH, HEAVY | {"epsilon": 1.0 + (1000 * seed + i) * 1e-4}) for i in range(1000))
-    heavy = asyncio.create_task(_one_by_one(port, never_asked, counted := load.Load()))
-    await asyncio.sleep(0.2)
-    measured = await load.run(port, requests, connections)
-    heavy.cancel()
-    await asyncio.gather(heavy, return_exceptions=True)
-    return measured, len(counted.latencies)
+def heavy_ones(places: Iterator[int]) -> Iterator[bytes]:
+    """Heavy calibrations, each with an ε of its own."""
+    return (load.post(PATH, HEAVY | {"epsilon": 1.0 + place * 1e-6}) for place in places)
 
 
-async def _one_by_one(port: int, requests: Iterator[bytes], counted: load.Load) -> None:
-    for request in requests:
-        one = await load.run(port, [request], 1)
-        counted.latencies += one.latencies
+def until(requests: Iterator[bytes], ended: Callable[[], bool]) -> Iterator[bytes]:
+    """The requests until it is time to end."""
+    return takewhile(lambda _: not ended(), requests)
 
 
-def measure(port: int) -> tuple[list[tuple[str, int, bool, load.Load, float]], int]:
-    """Each line's load with the CPU a request took, and how many heavy calibrations were answered.
+async def under_load(
+    port: int, requests: Iterator[bytes], connections: int, seconds: float, heavy: Iterator[bytes] | None = None
+) -> tuple[load.Load, load.Load | None]:
+    """So many seconds of requests; and the heavy ones asked meanwhile, of which the last is waited for."""
+    end = time.monotonic() + seconds
+    light = until(requests, lambda: time.monotonic() >= end)
+    if heavy is None:
+        return await load.run(port, light, connections), None
+    beside = asyncio.create_task(load.run(port, until(heavy, lambda: time.monotonic() >= end), 1))
+    return await load.run(port, light, connections), await beside
+
+
+def measure(process: int, port: int, seconds: float = SECONDS) -> list[Line]:
+    """Every line, of a service of this process and port.
 
     Raises:
-        RuntimeError: the service does not answer the first request.
+        RuntimeError: the service does not answer the first request of a sort.
     """
-    cached = [load.post(PATH, CACHED)] * EACH
-    closed = [load.post(PATH, CLOSED | {"epsilon": 1.0 + i * 1e-3}) for i in range(EACH)]
-    first = asyncio.run(load.run(port, cached[:1], 1))
-    if first.failed:
-        raise RuntimeError(f"the service answers with status {min(first.statuses)}")
-    lines, answered = [], 0
-    for beside in (False, True):
-        for connections in CONNECTIONS:
-            begun = _cpu(port)
-            if beside:
-                found, heavy = asyncio.run(beside_heavy(port, cached, connections, connections))
-                answered += heavy
-            else:
-                found = asyncio.run(load.run(port, cached, connections))
-            lines.append(("cached", connections, beside, found, (_cpu(port) - begun) / EACH))
-    begun = _cpu(port)
-    found = asyncio.run(load.run(port, closed, 4))
-    lines.append(("closed form", 4, False, found, (_cpu(port) - begun) / EACH))
-    return lines, answered
+    places, heavy_places, lines = count(), count(), []
+    for what in SORTS:
+        first = asyncio.run(load.run(port, islice(asked(what, places), 40), 4))
+        if first.failed:
+            raise RuntimeError(f"the service answers with status {min(first.statuses)}")
+    for beside, numbers in ((False, CONNECTIONS), (True, CONNECTIONS_BESIDE)):
+        for what, connections in product(SORTS, numbers):
+            workers = workers_of(process)
+            before = cpu_seconds([process]), cpu_seconds(workers)
+            heavy = heavy_ones(heavy_places) if beside else None
+            found, others = asyncio.run(under_load(port, asked(what, places), connections, seconds, heavy))
+            answers = max(len(found.latencies) + found.failed, 1)
+            main, theirs = cpu_seconds([process]) - before[0], cpu_seconds(workers) - before[1]
+            lines.append(
+                Line(
+                    what=what,
+                    connections=connections,
+                    found=found,
+                    main_cpu=main / answers,
+                    worker_cpu=theirs / answers,
+                    heavy=others,
+                )
+            )
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -160,17 +203,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description=__doc__)
     parser.add_argument("--date", default=datetime.now(tz=UTC).date().isoformat(), help="the date to write down")
     date = parser.parse_args(arguments).date
-    with service() as port:
-        lines, heavy = measure(port)
+    with started() as (process, port):
+        lines = measure(process.pid, port)
+    heavy = load.Load([seconds for line in lines if line.heavy for seconds in line.heavy.latencies])
     aims = list(targets.service(lines))
-    cells = [_cells(*line) for line in lines]
+    cells = [_cells(line) for line in lines]
     for title, head, of in (("The service under load", HEAD, cells), ("Aims", targets.HEAD, aims)):
-        Console(width=150).print(tables.as_rich(title, head, of))
+        Console(width=180).print(tables.as_rich(title, head, of))
     text = TEXT.format(
         date=date,
         machine=document.machine().rpartition(",")[0],
-        each=EACH,
-        heavy=heavy,
+        seconds=SECONDS,
+        heavy=len(heavy.latencies),
+        heavy_median=tables.seconds(heavy.percentile(0.5)),
         table=tables.as_markdown(HEAD, cells),
         aims=tables.as_markdown(targets.HEAD, aims),
     )
@@ -178,18 +223,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _cells(what: str, connections: int, beside: bool, found: load.Load, cpu: float) -> tuple[str, ...]:
-    hits = f", {found.hits} from the cache" if what == "cached" else ""
-    hits += "".join(f", {count} with {status}" for status, count in sorted(found.statuses.items()))
+def _cells(line: Line) -> tuple[str, ...]:
+    found = line.found
+    others = "".join(f", {number} with {status}" for status, number in sorted(found.statuses.items()))
     return (
-        what,
-        str(connections),
-        "a heavy calibration" if beside else "",
+        line.what,
+        str(line.connections),
+        f"a heavy calibration, {len(line.heavy.latencies)} answered" if line.heavy else "",
         f"{found.rate:.0f}",
         tables.seconds(found.percentile(0.5)),
         tables.seconds(found.percentile(0.99)),
-        tables.seconds(cpu),
-        f"{len(found.latencies)} of {len(found.latencies) + found.failed}{hits}",
+        tables.seconds(line.main_cpu),
+        "" if line.heavy else tables.seconds(line.worker_cpu),
+        f"{len(found.latencies)} of {len(found.latencies) + found.failed}, {found.hits} from the cache{others}",
     )
 
 

@@ -72,7 +72,14 @@ IdempotencyKey = Annotated[
 ]
 
 
-async def _preferences(request: Request, prefer: Prefer = None, idempotency_key: IdempotencyKey = None) -> Preferences:
+STATED_IN = ("prefer", "idempotency-key")
+"""Headers that state preferences."""
+
+
+async def preferences_of(
+    request: Request, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
+) -> Preferences:
+    """Those that the headers of a request state."""
     return Preferences(wait_of(prefer or ()), idempotency_key, request.app.state.settings.job_wait_seconds)
 
 
@@ -80,7 +87,14 @@ async def _waits(request: Request, prefer: Prefer = None) -> Preferences:
     return Preferences(wait_of(prefer or ()), None, request.app.state.settings.job_wait_seconds)
 
 
-OfQuestion = Annotated[Preferences, Depends(_preferences)]
+def unstated(request: Request) -> Preferences | None:
+    """The preferences of a request that states none; None if it states some, which are to be read."""
+    if any(name in request.headers for name in STATED_IN):
+        return None
+    return Preferences(most=request.app.state.settings.job_wait_seconds)
+
+
+OfQuestion = Annotated[Preferences, Depends(preferences_of)]
 """A parameter of an endpoint that starts something."""
 OfLook = Annotated[Preferences, Depends(_waits)]
 """A parameter of an endpoint that only looks."""

@@ -29,6 +29,7 @@ from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import Metrics
 from epsilond.app.questions.compute import Compute
 from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
+from epsilond.app.questions.recent import Recent
 from epsilond.app.questions.shared import Shared
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import Answered, Computation, Outcome
@@ -64,7 +65,12 @@ async def asked(request: Request, kind: str, name: str, body: bytes, preferences
             wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
             job = await (attended(request, wait) if seconds else wait())
             return await signed_result(request, job) if job.ended else job_response(job, preferences)
-    question = await _read(request, kind, request.app.state.reading(kind, name), body)
+    recent: Recent = request.app.state.recent
+    question = recent.get(caller.name, fingerprint)
+    if question is None:
+        question = await _read(request, kind, request.app.state.reading(kind, name), body)
+        if quickly_read(kind, body):
+            recent.keep(caller.name, fingerprint, question, len(body))
     outcome = _known(request, question)
     if outcome is None:
         with caller.computation():
@@ -126,9 +132,14 @@ async def computed(request: Request, question: Question) -> Answered:
 
 async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Question:
     """The question of a body: read here if that is quick, else by a worker."""
-    if len(body) <= SMALL and kind in QUICKLY_READ and b'"sweep"' not in body:
+    if quickly_read(kind, body):
         return reading(body)
     return opened(await in_worker(request, partial(read_in_worker, reading, body)))
+
+
+def quickly_read(kind: str, body: bytes) -> bool:
+    """Whether a body is read in the event loop."""
+    return len(body) <= SMALL and kind in QUICKLY_READ and b'"sweep"' not in body
 
 
 async def in_worker(request: Request, computation: Computation) -> Answered:

@@ -132,7 +132,9 @@ class Compute:
         """
         while shared.waiting:
             try:
-                task = self._pool.submit(work, caller=shared.caller, lane="read" if briefly else shared.lane)
+                lane: Lane = "read" if briefly else shared.lane
+                small = shared.question.closed_form  # what has a closed form was read from a small body
+                task = self._pool.submit(work, caller=shared.caller, lane=lane, small=small)
                 shared.task = task
                 await task.done.wait()
                 shared.cpu_seconds += task.cpu_seconds

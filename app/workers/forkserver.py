@@ -9,14 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import Pipe
 from queue import SimpleQueue
 from threading import Event, Thread
 
 import structlog
 
 from epsilond.app.workers.preload import ORDER, PROCESS
-from epsilond.app.workers.process import Ended, Gone, Process
+from epsilond.app.workers.process import Process
+from epsilond.app.workers.wire import Wire
 from epsilond.app.workers.work import ONE_THREAD
 
 FIRST_PAUSE = 0.1
@@ -41,12 +41,8 @@ class ForkServer:
         self._control: socket.socket | None = None
         self._log = structlog.get_logger()
 
-    def start(self, born: Callable[[Process], None], ended: Ended, gone: Gone) -> None:
-        """Start the thread; it calls `born` with each new worker, which is ready to compute and watched.
-
-        A worker may be `gone` before it is told of as born; it is dead then.
-        """
-        self._ended, self._gone = ended, gone
+    def start(self, born: Callable[[Process], None]) -> None:
+        """Start the thread; it calls `born` with each new worker, which is ready to compute."""
         self._thread = Thread(target=self._serve, args=(born,), name="forkserver", daemon=True)
         self._thread.start()
 
@@ -102,17 +98,15 @@ class ForkServer:
             RuntimeError: there is no thread left.
         """
         control = self._running()
-        ours, theirs = Pipe()
+        ours, theirs = socket.socketpair()
         try:
             with theirs:
                 identifier = self._ask(control, theirs.fileno())
-            ours.recv_bytes()
-            process = Process(identifier, ours)
-            process.watch(self._ended, self._gone)
+            Wire(ours).receive()
         except BaseException:
             ours.close()
             raise
-        return process
+        return Process(identifier, ours)
 
     def _ask(self, control: socket.socket, wire: int) -> int:
         """The process id of a new worker that holds this end of a wire."""

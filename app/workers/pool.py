@@ -2,8 +2,8 @@
 
 Each lane has its places. A task on a place runs in a worker process; killing it is the only way to stop a computation
 in C, and costs a fork. So that nobody waits for that fork, there is always a warm worker for every free place, and some
-to spare. Everything here happens in the event loop; whatever blocks happens in the threads of `Process` and
-`ForkServer`, so that nothing a client does can interrupt the start of a process.
+to spare. Everything here happens in the event loop, which reads and writes the workers' wires too. What blocks happens
+in the thread of `ForkServer`, so that nothing a client does can interrupt the start of a process.
 """
 
 from __future__ import annotations
@@ -101,9 +101,7 @@ class Pool:
         settings = self._settings
         self._forkserver = ForkServer(self._modules, settings.worker_memory_megabytes, NICER)
         async with anyio.create_task_group() as self._timers:
-            self._forkserver.start(
-                *(partial(self._from_thread, told) for told in (self._born, self._answered, self._gone))
-            )
+            self._forkserver.start(partial(self._from_thread, self._born))
             self._open = True
             self._dispatch()
             try:
@@ -113,8 +111,8 @@ class Pool:
                     await self._close()
                 self._timers.cancel_scope.cancel()
 
-    def submit(self, work: Computation | bytes, *, caller: str, lane: Lane = "question") -> Task:
-        """Let a computation wait for a place in a lane.
+    def submit(self, work: Computation | bytes, *, caller: str, lane: Lane = "question", small: bool = False) -> Task:
+        """Let a computation wait for a place in a lane; one that is `small` is pickled at once, others in a thread.
 
         Raises:
             Problem: there is no room, or the service is stopping.
@@ -127,7 +125,7 @@ class Pool:
             if displaced is None:
                 raise self._too_many(lane)
             self._end(displaced, TurnedAway(self._too_many(lane)))
-        task = Task(work=work, caller=caller, lane=lane)
+        task = Task(work=work, caller=caller, lane=lane, small=small)
         queue.put(task)
         self._dispatch()
         if task.state == "queued" and self._late(lane):
@@ -290,21 +288,21 @@ class Pool:
         free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES) - len(self._idle_low)
         return max(free, 0) + self._settings.spare_workers - len(self._idle)
 
-    # What the threads tell, in the event loop.
+    # What the forkserver and the workers tell.
 
-    def _from_thread(self, told: Callable[..., None], *arguments: object) -> None:
-        self._loop.call_soon_threadsafe(told, *arguments)
+    def _from_thread(self, told: Callable[[Process], None], process: Process) -> None:
+        self._loop.call_soon_threadsafe(told, process)
 
     def _born(self, process: Process) -> None:
         """There is a new worker, ready to compute."""
         self._unborn -= 1
-        if not process.dead:
-            self._processes.add(process)
-            if not self._open:
-                process.kill()
-                return
-            self.ready = True
-            self._idle.append(process)
+        self._processes.add(process)
+        process.watch(self._answered, self._gone)
+        if not self._open:
+            process.kill()
+            return
+        self.ready = True
+        self._idle.append(process)
         self._dispatch()
 
     def _answered(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
@@ -414,7 +412,7 @@ class Pool:
         self._forkserver.stop()
         await to_thread.run_sync(self._forkserver.join)  # what it has made until now is known after that
         for process in list(self._processes):
-            await to_thread.run_sync(process.join)
+            await process.gone.wait()
 
     # Refusals.
 

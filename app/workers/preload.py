@@ -17,9 +17,9 @@ import socket
 import struct
 import sys
 import traceback
-from multiprocessing.connection import Connection
 from typing import NoReturn
 
+from epsilond.app.workers.wire import Wire
 from epsilond.app.workers.work import end_with, ignore_signals, load
 from epsilond.app.workers.worker import work
 
@@ -65,7 +65,7 @@ def be_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_
     try:
         orders.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        work(Connection(wire), parent, nicer, memory_megabytes)
+        work(Wire(socket.socket(fileno=wire)), parent, nicer, memory_megabytes)
         code = 0
     except BaseException:  # noqa: BLE001 (whatever it is, this process must not go on as a forkserver)
         traceback.print_exc()

@@ -1,111 +1,149 @@
-"""One worker process as the service sees it: its wire, and the thread that sends to it and waits for it."""
+"""One worker process as the service sees it: its end of the wire, which the event loop reads and writes.
+
+Nothing of it blocks. What is to be sent and may be large is pickled in a thread.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import signal
+import socket
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from selectors import EVENT_READ, PollSelector
-from threading import Thread
 
 from epsilond.app.workers.task import Task
+from epsilond.app.workers.wire import Inbox, framed
 from epsilond.app.workers.work import Computation, Failed, Outcome
+from epsilond.app.workers.worker import BEGAN
 
 Ended = Callable[["Process", Outcome, float], None]
 Gone = Callable[["Process", bool], None]
 
 
 class Process:
-    """A worker that lives. Pickling, sending and waiting happen in its thread; the callbacks are called there too."""
+    """A worker that lives. All of it belongs to the event loop's thread."""
 
-    def __init__(self, identifier: int, wire: Connection) -> None:
+    def __init__(self, identifier: int, wire: socket.socket) -> None:
         self.identifier = identifier
         self.task: Task | None = None
         """What it computes."""
         self.low = False
         """Whether it has stepped back to the priority of jobs; there is no way forward."""
         self.killed = False
-        self._work: Computation | bytes = b""
+        self.gone = asyncio.Event()
+        """Set when the process has died."""
         self._wire = wire
-        self.dead = False
-        self._ear, self._bell = Pipe(duplex=False)
+        self._inbox = Inbox()
+        self._unsent: memoryview | None = None
+        self._began = False
 
     def watch(self, ended: Ended, gone: Gone) -> None:
-        """Start the thread. It calls `ended` with the outcome of a task and the processor time that it took.
+        """Listen to it in the running loop.
 
-        It calls `gone` once, when the process has died, with whether it had begun with its task.
+        `ended` is called with the outcome of a task and the processor time that it took, `gone` once, when the process
+        has died, with whether it had begun with its task.
         """
-        self._thread = Thread(target=self._serve, args=(ended, gone), name=f"worker {self.identifier}", daemon=True)
-        self._thread.start()
+        self._ended, self._told_gone = ended, gone
+        self._loop = asyncio.get_running_loop()
+        self._wire.setblocking(False)
+        self._loop.add_reader(self._wire, self._read)
 
     def start(self, task: Task) -> None:
         """Give it a task; it has none."""
-        self.task, self._work = task, task.work
-        with suppress(OSError):  # it has just died, which its thread will tell
-            self._bell.send_bytes(b"!")
+        self.task = task
+        if isinstance(task.work, bytes):
+            self._send(task.work)
+        elif task.small:
+            self._pickled(task, _message(task.work))
+        else:
+            try:
+                pickled = self._loop.run_in_executor(None, _message, task.work)
+            except RuntimeError:  # there is no thread left
+                self._pickled(task, _message(task.work))
+            else:
+                pickled.add_done_callback(lambda done: self._pickled(task, done.result()))
 
     def step_back(self, nicer: int) -> None:
         """Let it make way for others, so much more than it does."""
         self.low = True
-        with suppress(OSError):  # it has just died, which its thread will tell
+        with suppress(OSError):  # it has just died, which its wire will tell
             now = os.getpriority(os.PRIO_PROCESS, self.identifier)
             os.setpriority(os.PRIO_PROCESS, self.identifier, now + nicer)
 
     def kill(self) -> None:
-        """End the process now; its thread tells when it is gone."""
+        """End the process now; `gone` is told when its wire has ended."""
         self.killed = True
-        if not self.dead:
+        if not self.gone.is_set():
             with suppress(ProcessLookupError):  # it has died by itself
                 os.kill(self.identifier, signal.SIGKILL)
 
-    def join(self) -> None:
-        """Wait until its thread has ended, which it does when the process has."""
-        self._thread.join()
+    def _pickled(self, task: Task, message: bytes | Failed) -> None:
+        if self.task is not task or self.gone.is_set():  # it was stopped meanwhile, or its process has died
+            return
+        if isinstance(message, Failed):
+            self._loop.call_soon(self._ended, self, message, 0.0)
+        else:
+            self._send(message)
 
-    def _serve(self, ended: Ended, gone: Gone) -> None:
-        began = False
-        listening = PollSelector()
-        for end in (self._ear, self._wire):
-            listening.register(end, EVENT_READ)
+    def _send(self, message: bytes) -> None:
+        self._unsent = memoryview(framed(message))
+        self._write()
+        if self._unsent is not None:
+            self._loop.add_writer(self._wire, self._write)
+
+    def _write(self) -> None:
+        """Send as much as the wire takes."""
+        if self._unsent is None:
+            return
         try:
-            while self._wire not in [key.fileobj for key, _ in listening.select()]:
-                self._ear.recv_bytes()
-                message = self._message()
-                if isinstance(message, Failed):
-                    ended(self, message, 0.0)
-                    continue
-                self._wire.send_bytes(message)
-                self._wire.recv_bytes()
-                began = True
-                outcome, seconds = self._read(self._wire.recv_bytes())
-                began = False
-                ended(self, outcome, seconds)
+            sent = self._wire.send(self._unsent)
+        except BlockingIOError:
+            return
+        except OSError:  # it has just died, which the reader will tell
+            sent = len(self._unsent)
+        self._unsent = self._unsent[sent:] if sent < len(self._unsent) else None
+        if self._unsent is None:
+            self._loop.remove_writer(self._wire)
+
+    def _read(self) -> None:
+        """Take what has come; at the end of the wire the process is dead."""
+        try:
+            self._inbox.take(self._wire)
+        except BlockingIOError:
+            return
         except (EOFError, OSError):
-            pass
-        finally:
-            self.dead = True
-            listening.close()
-            for end in (self._wire, self._ear, self._bell):
-                end.close()
-            gone(self, began)
+            self._die()
+            return
+        while (message := self._inbox.next()) is not None:
+            if message == BEGAN:
+                self._began = True
+            else:
+                self._began = False
+                self._ended(self, *_outcome(message))
 
-    def _message(self) -> bytes | Failed:
-        work, self._work = self._work, b""
-        if isinstance(work, bytes):
-            return work
-        try:
-            return pickle.dumps(work)
-        except Exception:  # noqa: BLE001 (a fault of ours; the process is none the worse)
-            return Failed(traceback.format_exc())
+    def _die(self) -> None:
+        self._loop.remove_reader(self._wire)
+        self._loop.remove_writer(self._wire)
+        self._wire.close()
+        self.gone.set()
+        self._told_gone(self, self._began)
 
-    def _read(self, answer: bytes) -> tuple[Outcome, float]:
-        try:
-            outcome, seconds = pickle.loads(answer)  # noqa: S301 (from our own worker)
-        except Exception:  # noqa: BLE001 (a fault of ours; the process is none the worse)
-            return Failed(traceback.format_exc()), 0.0
-        return outcome, seconds
+
+def _message(work: Computation) -> bytes | Failed:
+    """A computation as bytes, or why it has none."""
+    try:
+        return pickle.dumps(work)
+    except Exception:  # noqa: BLE001 (a fault of ours; the process is none the worse)
+        return Failed(traceback.format_exc())
+
+
+def _outcome(answer: bytes) -> tuple[Outcome, float]:
+    """What a worker has answered, and the processor time that it took in seconds."""
+    try:
+        outcome, seconds = pickle.loads(answer)  # noqa: S301 (from our own worker)
+    except Exception:  # noqa: BLE001 (a fault of ours; the process is none the worse)
+        return Failed(traceback.format_exc()), 0.0
+    return outcome, seconds

@@ -37,6 +37,8 @@ class Task:
     """The computation, or the bytes it pickles to."""
     caller: str
     lane: Lane
+    small: bool = False
+    """Whether the computation pickles in no time."""
     state: State = "queued"
     outcome: Outcome | TurnedAway | None = None
     queued_seconds: float = 0.0

@@ -13,24 +13,24 @@ import pickle
 import time
 import traceback
 from functools import partial
-from multiprocessing.connection import Connection
 
+from epsilond.app.workers.wire import Wire
 from epsilond.app.workers.work import Answered, Failed, confine, end_with, outcome_of
 
 READY = b"ready"
 BEGAN = b"began"
 
 
-def work(wire: Connection, forkserver: int, nicer: int, memory_megabytes: int) -> None:
+def work(wire: Wire, forkserver: int, nicer: int, memory_megabytes: int) -> None:
     """Work until the wire ends. `forkserver` is the process id of the parent, which a worker does not outlive."""
     end_with(forkserver)
     confine(nicer, memory_megabytes)
     try:
-        wire.send_bytes(READY)
+        wire.send(READY)
         while True:
-            message = wire.recv_bytes()
-            wire.send_bytes(BEGAN)
-            wire.send_bytes(answer_to(message))
+            message = wire.receive()
+            wire.send(BEGAN)
+            wire.send(answer_to(message))
             del message
     except (EOFError, OSError):
         return

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import cases, findings, report, tables, targets
+from benchmarks import cases, findings, report, service, tables, targets
 from benchmarks.environments import PEERS
 from benchmarks.load import Load
 from benchmarks.rows import WITH_KERNEL, Row
@@ -115,8 +115,18 @@ def test_a_question_we_did_not_answer_is_an_aim_not_met():
 
 def test_the_aims_of_the_service_look_at_the_tail_beside_a_heavy_calibration():
     alone, beside = Load(latencies=[0.001] * 100, wall=0.05), Load(latencies=[0.03] * 100, wall=3.0)
-    lines = [("cached", 1, False, alone, 0.0), ("cached", 1, True, beside, 0.0)]
-    assert [line[2:] for line in targets.service(lines)] == [("2000", "yes"), ("30 ms", "not yet")]
+    heavy, nothing = Load(latencies=[0.5]), Load()
+
+    def line(what, found, heavy=None):
+        return service.Line(what=what, connections=1, found=found, main_cpu=0.0, worker_cpu=0.0, heavy=heavy)
+
+    def told(*lines):
+        return [aim[2:] for aim in targets.service(lines)]
+
+    assert told(line("new", alone), line("new", beside, heavy)) == [("2000", "yes"), ("30 ms", "not yet")]
+    assert told(line("new", beside), line("new", alone, heavy)) == [("33", "not yet"), ("1 ms", "yes")]
+    unanswered = told(line("new", alone), line("new", alone, nothing))[1]
+    assert unanswered == ("1 ms, but no heavy one was answered beside a line", "not yet")
 
 
 def test_our_runner_asks_for_what_the_plain_cases_say():

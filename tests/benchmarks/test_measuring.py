@@ -3,11 +3,14 @@
 import asyncio
 import json
 import math
+import os
+from itertools import count, islice
 
 import pytest
 
-from benchmarks import load, service
+from benchmarks import load, processes, service
 from benchmarks.runners.loop import Answer, NotOffered, Question, isolated
+from epsilond.calibrators.gaussian import calibrator as gaussian
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.reading import read
 
@@ -87,7 +90,36 @@ def test_every_request_is_sent_once_and_every_answer_counted():
 
 
 def test_what_the_service_is_asked_can_be_asked():
-    for body, cost in ((service.CACHED, "search"), (service.CLOSED, "closed-form"), (service.HEAVY, "search")):
-        problem = read(mb_sgd.CALIBRATOR.problem, body)
-        assert mb_sgd.CALIBRATOR.cost(problem) == cost
-    assert 7 * service.EACH <= 3000
+    for calibrator, body, cost in (
+        (mb_sgd, service.CACHED, "search"),
+        (mb_sgd, service.CLOSED, "closed-form"),
+        (mb_sgd, service.HEAVY, "search"),
+        (gaussian, service.PLAIN, "closed-form"),
+    ):
+        problem = read(calibrator.CALIBRATOR.problem, body)
+        assert calibrator.CALIBRATOR.cost(problem) == cost
+
+
+def bodies(requests, number):
+    return [json.loads(request.partition(b"\r\n\r\n")[2]) for request in islice(requests, number)]
+
+
+def test_new_questions_are_asked_once_and_repeated_ones_again():
+    places = count()
+    for what, (_, body, new) in service.SORTS.items():
+        found = bodies(service.asked(what, places), 50)
+        assert len({asked["epsilon"] for asked in found}) == (50 if new else 1)
+        assert all({**asked, "epsilon": body["epsilon"]} == body for asked in found)
+    heavy = bodies(service.heavy_ones(places), 50)
+    assert len({asked["epsilon"] for asked in heavy}) == 50
+
+
+def test_requests_end_when_it_is_time():
+    ended = iter([False, False, True])
+    assert list(service.until(iter([b"a", b"b", b"c", b"d"]), lambda: next(ended))) == [b"a", b"b"]
+
+
+def test_cpu_time_of_a_process_that_is_gone_is_none():
+    assert processes.cpu_seconds([os.getpid()]) > 0.0
+    assert processes.cpu_seconds([2**30]) == 0.0
+    assert os.getpid() in processes.children_of(os.getppid())

@@ -1,0 +1,72 @@
+"""Questions read from the same bytes are read once, for each owner, within so much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from epsilond.app.questions import asking
+from epsilond.app.questions.question import Question
+from epsilond.app.questions.recent import ENTRY_BYTES, HELD, Recent
+from tests.app.conftest import PATIENT, application, problem, serving
+
+TOY = "/v1/calibrations/toy"
+
+
+def question(name: str) -> Question:
+    return Question.of("calibration", name, name, b"")
+
+
+def test_one_owners_question_is_not_anothers() -> None:
+    recent = Recent()
+    recent.keep("ada", "bytes", asked := question("toy"), 10)
+    assert recent.get("ada", "bytes") is asked
+    assert recent.get("bob", "bytes") is None
+    assert recent.get("ada", "others") is None
+
+
+def test_it_keeps_within_its_bytes_and_forgets_what_was_asked_least_recently() -> None:
+    most = 10 * (ENTRY_BYTES + 100 * HELD)
+    recent = Recent(most)
+    for number in range(40):
+        recent.keep("ada", str(number), question("toy"), 100)
+        assert recent.get("ada", "0") is not None
+        assert recent.bytes <= most
+    assert recent.bytes == most
+    assert recent.get("ada", "31") is not None
+    assert recent.get("ada", "30") is None
+    recent.keep("ada", "large", question("toy"), most)
+    assert recent.get("ada", "large") is None
+
+
+@pytest.fixture(scope="module")
+def app() -> FastAPI:
+    return application(PATIENT)
+
+
+def test_the_same_bytes_are_read_once(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+    read = asking._read
+
+    async def counted(request: Any, kind: Any, reading: Any, body: bytes) -> Question:
+        lengths.append(len(body))
+        return await read(request, kind, reading, body)
+
+    monkeypatch.setattr(asking, "_read", counted)
+    body = b'{"epsilon": 2.75, "delta": 1e-6, "clients": 10}'
+    with serving(PATIENT, app) as client:
+        post: Callable[[bytes], httpx.Response] = lambda content: client.post(  # noqa: E731
+            TOY, content=content, headers={"content-type": "application/json"}
+        )
+        answers = [post(body), post(body), post(body + b" "), post(body)]
+        wrong = [post(b'{"epsilon": -1}') for _ in range(2)]
+        large = [post(body + b" " * asking.SMALL) for _ in range(2)]
+    assert lengths == [len(body), len(body) + 1, 15, 15, *[len(body) + asking.SMALL] * 2]
+    assert [answer.headers["x-cache"] for answer in answers] == ["miss", "hit", "hit", "hit"]
+    assert len({answer.content for answer in (*answers, *large)}) == 1
+    for refused in wrong:
+        problem(refused, 422, "invalid-input")
