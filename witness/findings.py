@@ -8,8 +8,10 @@ private is read off its certified ε alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import combinations
 
 from epsilond.witness.cells import CellAnswer
@@ -88,12 +90,22 @@ def printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
     )
     words = []
     if true:
-        listed = ", ".join(f"{upper:.3g} where {claimed:.4g} is claimed" for claimed, upper in true.items())
+        listed = _listed(true, ROUND_CEILING)
         words.append(f"The true ε is at most {listed}.")
     if false:
-        listed = ", ".join(f"{lower:.3g} where {claimed:.4g} is claimed" for claimed, lower in false.items())
+        listed = _listed(false, ROUND_FLOOR)
         words.append(f"It is {'' if true else 'the true ε, '}at least {listed}.")
     return tally.finding(claim, " ".join(words) or "No noise comes with a claim that could be decided.")
+
+
+def _listed(ends: Mapping[float, float], direction: str) -> str:
+    """Ends of what is certified, rounded outward, beside what is claimed."""
+    return ", ".join(f"{shown(end, direction)} where {claimed:.4g} is claimed" for claimed, end in ends.items())
+
+
+def shown(end: float, direction: str) -> str:
+    """An end of what is certified in three digits, rounded in a direction of `decimal`."""
+    return f"{float(Context(prec=3, rounding=direction).create_decimal(end)):.3g}" if math.isfinite(end) else "∞"
 
 
 def falling(claim: str, lines: Sequence[Sequence[Measured]], *, what: str, lower_is_better: bool = True) -> Finding:

@@ -105,13 +105,13 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 PLACES = tuple(word(times) for times in TIMES_CLIENTS)
 STANDS_IN = (
-    "Stands for Figures 1b (Stack Overflow's tags, 500 users), 1c and 1d (EMNIST, 1000 writers; 1d with a network). No"
-    " package ships either set: here 89 clients have 20 of scikit-learn's 1797 digits each, of which 6 are held out."
-    " Cut in file order, where a writer's digits stand together (no names are given), they stand for EMNIST's writers;"
-    " sorted by label, for users with tags of their own. Softmax regression of w + θ_i on the pixels stands for the"
-    " paper's models, which has no network here. The paper draws a fixed number of users in each round and reports the"
-    " ε of an accountant for another sampling (erratum E-B8), so that none of its noises can be set beside an ε that is"
-    " true: here all clients take part in every round, and noise is the least that is certified."
+    "Stands for Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). No package ships"
+    " either set: here 89 clients have 20 of scikit-learn's 1797 digits each, of which 6 are held out. Cut in file"
+    " order, where a writer's digits stand together (no names are given), clients have much in common; sorted by label,"
+    " a client has two digits or so. Softmax regression of w + θ_i on the pixels stands for the paper's models. The"
+    " paper draws a fixed number of users in each round and reports the ε of an accountant for another sampling"
+    " (erratum E-B8), so that its noises cannot be set beside a true ε: here all clients take part in every round, and"
+    " noise is the least that is certified. Protected is a client's whole data, against all other clients."
 )
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
 LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")

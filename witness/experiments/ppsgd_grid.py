@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_CEILING
 
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.noise import figures_at
@@ -25,7 +26,7 @@ from epsilond.witness.experiments.ppsgd_synthetic import (
     SPREAD_STD,
     TARGET_NOISE_STD,
 )
-from epsilond.witness.findings import Stage, descending
+from epsilond.witness.findings import Stage, descending, shown
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -102,7 +103,7 @@ def _told(noise: float) -> str:
         return "no noise"
     mu = sensitivity_factor("replace-one") * math.sqrt(ROUNDS) / noise
     epsilon = figures_at(mu, epsilon=None, log_delta=math.log(DELTA))["epsilon"]
-    return f"σ = {noise:g} (ε ≤ {epsilon:.3g}):"
+    return f"σ = {noise:g} (ε ≤ {shown(epsilon, ROUND_CEILING)})"
 
 
 PRESET = Preset(
@@ -116,9 +117,9 @@ PRESET = Preset(
     repetitions=5,
     cells=cells,
     judge=judge,
-    stands_in_for="Stands for the search behind Figure 1a: the steps and personalizations of Appendix A at three of its"
-    " ten noises, on its own synthetic linear regression. Only the size is less, so that the grid takes minutes: the"
-    " paper has 1000 users and 100 coordinates, here are 100 and 20. Noise is as in the authors' program, σC/N on the"
-    " mean of all users in each of 300 rounds; the ε of a user's whole data in the words below is certified for that"
-    " noise at δ = 1e-4, where one user's data are replaced.",
+    stands_in_for="Stands for the search behind Figure 1a: the steps and personalizations of Appendix A at three of"
+    " its ten noises, on its own synthetic linear regression. Only the size is less, so that the grid takes minutes:"
+    " the paper has 1000 users and 100 coordinates, here are 100 and 20. Noise is as in the authors' program, σC/N on"
+    " the mean of all users in each of 300 rounds; the ε of a user's whole data in the words below is certified for"
+    " that noise at δ = 1e-4, where one user's data are replaced.",
 )
