@@ -14,10 +14,11 @@ tails are those of the law whose losses are all raised by as much, which dominat
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -30,16 +31,20 @@ from epsilond.accountants.profiles.atoms import PAD, AtomicProfile
 from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.finite_law import FiniteLaw
     from epsilond.accountants.trade_off import NearTest
 
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
 MOST_KINDS = 2**14
 """Kinds of runs of a whole composition: a few milliseconds and a megabyte."""
 _FACTORIAL_UNITS = 4
+_KEPT, _MOST_KEPT = 16, 2**12
+"""For how many numbers of outcomes and of runs the counts are kept, and of how many entries at most: 2 MB in all."""
 _NEAR_ONE = -5.0
 """log δ below which 1 − δ says nothing of it that its own sum does not say better."""
 _TINY = 1e-300
@@ -211,13 +216,15 @@ def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
 
 def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     """The totals of one order."""
-    total, log_mass = np.zeros(1), np.zeros(1)
+    total: FloatArray = np.zeros(1)
+    log_mass: FloatArray = np.zeros(1)
     error = extent = 0.0
     misplacement = _TINY
     for law, count in laws:
         places, masses = _kinds(law, count)
-        total = np.add.outer(places, total).ravel()
-        log_mass = np.add.outer(masses, log_mass).ravel()
+        several = len(laws) > 1
+        total = np.add.outer(places, total).ravel() if several else places
+        log_mass = np.add.outer(masses, log_mass).ravel() if several else masses
         size, bound = len(law.losses), max(map(abs, law.log_first))
         logs = 2.0 * math.lgamma(count + 1.0) + count * bound
         error += (_FACTORIAL_UNITS + 2 * size + len(laws)) * UNIT_ROUNDOFF * logs
@@ -241,17 +248,39 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     return EnumeratedProfile(totals, error, misplacement, places, log_below, log_masses)
 
 
-def _kinds(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
-    """Total loss and log probability of every kind of T runs: all counts n_i ≥ 0 with Σ n_i = T."""
+class _Outcome(NamedTuple):
+    """An outcome more: which kind each kind came from, how often it has this outcome, and log n! of that."""
+
+    of: IntArray
+    times: IntArray
+    log_factorial: FloatArray
+
+
+def _outcomes(size: int, count: int) -> Iterator[_Outcome]:
+    """All counts n_i ≥ 0 of so many outcomes with Σ n_i = T, one outcome after the other."""
     log_factorial = np.asarray(gammaln(np.arange(count + 1) + 1.0))
     left = np.asarray([count])
-    total, log_mass = np.zeros(1), log_factorial[left]
-    *outcomes, last = zip(law.losses, law.log_first, strict=True)
-    for loss, mass in outcomes:
+    for _ in range(size - 1):
         sizes = left + 1
         of = np.repeat(np.arange(left.size), sizes)
         times = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        total = total[of] + times * loss
-        log_mass = log_mass[of] + (times * mass - log_factorial[times])
+        yield _Outcome(of, times, log_factorial[times])
         left = left[of] - times
-    return total + left * last[0], log_mass + (left * last[1] - log_factorial[left])
+    yield _Outcome(np.arange(left.size), left, log_factorial[left])
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _few_outcomes(size: int, count: int) -> tuple[_Outcome, ...]:
+    return tuple(_outcomes(size, count))
+
+
+def _kinds(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
+    """Total loss and log probability of every kind of T runs: all counts n_i ≥ 0 with Σ n_i = T."""
+    size = len(law.losses)
+    few = size * math.comb(count + size - 1, size - 1) <= _MOST_KEPT
+    total, log_mass = np.zeros(1), np.asarray(gammaln(np.asarray([count + 1.0])))
+    steps = _few_outcomes(size, count) if few else _outcomes(size, count)
+    for (of, times, log_factorial), loss, mass in zip(steps, law.losses, law.log_first, strict=True):
+        total = total[of] + times * loss
+        log_mass = log_mass[of] + (times * mass - log_factorial)
+    return total, log_mass

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from epsilond.accountants.curve import Pair
+from epsilond.accountants.engine import enumeration
 from epsilond.accountants.engine.enumeration import (
     MOST_KINDS,
     EnumeratedPair,
@@ -275,3 +276,15 @@ def test_one_epsilon_without_arrays_encloses(epsilon: float) -> None:
         exact = mp.log(delta(law_of(response(0.4, 3), backward=False), 5, epsilon))
     assert pair.ends(epsilon).lower <= exact <= pair.ends(epsilon).upper
     assert pair.ends(epsilon).upper - pair.ends(epsilon).lower < 1e-12
+
+
+def test_counts_that_are_kept_are_those_that_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    def totals() -> tuple[list[float], list[float]]:
+        pair = enumerated_pair([(response_pair(1.3, 3), 9), (response_pair(0.7, 2), 4)])
+        assert pair is not None
+        assert isinstance(pair.forward, EnumeratedProfile)
+        return pair.forward.places.tolist(), pair.forward.log_masses.tolist()
+
+    kept = totals()
+    monkeypatch.setattr(enumeration, "_MOST_KEPT", 0)
+    assert totals() == kept
