@@ -133,14 +133,9 @@ def asked_anew(question: Question, place: int) -> Question:
     return question._replace(parts=parts, epsilon=epsilon, delta=delta)
 
 
-def best_run(
-    accountant: Accountant, questions: Iterator[Question], spent: float = 0.0, best: float = math.inf
-) -> tuple[float, int]:
-    """CPU seconds of a call in the best run, and how many calls were made: longer and longer runs, until it is enough.
-
-    `spent` and `best` are those of calls before.
-    """
-    size, calls = 1, 0
+def best_run(accountant: Accountant, questions: Iterator[Question]) -> tuple[float, int]:
+    """CPU seconds of a call in the best run, and how many calls were made: longer runs follow until it is enough."""
+    size, calls, spent, best = 1, 0, 0.0, math.inf
     while spent < ENOUGH_SECONDS or math.isinf(best):
         asked = list(islice(questions, size))
         begun = time.process_time()
@@ -158,16 +153,16 @@ def best_run(
 def measured(accountant: Accountant, question: Question) -> dict[str, Any]:
     """CPU seconds of a call, with peak memory and the answer to the question as it was put.
 
-    `first` is the first call. `cpu` is a call in the best run of questions that were never asked before, the first
-    among them: unless that was long, runs of more and more follow until they have taken `ENOUGH_SECONDS`. `repeated` is
-    a call in the best run of the last of these questions, asked again and again.
+    `first` is the first call, with what it imports and warms up. `cpu` is that where it took `ENOUGH_SECONDS` or more;
+    else a call in the best run of further questions, none asked before, in runs of more and more until these have taken
+    as much. `repeated` is a call in the best run of the last of these questions, asked again and again.
     """
     try:
         begun = time.process_time()
         answer = accountant(question)
         first = time.process_time() - begun
         anew = (asked_anew(question, place) for place in count(1))
-        best, calls = best_run(accountant, anew, first, first if first >= RUN_SECONDS else math.inf)
+        best, calls = (first, 0) if first >= ENOUGH_SECONDS else best_run(accountant, anew)
         again = None
         if first <= REPEATED_SECONDS:
             again, _ = best_run(accountant, repeat(asked_anew(question, calls)))
