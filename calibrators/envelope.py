@@ -49,6 +49,8 @@ T = TypeVar("T")
 
 SPARE = 1e-6
 """Share of log δ by which a target may be exceeded and ε still be the target's: both are known no better."""
+FLAT = 1e-3
+"""Share of ε that must tell where the target's ε is given without a search."""
 MOST_SQUARE = 1e6
 """To the start of a search, log δ below minus this is as good as −∞."""
 POISSON_BATCHES = ConditionResult(
@@ -86,8 +88,12 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
-    """The upper end alone: the target ε where that meets the target δ by next to nothing, as calibrated noise does."""
-    if target.log_delta * (1.0 + SPARE) <= pair.upper_end(target.epsilon) <= target.log_delta:
+    """The upper end alone: the target ε where that meets the target δ by next to nothing, as calibrated noise does.
+
+    A little less must miss it: where δ hardly falls with ε, a much smaller ε may meet it too, and is searched.
+    """
+    near = target.log_delta * (1.0 + SPARE) <= pair.upper_end(target.epsilon) <= target.log_delta
+    if near and pair.upper_end(target.epsilon * (1.0 - FLAT)) > target.log_delta:
         return target.epsilon
     if type(pair).upper_epsilon is not Pair.upper_epsilon:
         return pair.upper_epsilon(target.log_delta)

@@ -69,7 +69,7 @@ async def asked(request: Request, kind: str, name: str, body: bytes, preferences
     question = recent.get(caller.name, fingerprint)
     if question is None:
         question = await _read(request, kind, request.app.state.reading(kind, name), body)
-        if quickly_read(kind, body):
+        if quickly_read(kind, body) and not question.joins:
             recent.keep(caller.name, fingerprint, question, len(body))
     outcome = _known(request, question)
     if outcome is None:
@@ -138,8 +138,8 @@ async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Q
 
 
 def quickly_read(kind: str, body: bytes) -> bool:
-    """Whether a body is read in the event loop."""
-    return len(body) <= SMALL and kind in QUICKLY_READ and b'"sweep"' not in body
+    """Whether a body is read in the event loop: one that is small, and no sweep in whatever spelling."""
+    return len(body) <= SMALL and kind in QUICKLY_READ and b'"sweep"' not in body and b"\\" not in body
 
 
 async def in_worker(request: Request, computation: Computation) -> Answered:

@@ -81,7 +81,7 @@ class Compute:
         shared.waiting -= 1
         if shared.waiting or shared.done.is_set():
             return
-        if shared.question.parts:
+        if shared.question.joins:
             self._forget(shared)
             shared.scope.cancel()
         elif shared.task is not None:
@@ -106,7 +106,7 @@ class Compute:
         """Until there is an outcome, or nobody wants one."""
         try:
             with shared.scope:
-                if not shared.question.parts:
+                if not shared.question.joins:
                     work = shared.question.work
                     shared.outcome = await self._computed(shared, work, briefly=shared.question.closed_form)
                 elif (outcomes := await self._parts(shared)) is not None:

@@ -42,9 +42,14 @@ class Question:
         return cls(kind, name, hashlib.sha256(told.encode()).hexdigest(), computation, **more)
 
     @property
+    def joins(self) -> bool:
+        """Whether it is put together from parts, of which a sweep that refuses each of its values has none."""
+        return self.kind in ("sweep", "plan")
+
+    @property
     def work(self) -> Computation | bytes:
         """The computation of a question without parts, to be pickled where it is sent to a worker, if it is not yet."""
-        assert not self.parts
+        assert not self.joins
         return cast("Computation | bytes", self.computation)
 
     @cached_property

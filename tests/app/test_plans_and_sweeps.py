@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,16 @@ def test_a_pair_of_fields_is_the_values_own_problem(planning: httpx.Client) -> N
 def test_what_is_wrong_beside_the_values_is_the_requests(planning: httpx.Client, body: Any, pointer: str) -> None:
     problem = post(planning, "/v1/calibrations/toy", body, status=422)
     assert pointer in [fault["pointer"] for fault in problem["errors"]]
+
+
+@pytest.mark.parametrize("key", ["sweep", "\\u0073weep"])
+def test_a_sweep_of_which_no_value_can_be_is_answered_value_by_value(planning: httpx.Client, key: str) -> None:
+    body = json.dumps({**ONE, "*": {"field": "epsilon", "values": [-1, -2]}}).replace('"*"', f'"{key}"')
+    headers = {"content-type": "application/json"}
+    for _ in range(2):
+        answered = planning.post("/v1/calibrations/toy", content=body, headers=headers)
+        assert answered.status_code == 200
+        assert [each["problem"]["status"] for each in answered.json()["answers"]] == [422, 422]
 
 
 def test_a_value_whose_worker_dies_is_its_own_problem(planning: httpx.Client) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import epsilond
 from epsilond.accountants.account import account
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
@@ -79,3 +80,13 @@ def test_the_noise_of_a_run_is_searched_once_for_all_that_ask_for_it() -> None:
     (other,) = members_of(stricter, Run(batch_size=50, rounds=20))
     assert Certificates(family, stricter).noise(other) > first.noise(member)
     assert len(searched) == 2
+
+
+@pytest.mark.parametrize("above", [1e-7, 1e-3])
+def test_where_delta_hardly_falls_a_smaller_epsilon_is_told(above: float) -> None:
+    """One record of a thousand, twice: with δ just above the chance of being drawn ε = 0, whatever the noise."""
+    delta = (1.0 - (1.0 - 1e-3) ** 2) * (1.0 + above)
+    asked = {"samples_per_client": 1000, "clients": 50, "participants": 10, "rounds": 2, "batch_size": 1}
+    problem = {"dimension": 100, "lipschitz": 1.0, "diameter": 10.0, "smoothness": 1.0}
+    found = epsilond.calibrate("mb-sgd", epsilon=1.0, delta=delta, **asked, **problem)
+    assert found.guarantee.epsilon.upper == 0.0
