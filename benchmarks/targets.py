@@ -85,10 +85,13 @@ def _forward(grid: Sequence[Row]) -> Iterator[Line]:
 def _with_kernel(grid: Sequence[Row]) -> Iterator[Line]:
     """The same grid with the compiled kernel, where it was installed."""
     pairs = [(row, mine) for row, mine in paired(grid, PEER, WITH_KERNEL) if ratio(row, mine)]
-    mean = geometric_mean(found for pair in pairs if (found := ratio(*pair)))
+    ratios = [found for pair in pairs if (found := ratio(*pair))]
+    mean = geometric_mean(ratios)
     if mean is not None:
-        aim = f"the same mean with our compiled kernel, of {len(pairs)} questions"
+        aim = f"the same mean with our compiled kernel, of {len(ratios)} questions"
         yield _line(aim, "≥ 300×", times(mean), met=mean >= 300)
+        reached = f"{times(min(ratios))}; {sum(found >= 50 for found in ratios)} of {len(ratios)} within"
+        yield _line("the same least with our compiled kernel", "≥ 50×", reached, met=min(ratios) >= 50)
     for row in grid:
         if row.accountant == WITH_KERNEL and row.case == B1 and row.cpu is not None:
             yield _line(f"{B1} with our compiled kernel", "≤ 0.6 ms", seconds(row.cpu), met=row.cpu <= 0.6e-3)

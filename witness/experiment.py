@@ -42,7 +42,7 @@ Verdict = Literal["confirmed", "confirmed in part", "mixed", "refuted", "undecid
 class Finding:
     """A paper's qualitative claim, and what the experiment says of it, made of the measured numbers.
 
-    `verdict` is one of the rules of `findings.RULES`, `told` the same with its counts: in how many settings the claim
+    `verdict` is one of the rules of `tally.RULES`, `told` the same with its counts: in how many settings the claim
     holds, fails, or stays open.
     """
 

@@ -144,6 +144,12 @@ class Stage:
         return min(found), max(found)
 
 
+def best_of_own(stage: Stage, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
+    """The best place but the one where all is shared, and that one."""
+    own = Stage(stage.name, {place: one for place, one in stage.measured.items() if place != shared})
+    return stage.measured[own.best(lower_is_better=lower_is_better)[0]], stage.measured[shared]
+
+
 def descending(claim: str, lines: Mapping[str, Sequence[Stage]], *, what: str, lower_is_better: bool = True) -> Finding:
     """Whether the best place comes earlier in the order of places from stage to stage of each line.
 

@@ -9,8 +9,9 @@ FedAvg, on records dealt at random and sorted by digit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 from epsilond.accountants.theorems.mechanisms.binomial import binomial_bits
@@ -145,7 +146,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     )
     return (
         replace(noise, words=noise.words + (limit if limited else "")),
-        _bits(cells),
+        _bits(cells, limited),
         more("Normalised updates are more accurate than clipped ones, with the clients' noise.", QTDL, CLIPPED),
         more(
             "Normalised updates are more accurate than clipped ones, with the server's noise.", SERVER, SERVER_CLIPPED
@@ -161,7 +162,7 @@ def _of(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
     return [measured for cell in cells if cell.place["arm"] == arm and (measured := read(cell)) is not None]
 
 
-def _bits(cells: Sequence[CellAnswer]) -> Finding:
+def _bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
     """Bits of a coordinate of a message."""
     claim = "Truncated discrete Laplace noise needs fewer bits than Binomial noise."
     few = [(2 * (LEVELS + cell.parameters.noise_levels)).bit_length() for cell in cells if cell.place["arm"] == QTDL]
@@ -169,6 +170,8 @@ def _bits(cells: Sequence[CellAnswer]) -> Finding:
     fewer = sum(one < other for one, other in zip(few, many, strict=True))
     told = ", ".join(f"{one} against {other}" for one, other in zip(few, many, strict=True))
     words = f"Bits of each coordinate, from the least ε to the largest: {told}."
+    if limited:
+        words += f" At the {len(limited)} larger ε the Binomial theorem asks for more noise than they need."
     more = sum(one > other for one, other in zip(few, many, strict=True))
     tally = Tally(holds=fewer, fails=more, of=len(few), noun=TARGETS, open_where="they need as many")
     return tally.finding(claim, words)
@@ -201,14 +204,16 @@ def _delta(log_delta: float) -> str:
     missing = -math.expm1(log_delta)
     if missing > 1e-3:
         return f"{math.exp(log_delta):.3g}"
-    return f"1 − {missing:.0e}" if missing > 0.0 else "1 to all digits of a double"
+    if missing <= 0.0:
+        return "1 to all digits of a double"
+    return f"1 − {float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(missing)):.0e}"
 
 
 # Without noise --------------------------------------------------------------------------------------------------------
 NORMALISED, PLAIN = "NormFedAvg", "FedAvg"
 SPLITS: tuple[Split, ...] = ("iid", "by-label")
 LOCAL = (1, 3, 8)
-PLAIN_STEPS = (1.0, 4.0, 16.0)
+PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0)
 """Of a client's step in FedAvg, and of the server's in NormFedAvg."""
 
 

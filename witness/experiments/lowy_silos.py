@@ -196,7 +196,7 @@ def _digits(loss: str, participants: Sequence[int], epsilons: Sequence[float]) -
         "Stands for no figure: it asks the questions of Figures 3 to 5 (odd against even digits) of all ten digits by"
         " softmax regression, with all silos in each round. "
         if loss == "softmax"
-        else "Stands for Figures 3 to 5: test error of logistic regression over ε, with 12, 18 and 25 silos in each. "
+        else "Stands for Figures 3 to 5: test error of logistic regression over ε, by how many silos are in a round. "
     )
     return Silos(
         panel=Axis(name="participants", title="silos in a round"),
@@ -207,7 +207,7 @@ def _digits(loss: str, participants: Sequence[int], epsilons: Sequence[float]) -
         measure="test_error",
         what="test error",
         step=4.0 if loss == "logistic" else 2.0,
-        source="Lowy and Razaviyayn 2023, Figures 3 to 5",
+        source="Lowy and Razaviyayn 2023, " + ("beside Figures 3 to 5" if loss == "softmax" else "Figures 3 to 5"),
         stands_in_for=own + DIGITS,
     )
 

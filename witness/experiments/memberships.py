@@ -7,6 +7,7 @@ how bad the canaries are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
 
 from epsilond.simulators.memberships.training import CanaryTraining
@@ -14,6 +15,7 @@ from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
+from epsilond.witness.findings import shown
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.tally import Tally
 
@@ -85,7 +87,8 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     words = (
         f"{len(above)} of {len(pairs)} bounds by attacks lie above the certified end. The nearest is"
         f" {lower / upper:.0%} of it: {name}, {cell.place['canaries']}, noise multiplier"
-        f" {cell.place['noise_multiplier']:g}, ε ≥ {lower:.3g} where {upper:.3g} is certified."
+        f" {cell.place['noise_multiplier']:g}, ε ≥ {shown(lower, ROUND_FLOOR)} where {shown(upper, ROUND_CEILING)} is"
+        " certified."
     )
     seen = [
         (cell.attacks["every-model"], max(value for name, value in cell.attacks.items() if name != "every-model"))
@@ -104,8 +107,10 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             noun=("training", "trainings"),
             open_where="both prove as much",
         ).finding(
-            "Who sees every model proves more than who sees the last one.",
-            f"The bound is larger in {more} of {len(seen)} trainings, and smaller in {less}.",
+            "The attack on every model proves more than the best attack on the last one.",
+            f"The bound is larger in {more} of {len(seen)} trainings, and smaller in {less}: attacks on the last model"
+            f" may be by likelihood ratios, for which others were trained beside it, and the one on every model is not."
+            f" Bounds that hold with 95 % confidence are compared as they are.",
         ),
     )
 

@@ -41,6 +41,7 @@ TAKEN_BACK, PRINTED, ONE_PASS = (
     "noise taken back, printed noise",
     "Lowy and Razaviyayn, one pass",
 )
+OTHERS = "Lowy and Razaviyayn's one-pass algorithm (which the paper's own tables have ahead at ρ = 12 and m = 80)"
 PAPER_CLIENTS = 100
 TABLE_1 = {
     mu: {TAKEN_BACK: {"private": own, "noisy-sgd": noisy}, ONE_PASS: {"private": other}}
@@ -150,7 +151,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     arms = {
         "noisy SGD": [score_beside("noisy-sgd", MEASURE)(cell) for cell in own],
         "noise that stays": [score_beside("independent-noise", MEASURE)(cell) for cell in own],
-        "Lowy and Razaviyayn's one-pass algorithm": [score(MEASURE)(cell) for cell in others],
+        OTHERS: [score(MEASURE)(cell) for cell in others],
     }
     mine = [score(MEASURE)(cell) for cell in own]
     ahead = tuple(
@@ -163,7 +164,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         )
         for name, arm in arms.items()
     )
-    return (*ahead, printed_noise(answered, "The printed noise has the ε that its ρ is."))
+    return (*ahead, printed_noise(answered, "The printed noise is private at the ε of its ρ."))
 
 
 STANDS_IN = (

@@ -16,7 +16,7 @@ from epsilond.simulators.problems.personalized_digits import ClientSplit, Person
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
 from epsilond.witness.experiments.ppsgd_synthetic import LESS_CLAIM, OWN_CLAIM, OWN_NAMES
-from epsilond.witness.findings import Stage, descending, duel
+from epsilond.witness.findings import Stage, best_of_own, descending, duel
 from epsilond.witness.risks.measurement import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
@@ -96,7 +96,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         for split in SPLITS
     }
     private = [stage for stages in lines.values() for stage in stages if stage.name != told(None)]
-    pairs = [(stage.measured[stage.best(lower_is_better=False)[0]], stage.measured[PLACES[-1]]) for stage in private]
+    pairs = [best_of_own(stage, PLACES[-1], lower_is_better=False) for stage in private]
     return (
         duel(OWN_CLAIM, pairs, names=OWN_NAMES, what=WHAT, lower_is_better=False),
         descending(LESS_CLAIM, lines, what=WHAT, lower_is_better=False),
@@ -110,8 +110,9 @@ STANDS_IN = (
     " order, where a writer's digits stand together (no names are given), clients have much in common; sorted by label,"
     " a client has two digits or so. Softmax regression of w + θ_i on the pixels stands for the paper's models. The"
     " paper draws a fixed number of users in each round and reports the ε of an accountant for another sampling"
-    " (erratum E-B8), so that its noises cannot be set beside a true ε: here all clients take part in every round, and"
-    " noise is the least that is certified. Protected is a client's whole data, against all other clients."
+    " (erratum E-B8); what is true of such draws is served as theorem epsilond.coalition-participation, many times"
+    " more. Here all clients take part in every round, and noise is the least that is certified. Protected is a"
+    " client's whole data, against all other clients."
 )
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
 LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")

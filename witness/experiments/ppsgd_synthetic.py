@@ -15,7 +15,7 @@ from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.findings import Stage, descending, duel
+from epsilond.witness.findings import Stage, best_of_own, descending, duel
 from epsilond.witness.risks.measurement import RiskSimulation
 
 OWN_CLAIM = "Under user-level privacy models of one's own are more accurate than one model for all."
@@ -90,7 +90,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             if cell.place["epsilon"] == _told(epsilon)
         }
         stages.append(Stage(_told(epsilon), {place: found for place in places if (found := of[place]) is not None}))
-    pairs = [(stage.measured[stage.best(lower_is_better=True)[0]], stage.measured[places[-1]]) for stage in stages[1:]]
+    pairs = [best_of_own(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
     return (
         duel(OWN_CLAIM, pairs, names=OWN_NAMES, what="excess risk"),
         descending(LESS_CLAIM, {"αN": stages}, what="excess risk"),

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from epsilond.witness.presets import PresetSimulation, plan
 from epsilond.witness.tally import RULES
 from scripts.pages.experiments import figure, stored, tables
 from scripts.pages.experiments.panels import Panel, panels
@@ -34,12 +35,29 @@ def section(answer: Stored) -> str:
     summary = f"<summary>Every figure of {preset.name}, with its band</summary>"
     parts = (
         stands,
-        f"`epsilond simulate {preset.name}`: {run}",
+        f"`epsilond simulate {preset.name}`: {run}{at_the_edge(answer)}",
         of_text(("claim", "verdict", "counts, and what was measured"), claims),
         f'<div class="panels" markdown="1">\n\n{images}\n\n</div>',
         f'<details markdown="1">\n{summary}\n\n{tables.table(answer)}\n\n</details>',
     )
     return "\n\n".join(parts)
+
+
+def at_the_edge(answer: Stored) -> str:
+    """In how many cells the largest step that was tried is the best, where a larger one may be better still."""
+    tuned = answer.preset.tuned
+    if tuned is None:
+        return ""
+    tried = {float(cell.place[tuned.name]) for cell in answer.preset.cells(answer.repetitions, answer.seed)}
+    chosen = [float(each) for cell in answer.cells for each in (cell.tuned or {}).values()]
+    largest = sum(each == max(tried) for each in chosen)
+    listed = ", ".join(f"{each:g}" for each in sorted(tried))
+    told = f" {tuned.title[0].upper()}{tuned.title[1:]}: the best of {listed}"
+    return told + (
+        f"; the largest of them in {largest} of {len(chosen)} runs, where a larger one may be better."
+        if largest
+        else "."
+    )
 
 
 def _sentence(told: str) -> str:
@@ -64,10 +82,16 @@ def overview(answers: Mapping[str, Stored], page: str) -> str:
             answer.preset.title,
             ", ".join(f"{count} {verdict}" for verdict, count in _counted(answer)),
             f"`epsilond simulate {name}`",
+            f"{_minutes(name)} min",
         )
         for name, answer in answers.items()
     )
-    return of_text(("stands for", "experiment", "verdicts", "command"), rows)
+    return of_text(("stands for", "experiment", "verdicts", "command", "one core, about"), rows)
+
+
+def _minutes(name: str) -> str:
+    """What `epsilond simulate --list` says of it."""
+    return f"{plan(PresetSimulation(preset=name)).seconds / 60.0:.2g}"  # type: ignore[arg-type]
 
 
 def _counted(answer: Stored) -> Iterator[tuple[str, int]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from epsilond.witness.cells import CellAnswer
+from epsilond.witness.findings import shown
 from epsilond.witness.risks.answer import Measured
 from scripts.pages.experiments.panels import own_score, score_beside, with_best_steps, word
 from scripts.pages.experiments.stored import Stored
@@ -41,7 +42,9 @@ def _measured(answer: Stored) -> Iterator[Column]:
     preset, measure = answer.preset, answer.preset.measure
     if preset.tuned is not None and preset.tuned.name in answer.cells[0].place:
         yield preset.tuned.title, lambda cell: word(cell.place[preset.tuned.name])  # type: ignore[union-attr]
-    yield "claimed ε", lambda cell: "" if cell.claimed_epsilon is None else word(cell.claimed_epsilon)
+    elif preset.tuned is not None:
+        yield preset.tuned.title, _chosen
+    yield "ε asked or claimed", lambda cell: "" if cell.claimed_epsilon is None else word(cell.claimed_epsilon)
     yield "certified ε", _certified
     name = "excess risk" if measure is None else measure.replace("_", " ")
     yield name, lambda cell: _mean(own_score(cell, measure))
@@ -51,6 +54,14 @@ def _measured(answer: Stored) -> Iterator[Column]:
     for run in dict.fromkeys(run for cell in answer.cells for run in cell.beside or {}):
         yield run, lambda cell, run=run: _whole(score_beside(cell, run, measure))  # type: ignore[misc]
         yield f"{run}, the paper prints", lambda cell, run=run: _published(cell, run)  # type: ignore[misc]
+
+
+def _chosen(cell: CellAnswer) -> str:
+    """The step of the private run, and of those beside it where theirs is another."""
+    found = dict(cell.tuned or {})
+    own = found.pop("private", None)
+    others = ", ".join(f"{run} {word(value)}" for run, value in found.items() if value != own)
+    return "" if own is None else word(own) + (f" ({others})" if others else "")
 
 
 def _published(cell: CellAnswer, run: str) -> str:
@@ -85,7 +96,7 @@ def _formulas(answer: Stored) -> Iterator[Column]:
         yield f"δ, {reading}", lambda cell, reading=reading: _delta(cell, reading)  # type: ignore[misc]
     yield (
         "an attack proves",
-        lambda cell: "" if cell.claim is None else f"δ ≥ {cell.claim.delta_lower:.3g}",
+        lambda cell: "" if cell.claim is None else f"δ ≥ {shown(float(cell.claim.delta_lower), ROUND_FLOOR)}",
     )
 
 
@@ -102,10 +113,10 @@ def _power(log10: float) -> str:
 
 def _attacks(answer: Stored) -> Iterator[Column]:
     yield "certified ε", _certified
-    for attack in answer.cells[0].attacks or {}:
+    for attack in dict.fromkeys(attack for cell in answer.cells for attack in cell.attacks or {}):
         yield f"{attack} proves", lambda cell, attack=attack: _proved(cell.attacks, attack)  # type: ignore[misc]
 
 
 def _proved(attacks: Mapping[str, Any] | None, attack: str) -> str:
     found = (attacks or {}).get(attack)
-    return "" if found is None else f"ε ≥ {found:.3g}" if found > 0.0 else "nothing"
+    return "" if found is None else f"ε ≥ {shown(float(found), ROUND_FLOOR)}" if found > 0.0 else "nothing"
