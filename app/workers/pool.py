@@ -337,7 +337,7 @@ class Pool:
         for idle in (self._idle, self._idle_low):
             if process in idle:
                 idle.remove(process)
-        task = process.task
+        task, process.task = process.task, None  # what it may still be said to have answered is nobody's
         if task is not None:
             self._died_of(task, began)
         self._count("crashed")

@@ -128,6 +128,7 @@ class Process:
         self._loop.remove_reader(self._wire)
         self._loop.remove_writer(self._wire)
         self._wire.close()
+        self._unsent = None
         self.gone.set()
         self._told_gone(self, self._began)
 
