@@ -2,38 +2,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { after, before, test } from "node:test";
-import { PYTHON, answered, figure, forget, openPage, serious, shoot, startBrowser, startService } from "./service.js";
+import { test } from "node:test";
+import { PYTHON, answered, figure, forget, serious, shoot, site } from "./service.js";
 
 const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
 const ROOT = new URL("../..", import.meta.url);
 
-let service;
-let browser;
+const here = site();
+const { on } = here;
 
-before(async () => {
-  service = await startService();
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-/** Run on a page of its own, and see that nothing went wrong in it and no other host was asked. */
-async function on(hash, options, body) {
-  const opened = await openPage(browser, service.origin, hash, options);
-  try {
-    await body(opened.page);
-    assert.deepEqual(opened.wrong, []);
-    assert.deepEqual([...opened.hosts], [service.origin]);
-  } finally {
-    await opened.close();
-  }
-}
-
-const algorithms = async () => (await (await fetch(`${service.origin}/v1/algorithms`)).json()).algorithms;
+const algorithms = async () => (await (await fetch(`${here.origin}/v1/algorithms`)).json()).algorithms;
 
 test("every algorithm yields an answer from its example", { timeout: 1_800_000 }, async () => {
   for (const { name } of await algorithms()) {

@@ -1,32 +1,11 @@
 // The documents under /guide on the real service: what axe says, whom they ask, and a formula that is evaluated.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { openPage, serious, shoot, startBrowser, startService } from "./service.js";
+import { test } from "node:test";
+import { serious, shoot, site } from "./service.js";
 
-let service;
-let browser;
-
-before(async () => {
-  service = await startService();
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-async function on(path, options, body) {
-  const opened = await openPage(browser, service.origin, path, options);
-  try {
-    await body(opened.page);
-    assert.deepEqual(opened.wrong, []);
-    assert.deepEqual([...opened.hosts], [service.origin]);
-  } finally {
-    await opened.close();
-  }
-}
+const here = site();
+const { on } = here;
 
 for (const [size, viewport] of Object.entries({ desktop: { width: 1320, height: 900 }, phone: { width: 390, height: 844 } })) {
   for (const colorScheme of ["light", "dark"]) {
@@ -72,7 +51,7 @@ test("a search finds the page, and asks no other host", async () => {
 });
 
 test("every page names the version that it documents, which is the service's", async () => {
-  const { info } = await (await fetch(`${service.origin}/openapi.json`)).json();
+  const { info } = await (await fetch(`${here.origin}/openapi.json`)).json();
   for (const path of ["guide/", "guide/theorems/das.1.html", "guide/versions.html"]) {
     await on(path, {}, async (page) => {
       const header = (await page.textContent(".md-header__topic")).trim();

@@ -1,8 +1,8 @@
 // What the page does while there is no answer yet. The service is real; what takes long is scripted between it and the page.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { answered, figure, openPage, serious, shoot, startBrowser, startService } from "./service.js";
+import { test } from "node:test";
+import { answered, figure, serious, shoot, site } from "./service.js";
 
 const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
 const SLOW = "#/shuffled-mb-sgd?epsilon=1&delta=1e-12&samples_per_client=10&clients=1000000&participants=2000&dimension=20&lipschitz=1&diameter=2&smoothness=1&batch_size=1&rounds=500";
@@ -14,30 +14,17 @@ const BUSY = { type: "/problems/too-many-requests", title: "Too many computation
 const INFEASIBLE = { type: "/problems/infeasible", title: "The target cannot be met", status: 409, detail: "No number of rounds meets it." };
 const FAILED = { type: "/problems/internal-error", title: "The service failed", status: 500, detail: "Its logs have this request." };
 
-let service;
-let browser;
-
-before(async () => {
-  service = await startService();
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const here = site();
 
 const job = (id, state, more = {}) => ({ id, kind: "calibration", name: "gaussian", state, links: { self: `/v1/jobs/${id}` }, ...more });
 const progress = { done: 3, of: 10, seconds_spent: 75, seconds_left: 20 };
 const told = (each) => `event: progress\nid: 1\ndata: ${JSON.stringify(each)}\n\n`;
 
 /**
- * A page whose questions become jobs, but those of pictures. `jobs` has what was asked of them: the headers of POST, GET,
+ * Makes questions of a page become jobs, but those of pictures. `seen` has what was asked of them: the headers of POST, GET,
  * events and DELETE; `end(state, problem)` lets the job end that is looked at; `through` lets questions through.
  */
-async function on(options, body, hash = QUICK) {
-  const opened = await openPage(browser, service.origin, "", { ...options, blank: true });
-  const { page } = opened;
+async function scripted(page) {
   const seen = { posts: [], looks: [], events: [], deletes: [] };
   const ends = new Map();
   const ending = (id) => {
@@ -67,20 +54,19 @@ async function on(options, body, hash = QUICK) {
       return route.fulfill({ contentType: "text/event-stream", body: told(job(id, "running", { progress })) });
     }
     if (rest === "result") {
-      const answer = await fetch(`${service.origin}/v1/calibrations/gaussian`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(BODY) });
+      const answer = await fetch(`${here.origin}/v1/calibrations/gaussian`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(BODY) });
       return route.fulfill({ json: await answer.json() });
     }
     seen.looks.push(request);
     const { state, problem } = await ending(id).promise;
     return route.fulfill({ json: job(id, state, problem ? { problem } : {}) }).catch(() => {}); // it may have been given up
   });
-  await page.goto(`${service.origin}/${hash}`);
-  try {
-    await body(page, script);
-    assert.deepEqual(opened.wrong, []);
-  } finally {
-    await opened.close();
-  }
+  return script;
+}
+
+async function on(options, body, hash = QUICK) {
+  let script;
+  await here.on(hash, options, (page) => body(page, script), async (page) => (script = await scripted(page)));
 }
 
 const standing = (page, state) => page.waitForSelector(`#answer[data-state="${state}"]`);
@@ -223,7 +209,7 @@ test("a job that somebody else cancels is told, and can be asked for again", asy
 });
 
 test("a busy service is asked again after a while that can be seen", async () => {
-  const opened = await openPage(browser, service.origin, "", { blank: true });
+  const opened = await here.open("", { blank: true });
   const { page } = opened;
   const keys = [];
   await page.route(CALIBRATIONS, async (route) => {
@@ -232,7 +218,7 @@ test("a busy service is asked again after a while that can be seen", async () =>
     if (keys.length > 2) return route.continue();
     return route.fulfill({ status: 429, contentType: PROBLEM, headers: { "retry-after": keys.length === 1 ? "0" : "200" }, body: JSON.stringify(BUSY) });
   });
-  await page.goto(`${service.origin}/${QUICK}`);
+  await page.goto(`${here.origin}/${QUICK}`);
   await page.waitForFunction(() => /It is asked again in (3 min \d+|2 min \d+) s/.test(document.querySelector(".progress")?.textContent));
   await standing(page, "busy");
   assert.match(await page.textContent(".progress h3"), /Too many computations are waiting/);
@@ -281,17 +267,17 @@ test("algorithms are compared as a job, which says how far it is and can be canc
 });
 
 test("a question that the service takes long for is followed, and cancelled there when it is given up", async () => {
-  const opened = await openPage(browser, service.origin, "", { blank: true });
+  const opened = await here.open("", { blank: true });
   const { page } = opened;
   await page.route("**/v1/calibrations/shuffled-mb-sgd", (route) => route.continue({ headers: { ...route.request().headers(), prefer: "wait=0" } }));
-  await page.goto(`${service.origin}/${SLOW}`);
+  await page.goto(`${here.origin}/${SLOW}`);
   await standing(page, "computing");
   assert.match(await page.textContent(".progress h3"), /^Computing Shuffled mini-batch SGD at/);
-  const { jobs } = await (await fetch(`${service.origin}/v1/jobs?kind=calibration&limit=1`)).json();
+  const { jobs } = await (await fetch(`${here.origin}/v1/jobs?kind=calibration&limit=1`)).json();
   assert.equal(jobs[0].name, "shuffled-mb-sgd");
   await page.click("#cancel");
   await standing(page, "cancelled");
-  const ended = await (await fetch(`${service.origin}${jobs[0].links.self}`, { headers: { prefer: "wait=60" } })).json();
+  const ended = await (await fetch(`${here.origin}${jobs[0].links.self}`, { headers: { prefer: "wait=60" } })).json();
   assert.equal(ended.state, "cancelled");
   assert.deepEqual(opened.wrong, []);
   await opened.close();

@@ -1,14 +1,14 @@
 // The page of ledgers on the real service, whose ledgers are in memory: every state of it, what-if, entries, keyboard, axe.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { openPage, serious, shoot, startBrowser, startService } from "./service.js";
+import { test } from "node:test";
+import { serious, shoot, site } from "./service.js";
 
 const TRAINING = { kind: "repeated", times: 1000, mechanism: { kind: "subsampled", sampling: "poisson", rate: 0.01, mechanism: { kind: "gaussian", noise_multiplier: 1 } } };
 const PROBLEM = "application/problem+json";
 
-let service;
-let browser;
+const here = site();
+const on = (hash, options, body, prepare) => here.on(`ledgers${hash}`, options, body, prepare);
 let ledger;
 let number = 0;
 
@@ -28,38 +28,14 @@ const opening = (name, more = {}) => ({
 
 async function call(path, body, method = "POST") {
   const headers = { "content-type": "application/json", "idempotency-key": `test-${(number += 1)}` };
-  const response = await fetch(`${service.origin}/v1/${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  const response = await fetch(`${here.origin}/v1/${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
   const answer = await response.json();
   assert.ok(response.ok, `${path}: ${answer.title}. ${answer.detail}`);
   return answer;
 }
 
-/** Run on a page of its own, which nothing may go wrong in and which asks no other host; `route` sets it up. */
-async function on(hash, options, body, route = async () => {}) {
-  const opened = await openPage(browser, service.origin, "", { ...options, blank: true });
-  try {
-    await route(opened.page);
-    await opened.page.goto(`${service.origin}/ledgers${hash}`);
-    await body(opened.page);
-    assert.deepEqual(opened.wrong, []);
-    assert.deepEqual([...opened.hosts], [service.origin]);
-  } finally {
-    await opened.close();
-  }
-}
-
 const stands = (page, state) => page.waitForSelector(`#content[data-state="${state}"]`);
 const room = (page, pattern) => page.waitForFunction((source) => new RegExp(source).test(document.getElementById("what-if-room")?.textContent ?? ""), pattern.source);
-
-before(async () => {
-  service = await startService();
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
 
 test("without a ledger the page says how one is opened, and its POST example opens one", async () => {
   await on("", {}, async (page) => {
@@ -85,7 +61,7 @@ test("a ledger is found from the explorer, and shows what the service says of it
   const asked = await call(`ledgers/${ledger.id}/reservations`, { ...query, count: 4 });
   await call(`reservations/${asked.id}/commits`, { count: 3 });
   ledger = await call(`ledgers/${ledger.id}`, undefined, "GET");
-  const opened = await openPage(browser, service.origin);
+  const opened = await here.open();
   await opened.page.click("nav a[href=ledgers]");
   await opened.page.click(`.ledger[data-id="${ledger.id}"] a`);
   await opened.page.waitForSelector("#plan-curve canvas");

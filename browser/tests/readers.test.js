@@ -3,42 +3,19 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { PYTHON, answered, figure, forget, openPage, serious, shoot, startBrowser, startService } from "./service.js";
+import { test } from "node:test";
+import { PYTHON, answered, figure, forget, serious, shoot, site } from "./service.js";
 
 const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
 const TIGHT = "#/gaussian?solve_for=rounds&relation=add-or-remove-one&sampling=poisson&rate=0.5&noise_multiplier=1&epsilon=0.01&delta=1e-6";
 const DESKTOP = { viewport: { width: 1280, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-let service;
-let browser;
-
-before(async () => {
-  service = await startService();
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-async function on(hash, options, body, prepare = async () => {}) {
-  const opened = await openPage(browser, service.origin, "", { ...DESKTOP, ...options, blank: true });
-  await prepare(opened.page);
-  await opened.page.goto(`${service.origin}/${hash}`);
-  try {
-    await body(opened.page);
-    assert.deepEqual(opened.wrong, []);
-    assert.deepEqual([...opened.hosts].filter((host) => host !== "null"), [service.origin]);
-  } finally {
-    await opened.close();
-  }
-}
+const here = site();
+const on = (hash, options, body, prepare) => here.on(hash, { ...DESKTOP, ...options }, body, prepare);
 
 const post = async (path, body) =>
-  (await fetch(`${service.origin}/${path}`, { method: "POST", headers: { "content-type": "application/json", prefer: "wait=60" }, body: JSON.stringify(body) })).json();
+  (await fetch(`${here.origin}/${path}`, { method: "POST", headers: { "content-type": "application/json", prefer: "wait=60" }, body: JSON.stringify(body) })).json();
 const standing = (page, state) => page.waitForSelector(`#answer[data-state="${state}"]`);
 const stations = (page) => page.locator(".station").evaluateAll((all) => all.map((each) => [each.className.split(" ")[1], each.querySelector("strong").textContent]));
 

@@ -1,10 +1,12 @@
 // The real service on a free port, and a browser on its page. Both end with the test file.
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { after, before } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
@@ -24,7 +26,7 @@ const freePort = () =>
   });
 
 /** Start the service and wait until it is ready; {origin, stop}. */
-export async function startService() {
+async function startService() {
   const origin = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(PYTHON, ["-m", "epsilond", "serve", "--port", new URL(origin).port], {
     cwd: join(import.meta.dirname, "../.."),
@@ -41,10 +43,10 @@ export async function startService() {
   return { origin, stop: () => (child.kill("SIGTERM"), ended) };
 }
 
-export const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 
 /** A page that writes down what went wrong in it and whom it asked; with `blank` it is not sent anywhere yet. */
-export async function openPage(browser, origin, hash = "", { blank = false, ...options } = {}) {
+async function openPage(browser, origin, hash = "", { blank = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1320, height: 900 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
@@ -58,6 +60,40 @@ export async function openPage(browser, origin, hash = "", { blank = false, ...o
   page.on("request", (request) => hosts.add(new URL(request.url()).origin));
   if (!blank) await page.goto(`${origin}/${hash}`);
   return { page, wrong, hosts, close: () => context.close() };
+}
+
+/**
+ * The service and a browser for the tests of one file, started before them and stopped after them: its `origin`; `open`, a
+ * page that its caller closes; and `on`, which runs `body` on a page of its own, in which nothing may go wrong and which asks
+ * no other host. `prepare` sees that page before it is sent anywhere.
+ */
+export function site() {
+  const running = {};
+  let service;
+  let browser;
+  before(async () => {
+    service = await startService();
+    browser = await startBrowser();
+    running.origin = service.origin;
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+  running.open = (hash, options) => openPage(browser, running.origin, hash, options);
+  running.on = async (path, options, body, prepare = async () => {}) => {
+    const opened = await running.open("", { ...options, blank: true });
+    try {
+      await prepare(opened.page);
+      await opened.page.goto(`${running.origin}/${path}`);
+      await body(opened.page);
+      assert.deepEqual(opened.wrong, []);
+      assert.deepEqual([...opened.hosts].filter((host) => host !== "null"), [running.origin]);
+    } finally {
+      await opened.close();
+    }
+  };
+  return running;
 }
 
 /** What axe finds that is serious. */
