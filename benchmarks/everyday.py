@@ -1,10 +1,10 @@
 """What people ask all day, and how its cost grows: python -m benchmarks.everyday [--short | --again] [--only GROUP …].
 
-CPU and peak memory of questions that were never asked before: every algorithm's example, a picture and a sweep of it,
-a plan, every kind of spec, and series of growing questions with fitted exponents. Writes benchmarks/everyday.csv and
-its section of docs/benchmarks.md. Each row is added to the file as it is measured, and takes the place of an earlier
-one of the same question. --only and --named measure some alone; --short asks a few questions and writes nothing;
---again writes the document from the file and measures nothing.
+CPU and peak memory of questions that were never asked before: every algorithm's example, a picture and a sweep of it, a
+plan, every kind of spec, questions that a random search found dear, and series of growing questions with fitted
+exponents. Writes benchmarks/everyday.csv and its section of docs/benchmarks.md. Each row is added to the file as it is
+measured, and takes the place of an earlier one of the same question. --only and --named measure some alone; --short
+asks a few questions and writes nothing; --again writes the document from the file and measures nothing.
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ from benchmarks.costs import Cost, cost, imported
 from benchmarks.environments import single_threaded
 from benchmarks.everyday_cases import Asked, everything, short
 from benchmarks.everyday_report import CSV, Line, add_line, read_lines, write_lines
+from benchmarks.everyday_searched import searched
 from benchmarks.growth import named, series
 
 SECONDS, GROWTH_SECONDS, MEGABYTES = 60, 20, 3000
 GROWTH = "growth"
+
+
+def questions() -> list[Asked]:
+    """What people ask all day, and what a search found dear."""
+    return [*everything(), *searched()]
 
 
 def lines(asked: Sequence[Asked], date: str) -> Iterator[Line]:
@@ -60,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.execve(sys.executable, [sys.executable, "-m", "benchmarks.everyday", *sys.argv[1:]], single_threaded())
     imported()
     console = Console(width=150)
-    asked = short() if chosen.short else [each for each in everything() if not chosen.only or each.group in chosen.only]
+    asked = short() if chosen.short else [each for each in questions() if not chosen.only or each.group in chosen.only]
     asked = [each for each in asked if not chosen.named or each.name in chosen.named]
     growing = not (chosen.short or chosen.named) and (not chosen.only or GROWTH in chosen.only)
     measured = []
@@ -79,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def written() -> None:
     """Put the file in the order of the questions, without those that are asked no more, and write the document."""
-    order = [(each.group, each.name, each.points) for each in everything()]
+    order = [(each.group, each.name, each.points) for each in questions()]
     order += [(GROWTH, named(each), size) for each in series() for size in each.sizes]
     places = {key: place for place, key in enumerate(order)}
     found = [line for line in read_lines(CSV) if (line.group, line.name, line.size) in places]
@@ -94,7 +100,7 @@ def section() -> str:
     measured = {(line.group, line.name, line.size) for line in found}
     stopped = {line.name for line in found if line.group == GROWTH and line.cpu is None}
     absent = [
-        f"{each.group} of {each.name}" for each in everything() if (each.group, each.name, each.points) not in measured
+        f"{each.group} of {each.name}" for each in questions() if (each.group, each.name, each.points) not in measured
     ]
     absent += [
         f"growth of {named(each)} at {size:.0e}".replace("e+0", "e").replace("e+", "e")
@@ -109,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.everyday", description=__doc__)
     parser.add_argument("--short", action="store_true", help="a few questions, nothing written")
     parser.add_argument("--again", action="store_true", help="write the document from the rows of the last run")
-    groups = sorted({each.group for each in everything()} | {GROWTH})
+    groups = sorted({each.group for each in questions()} | {GROWTH})
     parser.add_argument("--only", nargs="*", choices=groups, default=[], help="measure these, keep the others")
     parser.add_argument("--named", nargs="*", default=[], help="of these, measure only what has one of these names")
     today = datetime.now(tz=UTC).date().isoformat()

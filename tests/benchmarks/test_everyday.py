@@ -5,7 +5,7 @@ import math
 import pytest
 
 import epsilond
-from benchmarks import costs, document, everyday, everyday_cases, everyday_report, growth
+from benchmarks import costs, document, everyday, everyday_cases, everyday_report, everyday_searched, growth
 from benchmarks.costs import Cost
 from benchmarks.everyday_reasons import REASONS, UNKNOWN, reason
 from benchmarks.everyday_report import Line
@@ -27,7 +27,8 @@ def numbers(asked):
 @pytest.mark.parametrize(
     "body",
     [*everyday_cases.EXAMPLES.values(), *everyday_cases.CLOSED.values(), everyday_cases.PLAN]
-    + [setting.spec for setting in SPECS.values()],
+    + [setting.spec for setting in (*SPECS.values(), *everyday_searched.SETTINGS.values())]
+    + [body for _, body in everyday_searched.CALIBRATIONS.values()],
     ids=lambda body: body.get("kind", ""),
 )
 def test_a_question_is_new_at_each_place_and_hardly_another(body):
@@ -108,9 +109,15 @@ def test_closed_forms_are_closed(algorithm):
     assert chosen.cost(read(chosen.problem, everyday_cases.CLOSED[algorithm])) == "closed-form"
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", everyday_searched.CALIBRATIONS)
+def test_searched_calibrations_can_be_asked(name):
+    algorithm, body = everyday_searched.CALIBRATIONS[name]
+    assert read(everyday_cases.calibrated(algorithm).problem, body)
+
+
+@pytest.mark.parametrize("name", [*SPECS, *everyday_searched.SETTINGS])
 def test_specs_can_be_asked(name):
-    spec, relation, observer = SPECS[name]
+    spec, relation, observer = {**SPECS, **everyday_searched.SETTINGS}[name]
     body = {"spec": spec, "relation": relation, "observer": observer, "query": {"delta": everyday_cases.DELTA}}
     assert read(AccountProblem, body).spec.kind == spec["kind"]
 
