@@ -19,6 +19,7 @@ from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
 from epsilond.accountants.theorem import Condition, ConditionResult
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.theorems.sampling.with_replacement import MOST_DRAWS
 from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
@@ -166,7 +167,9 @@ def _for_rate(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, An
         sized = functools.lru_cache(maxsize=TRIALS_KEPT)(
             lambda count, effort: _guarantee(problem, effort, batch_size=count)
         )
-        most = problem.population if problem.sampling == "without-replacement" else LARGEST_COUNT
+        # More draws than any theorem covers would be refused, though fewer of them may meet the target.
+        with_replacement = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
+        most = problem.population if problem.sampling == "without-replacement" else with_replacement
         certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
         return certified, target, {"batch_size": int(certified.noise)}
     rated = functools.lru_cache(maxsize=TRIALS_KEPT)(lambda rate, effort: _guarantee(problem, effort, rate=rate))

@@ -49,6 +49,13 @@ def test_the_rate_of_a_fixed_size_batch_is_a_batch_size() -> None:
         assert (answer.guarantee.log10_delta.upper <= -6.0) == meets
 
 
+def test_a_batch_with_replacement_is_no_larger_than_can_be_certified() -> None:
+    """So much noise allows any batch, and no theorem covers more than 1e5 draws of each record."""
+    run = {"relation": "replace-one", "sampling": "with-replacement", "noise_multiplier": 1e15, "rounds": 1}
+    size = solved(solve_for="rate", population=2, epsilon=1.0, delta=1e-3, **run).parameters.batch_size
+    assert size == 200_000
+
+
 def test_a_poisson_rate_inverts_the_noise() -> None:
     run = {**POISSON, "rounds": 1000, "epsilon": 1.0, "delta": 1e-6}
     rate = solved(solve_for="rate", noise_multiplier=1.562665601448628, **run).parameters.rate

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails
+from epsilond.accountants.engine.lattice import composition
 from epsilond.accountants.engine.lattice.composition import Budget, compose
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import log_difference, log_theta
@@ -189,13 +190,26 @@ def test_more_budget_is_not_wider() -> None:
 
 
 def test_too_many_different_parts_are_refused_before_the_start() -> None:
-    with pytest.raises(BeyondBudget):
+    with pytest.raises(BeyondBudget, match="9 different pairs") as refused:
         compose([(gaussian_pair(1.0 + i / 7), 1) for i in range(9)], budget=Budget(parts=8))
+    assert refused.value.nearest == {"different_mechanisms": 8}
+    nearest = compose([(gaussian_pair(1.0 + i / 7), 1) for i in range(8)], budget=Budget(parts=8))
+    assert ends(nearest.forward, 2.0)[1] <= 0.0
+
+
+def test_too_many_different_parts_are_refused_by_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is asked whether it loses anything, which may take long: no more of them than the refusal needs."""
+    asked: list[Pair] = []
+    monkeypatch.setattr(composition, "_lossless", lambda pair: bool(asked.append(pair)))
+    with pytest.raises(BeyondBudget, match="100 different pairs"):
+        compose([(gaussian_pair(1.0 + i / 7), 1) for i in range(100)], budget=Budget(parts=8))
+    assert len(asked) == 9
 
 
 def test_more_rounds_than_can_be_counted_are_refused() -> None:
-    with pytest.raises(BeyondBudget):
+    with pytest.raises(BeyondBudget) as refused:
         compose([(poisson(0.1, 1.0), 10**11)])
+    assert refused.value.nearest == {"rounds": 10**10}
 
 
 @pytest.mark.parametrize("times", [10**9, 10**10])

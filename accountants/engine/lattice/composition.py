@@ -11,6 +11,7 @@ docs/engine-certificate.md for every error term.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -94,15 +95,21 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     for pair, count in _flattened(parts):
         key = _identity(pair)
         merged[key] = (pair, count + (merged[key][1] if key in merged else 0))
-    kept = tuple((pair, count) for pair, count in merged.values() if count > 0 and not _lossless(pair))
+    limit = budget.parts
+    # One more than fit is enough to refuse: whether a pair has no loss may take long to see.
+    losing = ((pair, count) for pair, count in merged.values() if count > 0 and not _lossless(pair))
+    kept = tuple(itertools.islice(losing, limit + 1))
     rounds = sum(count for _, count in kept)
     if rounds > MOST_ROUNDS:
         raise BeyondBudget(
-            f"{rounds:g} rounds are more than the {MOST_ROUNDS:g} that can be composed without a closed form"
+            f"{rounds:g} rounds are more than the {MOST_ROUNDS:g} that can be composed without a closed form",
+            nearest={"rounds": MOST_ROUNDS},
         )
-    limit = budget.parts
     if len(kept) > limit:
-        raise BeyondBudget(f"{len(kept)} different pairs are more than the {limit} that can be composed")
+        raise BeyondBudget(
+            f"{len(merged)} different pairs are more than the {limit} that can be composed",
+            nearest={"different_mechanisms": limit},
+        )
     if not kept:
         nothing = ZeroProfile()
         return Pair(nothing, nothing)

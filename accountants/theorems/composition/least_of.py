@@ -299,7 +299,8 @@ def sparing_epsilon(pair: Pair, log_delta: float, guess: Guess | None = None) ->
     if pair.ends(found.above).lower > log_delta:
         return Interval(found.above, found.below)
     ends = pair.ends(found.below)
-    pad = 2.0 * (ends.upper - ends.lower) / guess.steepness + 1e-10 * found.below
+    width = ends.upper - ends.lower if ends.upper > -math.inf else 0.0
+    pad = 2.0 * width / guess.steepness + 1e-10 * found.below
     lower = closest(lambda epsilon: pair.ends(epsilon).lower, log_delta, near, -pad)
     if lower is None:
         lower = crossing(lambda epsilon: pair.ends(epsilon).lower, log_delta, near).above

@@ -72,7 +72,9 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     for mechanism, times in flattened(spec):
         counts[mechanism] += times
     if counts.total() > MOST_ROUNDS:
-        raise BeyondBudget(f"{counts.total():g} rounds in all are more than {MOST_ROUNDS:g}")
+        raise BeyondBudget(
+            f"{counts.total():g} rounds in all are more than {MOST_ROUNDS:g}", nearest={"rounds": MOST_ROUNDS}
+        )
     parts = [(case.account(mechanism, case.setting), times) for mechanism, times in counts.items()]
     upper = composed_pair([(guarantee.curve.upper, times) for guarantee, times in parts], case.effort)
     curve = Curve(upper, tuple(_composed_witnesses(parts, upper, case.effort)))

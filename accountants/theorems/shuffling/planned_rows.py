@@ -125,7 +125,9 @@ def _covering(choices: FloatArray, local: FloatArray, times: float) -> Iterator[
     """A choice for each row that needs one, each for as many rows as its estimate allows."""
     best = choices.min(axis=1)
     needed = best < local + 1.0
-    room = times * np.asarray([off for _, off in _OFF])[np.searchsorted([below for below, _ in _OFF], best[0] - best)]
+    # Where a choice says that nothing is left, the first row may too, and their difference would be no number.
+    fallen = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
+    room = times * np.asarray([off for _, off in _OFF])[np.searchsorted([below for below, _ in _OFF], fallen)]
     allowed = np.vstack(
         ((choices <= (best + room)[:, None]) & needed[:, None], np.zeros((1, choices.shape[1]), np.bool_))
     )

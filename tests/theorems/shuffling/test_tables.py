@@ -7,9 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from epsilond.accountants.account import account
 from epsilond.accountants.curve import Pair
 from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import Observer
+from epsilond.accountants.specs import Laplace, RandomizedResponse, Repeated, Shuffled
 from epsilond.accountants.theorems.composition.least_of import least_of
 from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
@@ -111,3 +114,26 @@ def test_the_least_of_symmetric_pairs_falls_where_the_first_of_them_does() -> No
             assert found.upper == min(one.upper for one in each)
             assert found.lower <= min(one.upper for one in each)
             assert found.lower == pytest.approx(min(one.lower for one in each), rel=1e-9)
+
+
+@pytest.mark.parametrize("observer", ["shuffled-server", "final-model"])
+def test_repeated_shuffled_reports_of_a_pure_guarantee_have_a_curve(observer: Observer) -> None:
+    """At the largest loss of one report nothing is left, so that rows laid between two such have no estimate."""
+    report = Shuffled(clients=100, mechanism=Laplace(scale_multiplier=1.5))
+    for times in (2, 10**10):
+        found = account(Repeated(times=times, mechanism=report), relation="replace-one", observer=observer)
+        upper = found.guarantee.curve.epsilon(-30.0).upper
+        assert 0.0 < upper <= times * 2.0 / 1.5 * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("clients", [1, 2, 10, 1000])
+def test_shuffled_responses_have_an_epsilon_at_every_delta(clients: int) -> None:
+    """Beyond the largest loss both ends of log δ are −∞, whose difference is no number."""
+    report = Shuffled(clients=clients, mechanism=RandomizedResponse(epsilon=1.0, categories=3))
+    curve = account(report, relation="replace-one", observer="shuffled-server").guarantee.curve
+    before = math.inf
+    for log10_delta in (-1e6, -311.0, -300.0, -299.7, -200.0, -6.0):
+        lower, upper = curve.epsilon(log10_delta * math.log(10.0))
+        assert 0.0 <= lower <= upper <= 1.0 + 1e-9
+        assert lower <= before
+        before = upper + 1e-9
