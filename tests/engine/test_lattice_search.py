@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import epsilond
 from epsilond.accountants.curve import LARGEST_EPSILON, Pair
 from epsilond.accountants.engine.lattice import plan as transforms
 from epsilond.accountants.engine.lattice.composition import compose
@@ -195,3 +196,25 @@ def test_a_much_shorter_transform_proves_as_much(name: str, monkeypatch: pytest.
     assert np.all(short.lower <= long.upper)
     assert np.all(long.lower <= short.upper)
     assert np.all(short.upper - short.lower <= 1.1 * (long.upper - long.lower) + 1e-9)
+
+
+def test_a_search_that_ends_early_still_has_an_upper_end() -> None:
+    """Of so many rounds the sum of losses is Gaussian but for a trifle, and ε is near its mean and deviations.
+
+    The lattice's own steps add to every loss, so that the guess is far below what its upper end can show.
+    """
+    rate, decay, shift, times = 0.1, 0.1, 3, 10**8
+    noisy = {"kind": "discrete_laplace", "decay_rate": decay, "sensitivity": shift}
+    drawn = {"kind": "subsampled", "sampling": "poisson", "rate": rate, "mechanism": noisy}
+    run = {"kind": "repeated", "times": times, "mechanism": drawn}
+    account = epsilond.account(run, relation="add-or-remove-one", observer="server", unit="record")
+    found = account.guarantee.curve.epsilon(delta=1e-6)
+
+    values = np.arange(-600, 601)
+    absent = np.exp(-decay * np.abs(values)) * np.tanh(decay / 2)
+    present = rate * np.exp(-decay * np.abs(values - shift)) * np.tanh(decay / 2) + (1.0 - rate) * absent
+    loss = np.log(present / absent)
+    mean = float(present @ loss)
+    deviation = math.sqrt(float(present @ (loss - mean) ** 2))
+    about = times * mean + 4.75 * math.sqrt(times) * deviation
+    assert 0.0 < found.lower < about < found.upper < 100.0 * about

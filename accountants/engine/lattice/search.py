@@ -22,6 +22,8 @@ _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
+_STRIDE = 4.0
+"""How much larger each ε is that is tried where the search ended before one met the target."""
 
 
 def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interval:
@@ -33,7 +35,7 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
     upper = upper_epsilon_of(order, log_delta, guess)
     if order.least_log_infinite_mass > log_delta:
         return Interval(LARGEST_EPSILON, upper)
-    if math.isfinite(upper):
+    if upper < _STRIDE * guess.epsilon:
         guess = guess._replace(epsilon=upper)
     lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
     if upper == 0.0 or (lower is None and order.ends(0.0).lower <= log_delta):
@@ -54,7 +56,17 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
         return upper
     if order.upper_end(0.0) <= log_delta:
         return 0.0
-    return _searched(order, order.upper_end, log_delta, guess).below
+    found = _searched(order, order.upper_end, log_delta, guess)
+    return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
+
+
+def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) -> float:
+    """A larger ε whose upper end meets the target: wide, but finite. math.inf where no double does."""
+    while epsilon < LARGEST_EPSILON:
+        epsilon = min(_STRIDE * max(epsilon, 1.0), LARGEST_EPSILON)
+        if order.upper_end(epsilon) <= log_delta:
+            return epsilon
+    return math.inf
 
 
 def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
