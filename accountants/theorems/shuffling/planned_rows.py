@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from epsilond.accountants.curve import Pair
-
     from epsilond.accountants.numerics.special import FloatArray
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -109,8 +108,8 @@ class Table:
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         row = place[np.concatenate((self.row, other.row + self.epsilon.size))]
-        choice, value = (np.concatenate(each) for each in ((self.choice, other.choice), (self.value, other.value)))
-        return Table(epsilon[order], row, choice, value)
+        choice = np.concatenate((self.choice, other.choice))
+        return Table(epsilon[order], row, choice, np.concatenate((self.value, other.value)))
 
     def of_choices(self) -> tuple[IntArray, Table]:
         """The choices that it has, and the table in which their places among these stand for them."""
@@ -161,14 +160,18 @@ def _places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArr
 def _evaluated(known: Estimates, places: FloatArray, pairs: Pairs, times: float) -> Table:
     """The clone pairs of the choices that cover these ε, evaluated there."""
     near = np.minimum(np.searchsorted(known.epsilon, places), known.epsilon.size - 1)
-    rows, choices, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-    for run in _covering(known.choices[near], known.local[near], times):
-        # Where one choice follows another the estimates are nearly the same, and either may be better.
-        covered = np.arange(max(run.start - _BESIDE, 0), min(run.end + _BESIDE, places.size))
-        rows.append(covered)
-        choices.append(np.full(covered.size, run.choice))
-        values.append(pairs(run.choice, places[covered]))
-    return Table(places, *(np.concatenate(each) for each in (rows, choices, values)))
+    runs = list(_covering(known.choices[near], known.local[near], times))
+    # Where one choice follows another the estimates are nearly the same, and either may be better.
+    rows = [np.arange(max(run.start - _BESIDE, 0), min(run.end + _BESIDE, places.size)) for run in runs]
+    values = [pairs(run.choice, places[covered]) for run, covered in zip(runs, rows, strict=True)]
+    choices = np.repeat([run.choice for run in runs], [covered.size for covered in rows])
+    nothing = np.zeros(0)
+    return Table(
+        places,
+        np.concatenate((nothing, *rows)).astype(np.int64),
+        choices.astype(np.int64),
+        np.concatenate((nothing, *values)),
+    )
 
 
 class _Run(NamedTuple):
