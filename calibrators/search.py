@@ -77,6 +77,8 @@ class Certified:
     guarantee: Guarantee
     told: Callable[[], float | None] | float | None
     """The slack, or what works it out when it is first asked for: of most runs that are compared nobody asks."""
+    whole: Guarantee | None = None
+    """More than what is read at the target, where that is all that counts there."""
 
     @cached_property
     def slack(self) -> float | None:

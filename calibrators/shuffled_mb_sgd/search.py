@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve
+from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.composition.least_of import Composed, alternatives_of
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
     from epsilond.calibrators.search import Family
 
 SLACK = 1e-3
-WIDTH = 9.5e-4
-"""Of log noise, between the last two trials: less than the slack allows."""
-NARROW = 0.999 * WIDTH
-NEAR = 1.2 * WIDTH
-"""Of log noise: a root that is likely to be so near the last trial is passed in one step."""
-AIM = 0.35 * WIDTH
-"""Of log noise, beyond the likely root."""
+STEP = 9.5e-4
+"""Of log noise, less than the slack. Answers are whole multiples: the same wherever a search starts."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
 LIKELY_SHARE = 1 / 16
 """Of ε, where single rounds are compared."""
 MIDDLE = 4
 MOST_COARSE = 8
-COARSE_EXCESS, ENOUGH = 3e-3, 5e-3
-"""Of log noise: what coarse trials ask for beyond what is needed, about; and where they are near enough."""
+COARSE_EXCESS, ENOUGH = 3e-3, 6e-2
+"""Of log noise: what coarse trials ask for beyond what is needed, about; and from where a line leads near the root."""
 MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
@@ -58,10 +53,10 @@ def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float
         tried.add(followed)
         trials = _Trials(family, target, followed)
         answer = trials.settled(trials.likely(math.log(start)))
-        least = _least_at(answer.guarantee, target.epsilon)
+        least = trials.least_at(answer)
         if least in tried:
-            return answer
-        followed, start = least, answer.noise
+            return trials.certified(answer)
+        followed, start = least, math.exp(answer.place)
 
 
 def likely_least(guarantee: Guarantee, epsilon: float) -> int:
@@ -79,28 +74,35 @@ def likely_least(guarantee: Guarantee, epsilon: float) -> int:
     return values.index(min(values))
 
 
-def _least_at(guarantee: Guarantee, epsilon: float) -> int:
-    """Which of several composed bounds is least at ε: each is composed."""
-    uppers = [pair.ends(epsilon).upper for pair in alternatives_of(guarantee.curve.upper)]
-    return uppers.index(min(uppers))
-
-
 def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
     """The guarantee with one of its composed bounds, the likely least at ε: what it proves is true, and may be less."""
     upper = alternatives_of(guarantee.curve.upper)[likely_least(guarantee, epsilon)]
-    return replace(guarantee, curve=Curve(upper, guarantee.curve.witnesses))
+    return replace(guarantee, curve=replace(guarantee.curve, upper=upper))
+
+
+def _place(index: int) -> float:
+    """The logarithm of the noise at a multiple of the step; the least and the most that are offered at either end."""
+    return min(max(index * STEP, math.log(LEAST)), math.log(MOST))
+
+
+LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) / STEP)
 
 
 class _Trial(NamedTuple):
     """What one bound gives at a noise, with the guarantee that it is part of."""
 
-    place: float
-    """The logarithm of the noise."""
+    step: int
+    """The logarithm of the noise, in steps."""
     miss: float
     """By how much the upper end of log δ misses the target, over the target's size; at most 0 where it meets it."""
     lower: float
     """Of log δ."""
     guarantee: Guarantee
+
+    @property
+    def place(self) -> float:
+        """The logarithm of the noise."""
+        return _place(self.step)
 
 
 class _Trials:
@@ -114,24 +116,63 @@ class _Trials:
         self._last: _Trial | None = None
         self._slope = -STEEPNESS
         self._inside = 0
+        self._known: dict[int, dict[int, Interval]] = {}
 
-    def settled(self, start: float) -> Certified:
-        """The smallest noise that passed, with its proof if the last to fail is near enough."""
-        place = start
+    def settled(self, start: float) -> _Trial:
+        """The smallest noise that passed; what failed one step before is kept, if anything did.
+
+        Raises:
+            Infeasible: even the largest noise offered misses the target.
+        """
+        index = math.ceil(start / STEP)
         for _ in range(MOST_TRIALS):
-            self._note(self._trial(place))
+            self._note(self._trial(index))
             failing, passing = self._failing, self._passing
-            if failing is not None and failing.place >= self._most:
+            if failing is not None and failing.step >= HIGHEST:
                 raise self._infeasible(failing.guarantee)
-            if passing is not None and passing.place <= self._least:
-                return Certified(LEAST, passing.guarantee, None)
-            if failing is not None and passing is not None and passing.place - failing.place <= WIDTH:
+            if passing is not None and passing.step <= LOWEST:
+                return passing
+            if failing is not None and passing is not None and passing.step - failing.step <= 1:
                 break
-            place = self._following()
-        if self._passing is None:
-            return Certified(MOST, self._family(MOST, "default"), None)
-        slack = SLACK if self._proved(self._passing, self._failing) else None
-        return Certified(math.exp(self._passing.place), self._passing.guarantee, slack)
+            index = self._following()
+        return self._passing or self._trial(HIGHEST)
+
+    def least_at(self, answer: _Trial) -> int:
+        """Which of several composed bounds is least at the answer: another one only if it is seen to be less."""
+        upper = self._target.log_delta * (1.0 - answer.miss)
+        less = {place: ends.upper for place, ends in self._others(answer).items() if ends.upper < upper}
+        return min(less, key=less.__getitem__) if less else self._followed
+
+    def _others(self, answer: _Trial) -> dict[int, Interval]:
+        """Ends of log δ of the bounds that are not followed, coarsely; they decide nothing where they are too wide."""
+        if answer.step not in self._known:
+            several = alternatives_of(self._family(math.exp(answer.place), "coarse").curve.upper)
+            self._known[answer.step] = {
+                place: pair.ends(self._target.epsilon)
+                for place, pair in enumerate(several)
+                if place != min(self._followed, len(several) - 1)
+            }
+        return self._known[answer.step]
+
+    def certified(self, answer: _Trial) -> Certified:
+        """The noise with its proof, if the last to fail is near enough.
+
+        Where all other bounds miss the target, which they do at less noise, too, the one that was followed is all that
+        is read at the target.
+        """
+        guarantee, several = answer.guarantee, alternatives_of(answer.guarantee.curve.upper)
+        noise = math.exp(answer.place)
+        if answer.step <= LOWEST:
+            return Certified(LEAST, guarantee, None)
+        if any(ends.lower <= self._target.log_delta for ends in self._others(answer).values()):
+            return Certified(noise, guarantee, SLACK if self._missed_by_all() else None)
+        failing = self._failing
+        proved = failing is not None and failing.step == answer.step - 1 and failing.lower > self._target.log_delta
+        slack = SLACK if proved else None
+        if len(several) == 1:
+            return Certified(noise, guarantee, slack)
+        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self._followed]))
+        return Certified(noise, read, slack, whole=guarantee)
 
     def likely(self, start: float) -> float:
         """About where the root is, by coarse trials: from there it is passed on a known slope."""
@@ -180,59 +221,52 @@ class _Trials:
             return -STEEPNESS
         return min((second[1] - first[1]) / (second[0] - first[0]), -LEAST_STEEPNESS)
 
-    def _trial(self, place: float) -> _Trial:
-        guarantee, wanted = self._family(math.exp(place), "default"), self._target.log_delta
+    def _trial(self, index: int) -> _Trial:
+        index = min(max(index, LOWEST), HIGHEST)
+        guarantee, wanted = self._family(math.exp(_place(index)), "default"), self._target.log_delta
         several = alternatives_of(guarantee.curve.upper)
         lower, upper = several[min(self._followed, len(several) - 1)].ends(self._target.epsilon)
-        return _Trial(place, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
+        return _Trial(index, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
-        # On two places as near as this a slope is that of what is not smooth.
-        if self._last is not None and abs(self._last.place - trial.place) > NEAR:
-            self._slope = self._slope_to(self._last[:2], trial[:2])
+        # On two neighbouring places a slope is that of what is not smooth.
+        if self._last is not None and abs(self._last.step - trial.step) > 1:
+            self._slope = self._slope_to((self._last.place, self._last.miss), (trial.place, trial.miss))
         self._last = trial
         if trial.miss > 0.0:
             self._failing = trial
         else:
             self._passing = trial
 
-    def _following(self) -> float:
-        """The next place: beyond the likely root, or at its other side as soon as the last trial is next to it."""
+    def _following(self) -> int:
+        """The next index: the first beyond the likely root, or the one before as soon as that has passed."""
         assert self._last is not None
-        failing, passing, (place, miss, _, _) = self._failing, self._passing, self._last
-        root = self._root()
-        beside = place + (NARROW if miss > 0.0 else -NARROW)
-        following = beside if abs(root - place) < NEAR else root + AIM
+        failing, passing, last = self._failing, self._passing, self._last
+        following = math.ceil(self._root() / STEP)
+        if last.miss > 0.0:
+            following = max(following, last.step + 1)
+        elif following >= last.step:
+            following = last.step - 1
         if failing is None or passing is None:
-            return min(max(following, self._least), self._most)
-        width = passing.place - failing.place
-        if not failing.place < following < passing.place:
-            following = failing.place + width * failing.miss / (failing.miss - passing.miss) + AIM
-        # At most twice as wide as wanted: a place from which either side is narrow enough. Else one that takes away
-        # what is wanted at least.
-        margin = width - NARROW if width <= 2.0 * NARROW else NARROW
+            return min(max(following, LOWEST), HIGHEST)
+        if not failing.step < following < passing.step:
+            width = passing.place - failing.place
+            following = math.ceil((failing.place + width * failing.miss / (failing.miss - passing.miss)) / STEP)
         if self._is_to_halve():
-            following = 0.5 * (failing.place + passing.place)
-        return min(max(following, failing.place + margin), passing.place - margin)
+            following = (failing.step + passing.step) // 2
+        return min(max(following, failing.step + 1), passing.step - 1)
 
     def _is_to_halve(self) -> bool:
         """Whether interpolation has had its steps: the middle is taken every fourth time, as curves may jump."""
         self._inside += 1
         return self._inside % MIDDLE == 0
 
-    def _proved(self, passing: _Trial, failing: _Trial | None) -> bool:
-        """Whether the whole bound, all that are composed, misses the target at the trial that failed.
-
-        Bounds that miss it at the answer do so at less noise.
-        """
-        if failing is None or passing.place - failing.place > WIDTH:
+    def _missed_by_all(self) -> bool:
+        """Whether the whole bound, all that are composed, misses the target at the trial that failed."""
+        failing, passing = self._failing, self._passing
+        if failing is None or passing is None or passing.step - failing.step > 1:
             return False
-        wanted, epsilon = self._target.log_delta, self._target.epsilon
-        several = alternatives_of(passing.guarantee.curve.upper)
-        others = [pair for place, pair in enumerate(several) if place != min(self._followed, len(several) - 1)]
-        if all(pair.ends(epsilon).lower > wanted for pair in others):
-            return failing.lower > wanted
-        return failing.guarantee.curve.bound_log_delta(epsilon).lower > wanted
+        return failing.guarantee.curve.bound_log_delta(self._target.epsilon).lower > self._target.log_delta
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
         sides = ConditionResult(
