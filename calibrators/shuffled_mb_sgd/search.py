@@ -12,7 +12,8 @@ from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.composition.least_of import Composed, alternatives_of
-from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
+from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, central_mu, nearest_of
+from epsilond.calibrators.trails import Point
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family
+    from epsilond.calibrators.trails import Trail
 
 SLACK = 1e-3
 STEP = 9.5e-4
@@ -36,12 +38,15 @@ MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
 
-def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float) -> Certified:
+def smallest_noise_in_few_trials(
+    family: Family, target: Target, *, guess: float, trail: Trail | None = None
+) -> Certified:
     """A certified noise, next to one that misses the target and is at most a thousandth smaller.
 
     The bound is a least over choices made by estimates, so that its curve is not smooth below about 1e-4 and polishing
     would not settle. Guarantees: the upper end of δ at the target ε is at most the target δ, by evaluation; `slack` is
-    1e-3 if the bound's own lower end misses the target at a noise lower by no more than that.
+    1e-3 if the bound's own lower end misses the target at a noise lower by no more than that. A `trail` spares coarse
+    trials.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
@@ -49,12 +54,19 @@ def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float
     start = min(max(guess, LEAST), MOST)
     # Of several bounds that are composed one is followed, until another is seen to be less.
     followed, tried = likely_least(family(start, "coarse"), target.epsilon), set[int]()
+    log_mu = math.log(central_mu(target))
+    near = trail.likely(log_mu) if trail else None
     while True:
         tried.add(followed)
         trials = _Trials(family, target, followed)
-        answer = trials.settled(trials.likely(math.log(start)))
+        if near is None:
+            answer = trials.settled(trials.likely(math.log(start)))
+        else:
+            answer, near = trials.settled(near.log_noise, near.slope), None
         least = trials.least_at(answer)
         if least in tried:
+            if trail:
+                trail.add(Point(log_mu, answer.place, trials.slope))
             return trials.certified(answer)
         followed, start = least, math.exp(answer.place)
 
@@ -114,16 +126,17 @@ class _Trials:
         self._failing: _Trial | None = None
         self._passing: _Trial | None = None
         self._last: _Trial | None = None
-        self._slope = -STEEPNESS
+        self.slope = -STEEPNESS
         self._inside = 0
         self._known: dict[int, dict[int, Interval]] = {}
 
-    def settled(self, start: float) -> _Trial:
+    def settled(self, start: float, slope: float | None = None) -> _Trial:
         """The smallest noise that passed; what failed one step before is kept, if anything did.
 
         Raises:
             Infeasible: even the largest noise offered misses the target.
         """
+        self.slope = slope or self.slope
         index = math.ceil(start / STEP)
         for _ in range(MOST_TRIALS):
             self._note(self._trial(index))
@@ -180,7 +193,7 @@ class _Trials:
         for _ in range(MOST_COARSE):
             tried.append((place, self._coarse_miss(place)))
             if len(tried) > 1:
-                self._slope = self._slope_to(*tried[-2:])
+                self.slope = self._slope_to(*tried[-2:])
             root = self._curved(tried[-3:])
             if abs(root - place) < ENOUGH:
                 break
@@ -202,7 +215,7 @@ class _Trials:
     def _curved(self, tried: Sequence[tuple[float, float]]) -> float:
         """Where the curve through the last trials meets the target: a line, or a parabola where that is near it."""
         place, miss = tried[-1]
-        root = place - min(max(miss / self._slope, -FURTHEST), FURTHEST)
+        root = place - min(max(miss / self.slope, -FURTHEST), FURTHEST)
         if len({each for _, each in tried}) == 3:
             parabola = sum(x * math.prod(-other / (y - other) for _, other in tried if other != y) for x, y in tried)
             if abs(parabola - root) < 0.5 * abs(root - place):
@@ -212,7 +225,7 @@ class _Trials:
     def _root(self) -> float:
         """Where the line through the last trial meets the target."""
         assert self._last is not None
-        return self._last.place - min(max(self._last.miss / self._slope, -FURTHEST), FURTHEST)
+        return self._last.place - min(max(self._last.miss / self.slope, -FURTHEST), FURTHEST)
 
     @staticmethod
     def _slope_to(first: tuple[float, float], second: tuple[float, float]) -> float:
@@ -231,7 +244,7 @@ class _Trials:
     def _note(self, trial: _Trial) -> None:
         # On two neighbouring places a slope is that of what is not smooth.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
-            self._slope = self._slope_to((self._last.place, self._last.miss), (trial.place, trial.miss))
+            self.slope = self._slope_to((self._last.place, self._last.miss), (trial.place, trial.miss))
         self._last = trial
         if trial.miss > 0.0:
             self._failing = trial

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LARGEST = 700.0
 _COARSE, _FINE = 24, 96
 _DEEPEST = -745.0
-POINTS_KEPT = 8
+POINTS_KEPT, CLONES_KEPT = 8, 48
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> Fl
 
 EVERY = slice(None)
 _AROUND = 4
-_CHOICES = 128
+_CHOICES = 96
+"""Of ε₀, for each factor of two: always the same ones, so that tables of different noises share them."""
 
 
 def near(place: int, size: int) -> slice:
@@ -203,16 +204,14 @@ class LocalClonesBound(ScaledBound):
             best = np.argmin(rough, axis=1)[rough.min(axis=1) < own[some] + 1.0]
             if best.size:
                 low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, local.size - 1)
-                local = np.geomspace(local[low], local[high], _CHOICES)
+                first, last = (round(_CHOICES * math.log2(local[place])) for place in (low, high))
+                local = np.exp2(np.arange(first, last + 1) / _CHOICES)
                 log_delta = self.local.pair.log_delta(local).upper
         with np.errstate(divide="ignore", invalid="ignore"):
             known = Estimates(epsilon, self._estimated(epsilon[:, None], local, log_delta), own)
-        made: dict[int, ClonesBound] = {}
 
         def pairs(choice: int, at: FloatArray) -> FloatArray:
-            if choice not in made:
-                made[choice] = ClonesBound(self.clients, math.exp(-float(local[choice])), float(local[choice]))
-            return made[choice].uppers(at)
+            return _clones(self.clients, float(local[choice])).uppers(at)
 
         used, table = planned(known, pairs, self._costs(local), coarse=self.coarse).of_choices()
         return local[used], table
@@ -232,6 +231,12 @@ def _make(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
 
 
 _made = functools.lru_cache(TABLES_KEPT)(_make)
+
+
+@functools.lru_cache(CLONES_KEPT)
+def _clones(clients: int, local: float) -> ClonesBound:
+    """A clone pair at no distance, with the law of the clones worked out once."""
+    return ClonesBound(clients, math.exp(-local), local)
 
 
 @dataclass(frozen=True)
