@@ -18,11 +18,15 @@ FURTHEST = 0.4
 
 
 class Point(NamedTuple):
-    """What was found for a target: logarithms of its μ and of the noise, and the slope of the search there."""
+    """What was found for a target: logarithms of its μ and of the noise, the slope of the search there, and its way.
+
+    The way is a choice of the search's own.
+    """
 
     log_mu: float
     log_noise: float
     slope: float
+    way: int = 0
 
 
 class Trail:
@@ -46,7 +50,7 @@ class Trail:
             for each in near
         ]
         noise = sum(weight * each.log_noise for weight, each in zip(weights, near, strict=True))
-        return Point(log_mu, noise, near[0].slope)
+        return near[0]._replace(log_mu=log_mu, log_noise=noise)
 
 
 class Trails:

@@ -37,8 +37,8 @@ Laws = tuple[tuple["Law", int], ...]
 _NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
 _KEPT = 32
-_BEYOND_DOUBLES = -1500.0
-"""log δ that is the square of what a double holds."""
+_BEYOND_DOUBLES = -800.0
+"""log δ that no double holds: the lattice has no lower end there."""
 _NARROW = 1e-3
 """A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF

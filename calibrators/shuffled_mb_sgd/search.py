@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, central_mu
 from epsilond.calibrators.trails import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.calibrators.problem import Target
@@ -51,24 +52,27 @@ def smallest_noise_in_few_trials(
     Raises:
         Infeasible: even the largest noise offered misses the target.
     """
-    start = min(max(guess, LEAST), MOST)
-    # Of several bounds that are composed one is followed, until another is seen to be less.
-    followed, tried = likely_least(family(start, "coarse"), target.epsilon), set[int]()
     log_mu = math.log(central_mu(target))
     near = trail.likely(log_mu) if trail else None
-    while True:
-        tried.add(followed)
-        trials = _Trials(family, target, followed)
-        if near is None:
-            answer = trials.settled(trials.likely(math.log(start)))
-        else:
-            answer, near = trials.settled(near.log_noise, near.slope), None
-        least = trials.least_at(answer)
-        if least in tried:
-            if trail:
-                trail.add(Point(log_mu, answer.place, trials.slope))
-            return trials.certified(answer)
-        followed, start = least, math.exp(answer.place)
+    start = math.log(min(max(guess, LEAST), MOST))
+    following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse"), target.epsilon)
+    # Of several bounds that are composed one is followed, then each that may need less noise: the order tells nothing.
+    tried = dict[int, _Trials]()
+    while following is not None:
+        trials = _Trials(family, target, following)
+        try:
+            trials.settle(near or trials.likely(start))
+        except Infeasible:
+            if not tried:
+                raise
+        tried[following] = trials
+        near = None
+        best = min((each for each in tried.values() if each.passing), key=lambda each: each.answer.step)
+        start = best.answer.place
+        following = best.rival(tried)
+    if trail:
+        trail.add(Point(log_mu, best.answer.place, best.slope, best.followed))
+    return best.certified()
 
 
 def likely_least(guarantee: Guarantee, epsilon: float) -> int:
@@ -121,73 +125,79 @@ class _Trials:
     """Trials of one of the bounds that are composed, from both sides of the root."""
 
     def __init__(self, family: Family, target: Target, followed: int) -> None:
-        self._family, self._target, self._followed = family, target, followed
+        self._family, self._target, self.followed = family, target, followed
         self._least, self._most = math.log(LEAST), math.log(MOST)
         self._failing: _Trial | None = None
-        self._passing: _Trial | None = None
+        self.passing: _Trial | None = None
         self._last: _Trial | None = None
         self.slope = -STEEPNESS
         self._inside = 0
-        self._known: dict[int, dict[int, Interval]] = {}
 
-    def settled(self, start: float, slope: float | None = None) -> _Trial:
-        """The smallest noise that passed; what failed one step before is kept, if anything did.
+    def settle(self, start: Point) -> None:
+        """Find the smallest noise that passes; what failed one step before is kept, if anything did.
 
         Raises:
             Infeasible: even the largest noise offered misses the target.
         """
-        self.slope = slope or self.slope
-        index = math.ceil(start / STEP)
+        self.slope = start.slope
+        following = math.ceil(start.log_noise / STEP)
         for _ in range(MOST_TRIALS):
-            self._note(self._trial(index))
-            failing, passing = self._failing, self._passing
+            self._note(self._trial(following))
+            failing, passing = self._failing, self.passing
             if failing is not None and failing.step >= HIGHEST:
                 raise self._infeasible(failing.guarantee)
-            if passing is not None and passing.step <= LOWEST:
-                return passing
-            if failing is not None and passing is not None and passing.step - failing.step <= 1:
-                break
-            index = self._following()
-        return self._passing or self._trial(HIGHEST)
+            if passing is not None and (
+                passing.step <= LOWEST or (failing is not None and passing.step - failing.step <= 1)
+            ):
+                return
+            following = self._following()
+        if self.passing is None:
+            self.passing = self._trial(HIGHEST)
 
-    def least_at(self, answer: _Trial) -> int:
-        """Which of several composed bounds is least at the answer: another one only if it is seen to be less."""
-        upper = self._target.log_delta * (1.0 - answer.miss)
-        less = {place: ends.upper for place, ends in self._others(answer).items() if ends.upper < upper}
-        return min(less, key=less.__getitem__) if less else self._followed
+    @property
+    def answer(self) -> _Trial:
+        """The last that passed."""
+        assert self.passing is not None
+        return self.passing
 
-    def _others(self, answer: _Trial) -> dict[int, Interval]:
-        """Ends of log δ of the bounds that are not followed, coarsely; they decide nothing where they are too wide."""
-        if answer.step not in self._known:
-            several = alternatives_of(self._family(math.exp(answer.place), "coarse").curve.upper)
-            self._known[answer.step] = {
-                place: pair.ends(self._target.epsilon)
-                for place, pair in enumerate(several)
-                if place != min(self._followed, len(several) - 1)
-            }
-        return self._known[answer.step]
+    def rival(self, tried: Container[int]) -> int | None:
+        """Another bound that may meet the target at less noise than the answer, the likeliest, or None."""
+        wanted = self._target.log_delta
+        rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= wanted}
+        return min((place for place in rivals if place not in tried), key=rivals.__getitem__, default=None)
 
-    def certified(self, answer: _Trial) -> Certified:
+    @cached_property
+    def _others(self) -> dict[int, Interval]:
+        """Ends of log δ at the answer of the bounds that are not followed, coarsely."""
+        several = alternatives_of(self._family(math.exp(self.answer.place), "coarse").curve.upper)
+        return {
+            place: pair.ends(self._target.epsilon)
+            for place, pair in enumerate(several)
+            if place != min(self.followed, len(several) - 1)
+        }
+
+    def certified(self) -> Certified:
         """The noise with its proof, if the last to fail is near enough.
 
         Where all other bounds miss the target, which they do at less noise, too, the one that was followed is all that
         is read at the target.
         """
-        guarantee, several = answer.guarantee, alternatives_of(answer.guarantee.curve.upper)
-        noise = math.exp(answer.place)
-        if answer.step <= LOWEST:
+        guarantee, failing, wanted = self.answer.guarantee, self._failing, self._target.log_delta
+        noise = math.exp(self.answer.place)
+        if self.answer.step <= LOWEST:
             return Certified(LEAST, guarantee, None)
-        if any(ends.lower <= self._target.log_delta for ends in self._others(answer).values()):
-            return Certified(noise, guarantee, SLACK if self._missed_by_all() else None)
-        failing = self._failing
-        proved = failing is not None and failing.step == answer.step - 1 and failing.lower > self._target.log_delta
-        slack = SLACK if proved else None
+        beside = failing if failing is not None and failing.step == self.answer.step - 1 else None
+        if any(ends.lower <= wanted for ends in self._others.values()):
+            missed = beside.guarantee.curve.bound_log_delta(self._target.epsilon).lower if beside else -math.inf
+            return Certified(noise, guarantee, SLACK if missed > wanted else None)
+        slack = SLACK if beside and beside.lower > wanted else None
+        several = alternatives_of(guarantee.curve.upper)
         if len(several) == 1:
             return Certified(noise, guarantee, slack)
-        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self._followed]))
+        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed]))
         return Certified(noise, read, slack, whole=guarantee)
 
-    def likely(self, start: float) -> float:
+    def likely(self, start: float) -> Point:
         """About where the root is, by coarse trials: from there it is passed on a known slope."""
         place, tried = start, list[tuple[float, float]]()
         for _ in range(MOST_COARSE):
@@ -198,12 +208,13 @@ class _Trials:
             if abs(root - place) < ENOUGH:
                 break
             place = root
-        return min(max(root - COARSE_EXCESS, self._least), self._most)
+        root = min(max(root - COARSE_EXCESS, self._least), self._most)
+        return Point(math.log(central_mu(self._target)), root, self.slope, self.followed)
 
     def _coarse_miss(self, place: float) -> float:
         """`_Trial.miss` by quick upper ends, of which a search needs no more."""
         guarantee = self._family(math.exp(place), "coarse")
-        pair = alternatives_of(guarantee.curve.upper)[self._followed]
+        pair = alternatives_of(guarantee.curve.upper)[self.followed]
         epsilon, wanted = self._target.epsilon, self._target.log_delta
         quick = max(
             order.quick_upper_end(epsilon) if isinstance(order, Composed) else pair.ends(epsilon).upper
@@ -238,7 +249,7 @@ class _Trials:
         index = min(max(index, LOWEST), HIGHEST)
         guarantee, wanted = self._family(math.exp(_place(index)), "default"), self._target.log_delta
         several = alternatives_of(guarantee.curve.upper)
-        lower, upper = several[min(self._followed, len(several) - 1)].ends(self._target.epsilon)
+        lower, upper = several[min(self.followed, len(several) - 1)].ends(self._target.epsilon)
         return _Trial(index, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
@@ -249,12 +260,12 @@ class _Trials:
         if trial.miss > 0.0:
             self._failing = trial
         else:
-            self._passing = trial
+            self.passing = trial
 
     def _following(self) -> int:
         """The next index: the first beyond the likely root, or the one before as soon as that has passed."""
         assert self._last is not None
-        failing, passing, last = self._failing, self._passing, self._last
+        failing, passing, last = self._failing, self.passing, self._last
         following = math.ceil(self._root() / STEP)
         if last.miss > 0.0:
             following = max(following, last.step + 1)
@@ -273,13 +284,6 @@ class _Trials:
         """Whether interpolation has had its steps: the middle is taken every fourth time, as curves may jump."""
         self._inside += 1
         return self._inside % MIDDLE == 0
-
-    def _missed_by_all(self) -> bool:
-        """Whether the whole bound, all that are composed, misses the target at the trial that failed."""
-        failing, passing = self._failing, self._passing
-        if failing is None or passing is None or passing.step - failing.step > 1:
-            return False
-        return failing.guarantee.curve.bound_log_delta(self._target.epsilon).lower > self._target.log_delta
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
         sides = ConditionResult(
