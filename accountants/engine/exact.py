@@ -185,13 +185,20 @@ class ExactProfile:
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
         """Whether δ is far below every double, so that the lattice has no lower end, and the contour engine refuses."""
-        if self.direct is not None or not self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES:
+        if self.direct is not None or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
             contour.log_delta(self.parts, epsilon, quickly=True)
         except _NO_CERTIFICATE:
-            return True
+            return self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES
         return False
+
+    def _normal_log_delta(self, epsilon: float) -> float:
+        """About log δ by the central limit: whether to look closer."""
+        square = math.fsum(
+            count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0)) for law, count in self.laws
+        )
+        return -0.5 * epsilon * epsilon / max(square, 1e-300)
 
     def _eased(self, epsilon: float) -> bool:
         """Whether the contour engine has a good and quick answer at the end of a range of the direct convolution."""
