@@ -147,6 +147,10 @@ class Pair:
         """The upper one of `ends`, without what the lower one takes."""
         return min(max(upper_end_of(profile, epsilon) for profile in self.orders()), 0.0)
 
+    def lower_end(self, epsilon: float) -> float:
+        """A lower end at one ε, without what the upper one takes; less than that of `ends` only far below a double."""
+        return self.ends(epsilon).lower
+
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both orders; math.inf where there is none."""
         upper = upper_epsilon(lambda epsilon: self.ends(epsilon).upper, log_delta)
@@ -221,7 +225,7 @@ class Curve:
     def log_delta(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
         least, upper = self.upper.ends(epsilon) if self.tight else (-math.inf, self.upper.upper_end(epsilon))
-        others = [pair.ends(epsilon).lower for pair in self.witnesses if pair is not self.upper]
+        others = [pair.lower_end(epsilon) for pair in self.witnesses if pair is not self.upper]
         return Interval(max([*others, least]), upper)
 
     def bound_log_delta(self, epsilon: float) -> Interval:

@@ -36,7 +36,7 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> 
             message=f"a {drawn} is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; "
             f"a {drawn} that is drawn is hardly protected",
         )
-    elif any(one.slack is None for one in known):
+    elif any(one.minimal == "searched" for one in known):
         yield MINIMALITY_NOT_PROVED
 
 

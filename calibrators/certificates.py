@@ -11,6 +11,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
 from epsilond.calibrators.envelope import true_figures
 from epsilond.calibrators.search import TRIALS_KEPT, smallest_noise
+from epsilond.calibrators.trails import Trails
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -63,6 +64,8 @@ class Family:
     """(problem, run) ↦ release."""
     target: Callable[[Any, Any], Target] = _target
     search: Callable[..., Certified] = smallest_noise
+    trailed: bool = False
+    """Whether the search answers the same wherever it starts, so that it may start from what was found lately."""
 
 
 class _Found:
@@ -83,6 +86,7 @@ class _Found:
 
 
 _FOUND = _Found()
+_TRAILS = Trails()
 
 
 class Certificates:
@@ -116,7 +120,8 @@ class Certificates:
 
             guess = family.guess(self.problem, release)
             slope = self._slope(release, guess)
-            self._certified[key] = family.search(guarantee, target, guess=guess, **slope)
+            trail = {"trail": _TRAILS.of(self._question((key[0], None), 0.0, {}))} if family.trailed else {}
+            self._certified[key] = family.search(guarantee, target, guess=guess, **slope, **trail)
             guarantee.cache_clear()  # what is found holds on to the family: its trials may hold grids and transforms
             _FOUND.keep(self._question(key, guess, slope), self._certified[key].noise)
         return self._certified[key]
@@ -148,7 +153,7 @@ class Certificates:
             return {}
         return {"slope": self.family.slope(self.problem, release, guess)}
 
-    def _question(self, key: tuple[Spec, Target], guess: float, slope: Mapping[str, float]) -> Hashable:
+    def _question(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
         """All that a search depends on, whichever problem asks."""
         setting = (self.problem.relation, self.problem.unit, self.problem.observer)
         return (self.family, *key, *setting, guess, *slope.values())

@@ -163,7 +163,7 @@ def guarantee_answer(
         log10_delta=true.log10_delta,
         tight=guarantee.tight,
         minimal=certified.minimal,
-    ).read_from(guarantee.curve)
+    ).read_from((certified.whole or guarantee).curve)
 
 
 def target_answer(target: Target) -> TargetAnswer:

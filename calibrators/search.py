@@ -16,6 +16,8 @@ from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussi
 from epsilond.calibrators.straight import Chart, central_log_delta, central_log_mu
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.calibrators.problem import Target
 
@@ -29,6 +31,8 @@ TARGETS_KEPT = 64
 PAD = 1e-12
 """Of a noise known in closed form, so that roundings do not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
+NEAR_MISS = 0.999 * SLACKS[-1]
+"""Of log noise: less than the largest slack."""
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 ROUGH = 1e-3
 AIM, ROUGH_AIM, SETTLED = 1e-7, 2.5e-4, 1e-5
@@ -77,6 +81,10 @@ class Certified:
     guarantee: Guarantee
     told: Callable[[], float | None] | float | None
     """The slack, or what works it out when it is first asked for: of most runs that are compared nobody asks."""
+    whole: Guarantee | None = None
+    """More than what is read at the target, where that is all that counts there."""
+    missed: Callable[[], bool] | None = None
+    """Whether the lower end misses the target at a noise that the search tried, less by no more than the last slack."""
 
     @cached_property
     def slack(self) -> float | None:
@@ -85,8 +93,12 @@ class Certified:
 
     @property
     def minimal(self) -> Literal["proved", "searched"]:
-        """Whether minimality against the bound is proved to within 1e-3."""
-        return "searched" if self.slack is None else "proved"
+        """Whether minimality against the bound is proved to within 1e-3: by what was tried, if that tells."""
+        return "proved" if self._missed or self.slack is not None else "searched"
+
+    @cached_property
+    def _missed(self) -> bool:
+        return self.missed is not None and self.missed()
 
 
 def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
@@ -101,7 +113,12 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     closed = _closed(family, target, guess)
     if closed is not None:
         return closed
-    shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target)
+    failing: list[tuple[float, Guarantee]] = []
+
+    def note(log_noise: float, guarantee: Guarantee) -> None:
+        failing[:] = [max([*failing, (log_noise, guarantee)], key=lambda each: each[0])]  # more would hold many grids
+
+    shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target, note)
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = _least(shortfall, math.log(guess), _NOISES, fall)
     if log_noise is None:
@@ -114,7 +131,22 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
     guarantee = family(noise, "default")
-    return Certified(noise, guarantee, lambda: _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE))
+    return Certified(
+        noise,
+        guarantee,
+        lambda: _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE),
+        missed=_near_miss(failing, target, log_noise),
+    )
+
+
+def _near_miss(
+    failing: Sequence[tuple[float, Guarantee]], target: Target, log_noise: float
+) -> Callable[[], bool] | None:
+    """Whether what failed misses the target for certain; None if nothing did near the answer."""
+    for place, guarantee in failing:
+        if log_noise - NEAR_MISS <= place < log_noise:
+            return lambda: guarantee.curve.bound_log_delta(target.epsilon).lower > target.log_delta
+    return None
 
 
 def _closed(family: Family, target: Target, guess: float) -> Certified | None:
@@ -140,14 +172,24 @@ def confirmed(family: Family, target: Target, noise: float, slack: float) -> Cer
     return Certified(noise, guarantee, slack) if less > target.log_delta else None
 
 
-def _shortfall(family: Callable[[float, Effort], Guarantee], target: Target) -> Callable[[float, Effort], float]:
-    """How far a parameter misses the target, at most 0 where it meets it: by the logarithm of μ that has such a δ."""
+def _shortfall(
+    family: Callable[[float, Effort], Guarantee],
+    target: Target,
+    note: Callable[[float, Guarantee], None] = lambda *_: None,
+) -> Callable[[float, Effort], float]:
+    """How far a parameter misses the target, at most 0 where it meets it: by the logarithm of μ that has such a δ.
+
+    What misses it on the certified curve is noted.
+    """
     wanted = target.log_delta
     aim = math.log(central_mu(target))
 
     @functools.cache
     def shortfall(parameter: float, effort: Effort) -> float:
-        upper = family(parameter, effort).curve.upper_log_delta(target.epsilon)
+        guarantee = family(parameter, effort)
+        upper = guarantee.curve.upper_log_delta(target.epsilon)
+        if upper > wanted and effort == "default":
+            note(parameter, guarantee)
         distance = central_log_mu(target.epsilon, min(max(upper, DEEP * -wanted), -SHALLOW), aim) - aim
         return max(distance, SHALLOW) if upper > wanted else min(distance, 0.0)
 

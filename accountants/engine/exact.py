@@ -37,6 +37,8 @@ Laws = tuple[tuple["Law", int], ...]
 _NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
 _KEPT = 32
+_BEYOND_DOUBLES = -800.0
+"""log δ that no double holds: the lattice has no lower end there."""
 _NARROW = 1e-3
 """A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
@@ -181,6 +183,23 @@ class ExactProfile:
                 return Interval(max(float(ends.lower[0]), _lowered(lower)), min(known, _raised(upper)))
         return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
+    def is_beyond_doubles(self, epsilon: float) -> bool:
+        """Whether δ is far below every double, so that the lattice has no lower end, and the contour engine refuses."""
+        if self.direct is not None or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
+            return False
+        try:
+            contour.log_delta(self.parts, epsilon, quickly=True)
+        except _NO_CERTIFICATE:
+            return self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES
+        return False
+
+    def _normal_log_delta(self, epsilon: float) -> float:
+        """About log δ by the central limit: whether to look closer."""
+        square = math.fsum(
+            count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0)) for law, count in self.laws
+        )
+        return -0.5 * epsilon * epsilon / max(square, 1e-300)
+
     def _eased(self, epsilon: float) -> bool:
         """Whether the contour engine has a good and quick answer at the end of a range of the direct convolution."""
         if math.isnan(epsilon):
@@ -222,6 +241,12 @@ class ExactPair(Pair):
     def upper_end(self, epsilon: float) -> float:
         """Of both ends, which one evaluation gives."""
         return self._larger(epsilon).upper
+
+    def lower_end(self, epsilon: float) -> float:
+        """−∞ without an attempt of the lattice where both orders are far below every double."""
+        if epsilon not in self.known and all(order.is_beyond_doubles(epsilon) for order in self._exact):
+            return -math.inf
+        return self._larger(epsilon).lower
 
     def epsilon(self, log_delta: float) -> Interval:
         """The larger of both orders, with the lattice's ends where one of the two is known too roughly without."""

@@ -102,6 +102,11 @@ class AmplifiedProfile:
         return self.base.log_infinite_mass + math.log(self.rate)
 
     @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is known to be above 0 without an evaluation, as the base's is."""
+        return getattr(self.base, "lossy", False)
+
+    @property
     def tail_accuracy(self) -> float:
         """The base's own, and a few roundings of the argument."""
         return 2 * self.base.tail_accuracy + NUDGE
@@ -189,6 +194,11 @@ class ThinnedProfile:
     def log_infinite_mass(self) -> float:
         """An infinite loss needs the base pair."""
         return self.base.log_infinite_mass + math.log(self.rate)
+
+    @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is known to be above 0 without an evaluation, as the base's is."""
+        return getattr(self.base, "lossy", False)
 
     @property
     def tail_accuracy(self) -> float:

@@ -149,6 +149,11 @@ class GaussianProfile:
     log_infinite_mass: float = -math.inf
 
     @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is above 0."""
+        return self.mu > 0.0
+
+    @property
     def tail_accuracy(self) -> float:
         """A unit of roundoff in ε/μ − μ/2 moves a log tail by (1 + μ)(1 + |log tail|) units at most."""
         return LOG_ACCURACY * (1.0 + self.mu)

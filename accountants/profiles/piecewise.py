@@ -63,15 +63,26 @@ NEAR_TIE = 0.01
 def tabulated(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
     """The greatest convex minorant, non-increasing, of the points (e^ε, D), with near-ties dropped."""
     log_value = np.minimum.accumulate(log_value)
-    kept: list[int] = []
-    for i in range(epsilon.size):
-        if kept and (log_value[i] > log_value[kept[-1]] - NEAR_TIE or log_value[kept[-1]] == -math.inf):
-            continue
-        while len(kept) > 1 and _log_slope(epsilon, log_value, kept[-2], kept[-1]) <= _log_slope(
-            epsilon, log_value, kept[-1], i
-        ):
+    apart, last = list[int](), math.inf
+    for i, value in enumerate(log_value.tolist()):
+        if not (value > last - NEAR_TIE or last == -math.inf):
+            apart.append(i)
+            last = value
+    epsilon, log_value = epsilon[apart], log_value[apart]
+    with np.errstate(invalid="ignore"):
+        runs = log_difference(epsilon[1:], epsilon[:-1])
+        falls = log_difference(log_value[:-1], log_value[1:])
+        next_to = np.where(np.isfinite(runs), falls - runs, np.inf).tolist()
+    kept: list[int] = [0]
+    slopes: list[float] = []  # between those that are kept
+    for i in range(1, epsilon.size):
+        slope = next_to[i - 1] if kept[-1] == i - 1 else _log_slope(epsilon, log_value, kept[-1], i)
+        while slopes and slopes[-1] <= slope:
             kept.pop()
+            slopes.pop()
+            slope = _log_slope(epsilon, log_value, kept[-1], i)
         kept.append(i)
+        slopes.append(slope)
     return PiecewiseTails(epsilon[kept], log_value[kept])
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     AcceleratedProblem,
-    accelerated_risk,
     best_stage,
     stages_bound,
 )
@@ -18,6 +17,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
 from epsilond.calibrators.mb_sgd.members import members_of
 
 if TYPE_CHECKING:
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import Descent
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
@@ -81,15 +81,29 @@ def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> f
     Strongly convex: the lesser of one stage, and short stages that shrink the gap by e^(−R√(μ/β)/(2e)) before a long
     one that averages the noise.
     """
+    return likely_risks(seen, noise_std=noise_std)(rounds)
+
+
+def likely_risks(seen: AcceleratedProblem, *, noise_std: float) -> Callable[[int], float]:
+    """The same for runs that differ in their rounds."""
     if seen.smoothness == 0.0:
-        seen = replace(seen, envelope_smoothness=seen.lipschitz * (rounds + 1.0) / (2.0 * seen.initial_distance))
-    variance = seen.variance(noise_std).total
-    descent = seen.descent
-    if descent.strong_convexity == 0.0:
-        return accelerated_risk(seen, noise_std=noise_std, rounds=rounds).total
+
+        def with_envelope(rounds: int) -> float:
+            b = seen.lipschitz * (rounds + 1.0) / (2.0 * seen.initial_distance)
+            made = replace(seen, envelope_smoothness=b)
+            return _likely(rounds, made.descent, made.variance(noise_std).total) + made.smoothing_gap
+
+        return with_envelope
+    descent, variance, gap = seen.descent, seen.variance(noise_std).total, seen.smoothing_gap
+    return lambda rounds: _likely(rounds, descent, variance) + gap
+
+
+def _likely(rounds: int, descent: Descent, variance: float) -> float:
     whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
     stage = best_stage(rounds, descent=descent, squared_distance=whole, variance=variance)
     single = stages_bound((stage,), descent, variance=variance).at(variance)
+    if descent.strong_convexity == 0.0:
+        return single
     pace = math.sqrt(descent.strong_convexity / descent.smoothness) / (2.0 * math.e)
     several = descent.initial_gap * math.exp(-rounds * pace) + 4.0 * variance / (descent.strong_convexity * rounds)
-    return min(single, several) + seen.smoothing_gap
+    return min(single, several)

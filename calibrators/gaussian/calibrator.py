@@ -217,7 +217,7 @@ def cautions(solution: GaussianSolution) -> Iterator[Caution]:
     problem = solution.problem
     if problem.solve_for == "noise_multiplier":
         yield from noise_cautions((solution.certified,))
-    elif solution.certified.slack is None:
+    elif solution.certified.minimal == "searched":
         yield MINIMALITY_NOT_PROVED
     if not loses_amplification(solution.draws, problem.observer, problem.unit):
         return

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
 from epsilond.calibrators.accelerated.answer import plan_at
-from epsilond.calibrators.accelerated.schedule import likely_risk, problem_of, risk_of
+from epsilond.calibrators.accelerated.schedule import likely_risks, problem_of, risk_of
 from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
@@ -44,16 +47,22 @@ def choose_run(problem: OnePassProblem, certificates: Certificates) -> Choice:
         largest_batch=problem.samples_per_client,
     )
 
-    def quick_risk(run: Run, noise_std: float) -> float:
-        return likely_risk(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
+    @functools.cache
+    def risks(batch_size: int, noise_std: float) -> Callable[[int], float]:
+        """By the rounds, of which neither the problem nor the noise of a gradient depends."""
+        return likely_risks(risk_problem(problem, Run(batch_size=batch_size, rounds=1)), noise_std=noise_std)
+
+    @functools.cache
+    def noise_of_a_record(batch_size: int) -> float:
+        """One for all runs of this batch size, certified at once."""
+        return mean_noise_std(certificates, Run(batch_size=batch_size, rounds=1))
 
     outlook = Outlook(
-        # The noise of a record is one for all runs, certified at once.
-        likely_noise=lambda run: (likely_mean_noise_std if problem.unit == "client" else mean_noise_std)(
-            certificates, run
+        likely_noise=lambda run: (
+            likely_mean_noise_std(certificates, run) if problem.unit == "client" else noise_of_a_record(run.batch_size)
         ),
         certified_noise=lambda run: mean_noise_std(certificates, run),
-        quick_risk=quick_risk,
+        quick_risk=lambda run, noise_std: risks(run.batch_size, noise_std)(run.rounds),
         risk=risk_of(lambda run, noise_std: plan_of(problem, run, noise_std)),
         cheap=lambda _: True,
     )

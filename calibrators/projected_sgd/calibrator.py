@@ -163,13 +163,13 @@ def cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
     problem, plan, certified, utility = solution.problem, solution.plan, solution.certified, solution.utility
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
-    elif problem.solve_for == "step_size" and certified.slack is None:
+    elif problem.solve_for == "step_size" and certified.minimal == "searched":
         yield Caution(
             code="any-step-size",
             message="the least step size offered meets the target, or it is not proved that no smaller one does: "
             "the noise alone hides a record, and contraction adds nothing",
         )
-    elif certified.slack is None:
+    elif certified.minimal == "searched":
         yield MINIMALITY_NOT_PROVED
     if solution.batches and not solution.batches.exhaustive:
         yield Caution(

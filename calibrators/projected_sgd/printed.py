@@ -294,6 +294,7 @@ def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) ->
     if not run.constant and run.steps > MOST_SOLVED_STEPS:
         return plan
 
+    @functools.cache
     def excess(log_factor: float) -> float:
         value = printed.log_delta(problem.epsilon, at(log_factor)) - problem.target.log_delta
         return min(max(value, -1e6), 1e6)

@@ -93,7 +93,11 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
 
 
 FAMILY = Family(
-    spec=run_spec, guess=likely_noise_multiplier, contribution=contribution_norm, search=smallest_noise_in_few_trials
+    spec=run_spec,
+    guess=likely_noise_multiplier,
+    contribution=contribution_norm,
+    search=smallest_noise_in_few_trials,
+    trailed=True,
 )
 
 

@@ -4,64 +4,75 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve
+from epsilond.accountants.curve import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.composition.least_of import Composed, alternatives_of
-from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
+from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, central_mu, nearest_of
+from epsilond.calibrators.trails import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family
+    from epsilond.calibrators.trails import Trail
 
 SLACK = 1e-3
-WIDTH = 9.5e-4
-"""Of log noise, between the last two trials: less than the slack allows."""
-NARROW = 0.999 * WIDTH
-NEAR = 1.2 * WIDTH
-"""Of log noise: a root that is likely to be so near the last trial is passed in one step."""
-AIM = 0.35 * WIDTH
-"""Of log noise, beyond the likely root."""
+STEP = 9.5e-4
+"""Of log noise, less than the slack. Answers are whole multiples: the same wherever a search starts."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
 LIKELY_SHARE = 1 / 16
 """Of ε, where single rounds are compared."""
 MIDDLE = 4
 MOST_COARSE = 8
-COARSE_EXCESS, ENOUGH = 3e-3, 5e-3
-"""Of log noise: what coarse trials ask for beyond what is needed, about; and where they are near enough."""
+COARSE_EXCESS, ENOUGH = 3e-3, 6e-2
+"""Of log noise: what coarse trials ask for beyond what is needed, about; and from where a line leads near the root."""
 MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
 
-def smallest_noise_in_few_trials(family: Family, target: Target, *, guess: float) -> Certified:
+def smallest_noise_in_few_trials(
+    family: Family, target: Target, *, guess: float, trail: Trail | None = None
+) -> Certified:
     """A certified noise, next to one that misses the target and is at most a thousandth smaller.
 
     The bound is a least over choices made by estimates, so that its curve is not smooth below about 1e-4 and polishing
     would not settle. Guarantees: the upper end of δ at the target ε is at most the target δ, by evaluation; `slack` is
-    1e-3 if the bound's own lower end misses the target at a noise lower by no more than that.
+    1e-3 if the bound's own lower end misses the target at a noise lower by no more than that. A `trail` spares coarse
+    trials.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
     """
-    start = min(max(guess, LEAST), MOST)
-    # Of several bounds that are composed one is followed, until another is seen to be less.
-    followed, tried = likely_least(family(start, "coarse"), target.epsilon), set[int]()
-    while True:
-        tried.add(followed)
-        trials = _Trials(family, target, followed)
-        answer = trials.settled(trials.likely(math.log(start)))
-        least = _least_at(answer.guarantee, target.epsilon)
-        if least in tried:
-            return answer
-        followed, start = least, answer.noise
+    log_mu = math.log(central_mu(target))
+    near = trail.likely(log_mu) if trail else None
+    start = math.log(min(max(guess, LEAST), MOST))
+    following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse"), target.epsilon)
+    # Of several bounds that are composed one is followed, then each that may need less noise: the order tells nothing.
+    tried = dict[int, _Trials]()
+    while following is not None:
+        trials = _Trials(family, target, following)
+        try:
+            trials.settle(near or trials.likely(start))
+        except Infeasible:
+            if not tried:
+                raise
+        tried[following] = trials
+        near = None
+        best = min((each for each in tried.values() if each.passing), key=lambda each: each.answer.step)
+        start = best.answer.place
+        following = best.rival(tried)
+    if trail:
+        trail.add(Point(log_mu, best.answer.place, best.slope, best.followed))
+    return best.certified()
 
 
 def likely_least(guarantee: Guarantee, epsilon: float) -> int:
@@ -79,77 +90,131 @@ def likely_least(guarantee: Guarantee, epsilon: float) -> int:
     return values.index(min(values))
 
 
-def _least_at(guarantee: Guarantee, epsilon: float) -> int:
-    """Which of several composed bounds is least at ε: each is composed."""
-    uppers = [pair.ends(epsilon).upper for pair in alternatives_of(guarantee.curve.upper)]
-    return uppers.index(min(uppers))
-
-
 def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
     """The guarantee with one of its composed bounds, the likely least at ε: what it proves is true, and may be less."""
     upper = alternatives_of(guarantee.curve.upper)[likely_least(guarantee, epsilon)]
-    return replace(guarantee, curve=Curve(upper, guarantee.curve.witnesses))
+    return replace(guarantee, curve=replace(guarantee.curve, upper=upper))
+
+
+def _place(index: int) -> float:
+    """The logarithm of the noise at a multiple of the step; the least and the most that are offered at either end."""
+    return min(max(index * STEP, math.log(LEAST)), math.log(MOST))
+
+
+LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) / STEP)
 
 
 class _Trial(NamedTuple):
     """What one bound gives at a noise, with the guarantee that it is part of."""
 
-    place: float
-    """The logarithm of the noise."""
+    step: int
+    """The logarithm of the noise, in steps."""
     miss: float
     """By how much the upper end of log δ misses the target, over the target's size; at most 0 where it meets it."""
     lower: float
     """Of log δ."""
     guarantee: Guarantee
 
+    @property
+    def place(self) -> float:
+        """The logarithm of the noise."""
+        return _place(self.step)
+
 
 class _Trials:
     """Trials of one of the bounds that are composed, from both sides of the root."""
 
     def __init__(self, family: Family, target: Target, followed: int) -> None:
-        self._family, self._target, self._followed = family, target, followed
+        self._family, self._target, self.followed = family, target, followed
         self._least, self._most = math.log(LEAST), math.log(MOST)
         self._failing: _Trial | None = None
-        self._passing: _Trial | None = None
+        self.passing: _Trial | None = None
         self._last: _Trial | None = None
-        self._slope = -STEEPNESS
+        self.slope = -STEEPNESS
         self._inside = 0
 
-    def settled(self, start: float) -> Certified:
-        """The smallest noise that passed, with its proof if the last to fail is near enough."""
-        place = start
-        for _ in range(MOST_TRIALS):
-            self._note(self._trial(place))
-            failing, passing = self._failing, self._passing
-            if failing is not None and failing.place >= self._most:
-                raise self._infeasible(failing.guarantee)
-            if passing is not None and passing.place <= self._least:
-                return Certified(LEAST, passing.guarantee, None)
-            if failing is not None and passing is not None and passing.place - failing.place <= WIDTH:
-                break
-            place = self._following()
-        if self._passing is None:
-            return Certified(MOST, self._family(MOST, "default"), None)
-        slack = SLACK if self._proved(self._passing, self._failing) else None
-        return Certified(math.exp(self._passing.place), self._passing.guarantee, slack)
+    def settle(self, start: Point) -> None:
+        """Find the smallest noise that passes; what failed one step before is kept, if anything did.
 
-    def likely(self, start: float) -> float:
+        Raises:
+            Infeasible: even the largest noise offered misses the target.
+        """
+        self.slope = start.slope
+        following = math.ceil(start.log_noise / STEP)
+        for _ in range(MOST_TRIALS):
+            self._note(self._trial(following))
+            failing, passing = self._failing, self.passing
+            if failing is not None and failing.step >= HIGHEST:
+                raise self._infeasible(failing.guarantee)
+            if passing is not None and (
+                passing.step <= LOWEST or (failing is not None and passing.step - failing.step <= 1)
+            ):
+                return
+            following = self._following()
+        if self.passing is None:
+            self.passing = self._trial(HIGHEST)
+
+    @property
+    def answer(self) -> _Trial:
+        """The last that passed."""
+        assert self.passing is not None
+        return self.passing
+
+    def rival(self, tried: Container[int]) -> int | None:
+        """Another bound that may meet the target at less noise than the answer, the likeliest, or None."""
+        wanted = self._target.log_delta
+        rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= wanted}
+        return min((place for place in rivals if place not in tried), key=rivals.__getitem__, default=None)
+
+    @cached_property
+    def _others(self) -> dict[int, Interval]:
+        """Ends of log δ at the answer of the bounds that are not followed, coarsely."""
+        several = alternatives_of(self._family(math.exp(self.answer.place), "coarse").curve.upper)
+        return {
+            place: pair.ends(self._target.epsilon)
+            for place, pair in enumerate(several)
+            if place != min(self.followed, len(several) - 1)
+        }
+
+    def certified(self) -> Certified:
+        """The noise with its proof, if the last to fail is near enough.
+
+        Where all other bounds miss the target, which they do at less noise, too, the one that was followed is all that
+        is read at the target.
+        """
+        guarantee, failing, wanted = self.answer.guarantee, self._failing, self._target.log_delta
+        noise = math.exp(self.answer.place)
+        if self.answer.step <= LOWEST:
+            return Certified(LEAST, guarantee, None)
+        beside = failing if failing is not None and failing.step == self.answer.step - 1 else None
+        if any(ends.lower <= wanted for ends in self._others.values()):
+            missed = beside.guarantee.curve.bound_log_delta(self._target.epsilon).lower if beside else -math.inf
+            return Certified(noise, guarantee, SLACK if missed > wanted else None)
+        slack = SLACK if beside and beside.lower > wanted else None
+        several = alternatives_of(guarantee.curve.upper)
+        if len(several) == 1:
+            return Certified(noise, guarantee, slack)
+        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed]))
+        return Certified(noise, read, slack, whole=guarantee)
+
+    def likely(self, start: float) -> Point:
         """About where the root is, by coarse trials: from there it is passed on a known slope."""
         place, tried = start, list[tuple[float, float]]()
         for _ in range(MOST_COARSE):
             tried.append((place, self._coarse_miss(place)))
             if len(tried) > 1:
-                self._slope = self._slope_to(*tried[-2:])
+                self.slope = self._slope_to(*tried[-2:])
             root = self._curved(tried[-3:])
             if abs(root - place) < ENOUGH:
                 break
             place = root
-        return min(max(root - COARSE_EXCESS, self._least), self._most)
+        root = min(max(root - COARSE_EXCESS, self._least), self._most)
+        return Point(math.log(central_mu(self._target)), root, self.slope, self.followed)
 
     def _coarse_miss(self, place: float) -> float:
         """`_Trial.miss` by quick upper ends, of which a search needs no more."""
         guarantee = self._family(math.exp(place), "coarse")
-        pair = alternatives_of(guarantee.curve.upper)[self._followed]
+        pair = alternatives_of(guarantee.curve.upper)[self.followed]
         epsilon, wanted = self._target.epsilon, self._target.log_delta
         quick = max(
             order.quick_upper_end(epsilon) if isinstance(order, Composed) else pair.ends(epsilon).upper
@@ -161,7 +226,7 @@ class _Trials:
     def _curved(self, tried: Sequence[tuple[float, float]]) -> float:
         """Where the curve through the last trials meets the target: a line, or a parabola where that is near it."""
         place, miss = tried[-1]
-        root = place - min(max(miss / self._slope, -FURTHEST), FURTHEST)
+        root = place - min(max(miss / self.slope, -FURTHEST), FURTHEST)
         if len({each for _, each in tried}) == 3:
             parabola = sum(x * math.prod(-other / (y - other) for _, other in tried if other != y) for x, y in tried)
             if abs(parabola - root) < 0.5 * abs(root - place):
@@ -171,7 +236,7 @@ class _Trials:
     def _root(self) -> float:
         """Where the line through the last trial meets the target."""
         assert self._last is not None
-        return self._last.place - min(max(self._last.miss / self._slope, -FURTHEST), FURTHEST)
+        return self._last.place - min(max(self._last.miss / self.slope, -FURTHEST), FURTHEST)
 
     @staticmethod
     def _slope_to(first: tuple[float, float], second: tuple[float, float]) -> float:
@@ -180,59 +245,45 @@ class _Trials:
             return -STEEPNESS
         return min((second[1] - first[1]) / (second[0] - first[0]), -LEAST_STEEPNESS)
 
-    def _trial(self, place: float) -> _Trial:
-        guarantee, wanted = self._family(math.exp(place), "default"), self._target.log_delta
+    def _trial(self, index: int) -> _Trial:
+        index = min(max(index, LOWEST), HIGHEST)
+        guarantee, wanted = self._family(math.exp(_place(index)), "default"), self._target.log_delta
         several = alternatives_of(guarantee.curve.upper)
-        lower, upper = several[min(self._followed, len(several) - 1)].ends(self._target.epsilon)
-        return _Trial(place, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
+        lower, upper = several[min(self.followed, len(several) - 1)].ends(self._target.epsilon)
+        return _Trial(index, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
-        # On two places as near as this a slope is that of what is not smooth.
-        if self._last is not None and abs(self._last.place - trial.place) > NEAR:
-            self._slope = self._slope_to(self._last[:2], trial[:2])
+        # On two neighbouring places a slope is that of what is not smooth.
+        if self._last is not None and abs(self._last.step - trial.step) > 1:
+            self.slope = self._slope_to((self._last.place, self._last.miss), (trial.place, trial.miss))
         self._last = trial
         if trial.miss > 0.0:
             self._failing = trial
         else:
-            self._passing = trial
+            self.passing = trial
 
-    def _following(self) -> float:
-        """The next place: beyond the likely root, or at its other side as soon as the last trial is next to it."""
+    def _following(self) -> int:
+        """The next index: the first beyond the likely root, or the one before as soon as that has passed."""
         assert self._last is not None
-        failing, passing, (place, miss, _, _) = self._failing, self._passing, self._last
-        root = self._root()
-        beside = place + (NARROW if miss > 0.0 else -NARROW)
-        following = beside if abs(root - place) < NEAR else root + AIM
+        failing, passing, last = self._failing, self.passing, self._last
+        following = math.ceil(self._root() / STEP)
+        if last.miss > 0.0:
+            following = max(following, last.step + 1)
+        elif following >= last.step:
+            following = last.step - 1
         if failing is None or passing is None:
-            return min(max(following, self._least), self._most)
-        width = passing.place - failing.place
-        if not failing.place < following < passing.place:
-            following = failing.place + width * failing.miss / (failing.miss - passing.miss) + AIM
-        # At most twice as wide as wanted: a place from which either side is narrow enough. Else one that takes away
-        # what is wanted at least.
-        margin = width - NARROW if width <= 2.0 * NARROW else NARROW
+            return min(max(following, LOWEST), HIGHEST)
+        if not failing.step < following < passing.step:
+            width = passing.place - failing.place
+            following = math.ceil((failing.place + width * failing.miss / (failing.miss - passing.miss)) / STEP)
         if self._is_to_halve():
-            following = 0.5 * (failing.place + passing.place)
-        return min(max(following, failing.place + margin), passing.place - margin)
+            following = (failing.step + passing.step) // 2
+        return min(max(following, failing.step + 1), passing.step - 1)
 
     def _is_to_halve(self) -> bool:
         """Whether interpolation has had its steps: the middle is taken every fourth time, as curves may jump."""
         self._inside += 1
         return self._inside % MIDDLE == 0
-
-    def _proved(self, passing: _Trial, failing: _Trial | None) -> bool:
-        """Whether the whole bound, all that are composed, misses the target at the trial that failed.
-
-        Bounds that miss it at the answer do so at less noise.
-        """
-        if failing is None or passing.place - failing.place > WIDTH:
-            return False
-        wanted, epsilon = self._target.log_delta, self._target.epsilon
-        several = alternatives_of(passing.guarantee.curve.upper)
-        others = [pair for place, pair in enumerate(several) if place != min(self._followed, len(several) - 1)]
-        if all(pair.ends(epsilon).lower > wanted for pair in others):
-            return failing.lower > wanted
-        return failing.guarantee.curve.bound_log_delta(epsilon).lower > wanted
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
         sides = ConditionResult(

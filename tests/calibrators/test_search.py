@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,7 @@ from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import LEAST, central_mu, likely_noise, likely_slope, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,
+    STEP,
     likely_least,
     smallest_noise_in_few_trials,
     with_likely_least,
@@ -62,12 +64,25 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
             found = [one.ends(epsilon) for one in pairs]
             return Interval(min(one.lower for one in found), min(one.upper for one in found))
 
-        curve = SimpleNamespace(
-            upper=upper, bound_log_delta=bound, upper_log_delta=lambda epsilon: bound(epsilon).upper
-        )
-        return SimpleNamespace(curve=curve)
+        return StandIn(CurveStandIn(upper, bound, lambda epsilon: bound(epsilon).upper))
 
     return guarantee
+
+
+@dataclass(frozen=True)
+class CurveStandIn:
+    """What a search asks of a curve."""
+
+    upper: Any
+    bound_log_delta: Callable[[float], Interval]
+    upper_log_delta: Callable[[float], float]
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """And of a guarantee."""
+
+    curve: CurveStandIn
 
 
 @pytest.mark.parametrize("root", [0.7, 3.0, 250.0])
@@ -163,6 +178,14 @@ def test_few_trials_end_next_to_a_noise_that_misses(bound: Any, guess: float) ->
     missed = [noise for _, noise, _ in asked if found.noise * (1.0 - SLACK) <= noise < found.noise]
     assert any(bound(noise).lower > TARGET.log_delta for noise in missed)
     assert len({noise for _, noise, _ in asked}) <= 16
+
+
+@pytest.mark.parametrize("bounds", [(power(2.5, 4.5),), (jumping(2.5, 0.4),), (power(2.5, 4.5), power(2.0, 4.5))])
+def test_few_trials_end_at_one_noise_wherever_they_start(bounds: Any) -> None:
+    """The first whole multiple of the step beyond the root."""
+    found = {smallest_noise_in_few_trials(family(*bounds), TARGET, guess=guess).noise for guess in (0.9, 2.4, 2.5, 9.0)}
+    root = 2.0 if len(bounds) > 1 else 2.5
+    assert found == {math.exp(STEP * math.ceil(math.log(root) / STEP))}
 
 
 @pytest.mark.parametrize("guess", [1.6, 2.0, 3.0])

@@ -163,6 +163,11 @@ class LeastProfile:
         return self._chosen.log_infinite_mass
 
     @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is known to be above 0 without an evaluation: one profile tells it of the mechanism."""
+        return any(getattr(profile, "lossy", False) for profile in self.profiles)
+
+    @property
     def tail_accuracy(self) -> float:
         """That of the profile behind the tails."""
         return self._chosen.tail_accuracy

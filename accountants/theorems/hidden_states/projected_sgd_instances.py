@@ -141,10 +141,12 @@ def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray]:
         below = ndtr((edges[None, :] - line.keep * grid[:, None] - shift) / line.spread)
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
-    first, second = (
-        _released(line, step(0.0, up=up), step(side * line.moved, up=up)) for side, up in ((1.0, False), (away, True))
-    )
-    return first, second
+    def released(side: float, *, up: bool) -> FloatArray:
+        return _released(line, step(0.0, up=up), step(side * line.moved, up=up))
+
+    first = released(1.0, up=False)
+    # The grid is its own mirror image, and with the other sign of the pull so is the law rounded up.
+    return first, first[::-1] if away == -1.0 else released(away, up=True)
 
 
 def _released(line: _Line, rest: FloatArray, used: FloatArray) -> FloatArray:

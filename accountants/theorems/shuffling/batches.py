@@ -10,6 +10,7 @@ the clone pair has the record's ε₀ for the victim, and the client's for how o
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,7 +32,7 @@ from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEME
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
 from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, LocalCurve, near
-from epsilond.accountants.theorems.shuffling.planned_rows import LOCAL, Estimates, certified_rows, grid
+from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, grid, in_cell, planned
 from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, not_replaced
 from epsilond.accountants.theorems.shuffling.statements import SAME_RANDOMIZER
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Shuffled
-    from epsilond.accountants.theorems.shuffling.planned_rows import Rows
+    from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 
 _SOME, _ROUNDS, _BETWEEN = 4, 5, 96
 """Of points and of ε one in so many is looked at; then so often closer; and how many points that gives."""
@@ -89,6 +90,11 @@ class BatchClonesBound(ScaledBound):
     coarse: bool = False
     _known: dict[tuple[int, int], ClonesBound] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def lossy(self) -> bool:
+        """Of Gaussian reports."""
+        return self.victim.pair.gaussian_dp_mu is not None
+
     def log_bound(self, epsilon: float) -> Interval:
         """Ends of the chosen pair's bound, or of the victim's local one where that is less."""
         own = self.victim.pair.ends(epsilon)
@@ -114,26 +120,38 @@ class BatchClonesBound(ScaledBound):
         return upper
 
     def rows(self) -> Rows:
-        """Of a table: points between those that are known, near the best ones at some of the ε."""
-        scale = math.exp(float(self._estimated(0.0, *self._points()).min()))
-        epsilon = grid(scale, float(self.victim.points[0][-1]))
-        victim, other = self._path(epsilon)
+        """Of the table of the cell that Gaussian guarantees lie in, or of one of its own."""
+        victim, others = in_cell(self.victim.pair), in_cell(self.others.pair)
+        made = _made if victim.gaussian_dp_mu and others.gaussian_dp_mu else _make
+        points, table = made(self.clients, victim, others, self.coarse)
+        return table.rows(self._costs(*points))
+
+    def _costs(self, victim: FloatArray, other: FloatArray) -> Costs:
+        """What choices of ε₀ and ε₁ cost."""
         log_delta, log_other = (
             part.log_delta(at).upper for part, at in ((self.victim.pair, victim), (self.others.pair, other))
         )
-        estimates = self._estimated(epsilon[:, None], victim, log_delta, other, log_other)
+        distance = np.asarray(self._distance(victim, log_delta, other, log_other))
+        return Costs(distance, lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
+
+    def planned(self) -> tuple[tuple[FloatArray, FloatArray], Table]:
+        """A table, and ε₀ and ε₁ of its choices: between points that are known, near the best at some of the ε."""
+        scale = math.exp(float(self._estimated(0.0, *self._points()).min()))
+        epsilon = grid(scale, float(self.victim.points[0][-1]))
+        victim, other = self._path(epsilon)
+        costs = self._costs(victim, other)
+        main = estimated_clones(epsilon[:, None], victim, -other, self.clients)
+        estimates = np.asarray(np.logaddexp(main, costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]))
         made: dict[int, ClonesBound] = {}
 
-        def upper(choice: int, at: FloatArray) -> FloatArray:
-            if choice == LOCAL:
-                return self.victim.pair.log_delta(at).upper
+        def pairs(choice: int, at: FloatArray) -> FloatArray:
             if choice not in made:
-                points = (float(part[choice]) for part in (victim, log_delta, other, log_other))
-                made[choice] = self._clones_of(*points)
+                made[choice] = ClonesBound(self.clients, math.exp(-float(other[choice])), float(victim[choice]))
             return made[choice].uppers(at)
 
         known = Estimates(epsilon, estimates, self.victim.estimated(epsilon))
-        return certified_rows(known, upper, coarse=self.coarse)
+        used, table = planned(known, pairs, costs, coarse=self.coarse).of_choices()
+        return (victim[used], other[used]), table
 
     def _path(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """ε₀ and ε₁ that are about best at some of the ε, and some between these."""
@@ -225,6 +243,13 @@ class BatchClonesBound(ScaledBound):
     def _clones_of(self, victim: float, log_delta: float, other: float, log_other: float) -> ClonesBound:
         points = (np.asarray(each) for each in (victim, log_delta, other, log_other))
         return ClonesBound(self.clients, math.exp(-other), victim, float(self._distance(*points)))
+
+
+def _make(clients: int, victim: Pair, others: Pair, coarse: bool) -> tuple[tuple[FloatArray, FloatArray], Table]:
+    return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(others), coarse).planned()
+
+
+_made = functools.lru_cache(TABLES_KEPT)(_make)
 
 
 def _batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:

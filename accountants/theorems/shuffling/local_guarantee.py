@@ -12,6 +12,7 @@ adds (1 + e^ε) t to δ. A local guarantee is a curve: any ε₀ may be chosen, 
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ import numpy as np
 from epsilond.accountants.curve import Interval, upper_epsilon
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
-from epsilond.accountants.theorems.shuffling.planned_rows import LOCAL, Estimates, certified_rows, grid
+from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, grid, in_cell, planned
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.curve import Pair
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.shuffling.planned_rows import Rows
+    from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 
 _LARGEST = 700.0
 _COARSE, _FINE = 24, 96
 _DEEPEST = -745.0
+POINTS_KEPT, CLONES_KEPT = 8, 48
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class LocalCurve:
     @cached_property
     def points(self) -> tuple[FloatArray, FloatArray]:
         """ε₀, increasing, and upper ends of log δ₀."""
+        return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._points()
+
+    def _points(self) -> tuple[FloatArray, FloatArray]:
         if math.isinf(self.pair.ends(_LARGEST).upper):
             pure = upper_epsilon(lambda epsilon: self.pair.ends(epsilon).upper, -1e300)
             return np.asarray([pure]), np.asarray([-np.inf])
@@ -84,6 +89,12 @@ class LocalCurve:
         return float(epsilon[0]) if np.isneginf(log_delta).all() else math.inf
 
 
+@functools.lru_cache(POINTS_KEPT)
+def _gaussian_points(pair: Pair) -> tuple[FloatArray, FloatArray]:
+    """Several bounds of one account read them."""
+    return LocalCurve(pair)._points()  # noqa: SLF001
+
+
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
     """log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up."""
     share = 1.0 / (1.0 + np.exp(epsilon))
@@ -92,7 +103,8 @@ def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> Fl
 
 EVERY = slice(None)
 _AROUND = 4
-_CHOICES = 128
+_CHOICES = 96
+"""Of ε₀, for each factor of two: always the same ones, so that tables of different noises share them."""
 
 
 def near(place: int, size: int) -> slice:
@@ -116,6 +128,11 @@ class LocalClonesBound(ScaledBound):
     @property
     def largest_loss(self) -> float:
         return self.local.pure
+
+    @property
+    def lossy(self) -> bool:
+        """Of Gaussian reports."""
+        return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
         """Ends of the chosen clone pair's bound, or of the local one where that is less."""
@@ -157,7 +174,21 @@ class LocalClonesBound(ScaledBound):
         return np.asarray(np.logaddexp(main, charge))
 
     def rows(self) -> Rows:
-        """Of a table: (ε₀, δ₀) closer to each other than those that are known, where some are best anywhere."""
+        """Of the table of the cell that a Gaussian guarantee lies in, or of one of its own."""
+        known = in_cell(self.local.pair)
+        made = _made if known.gaussian_dp_mu else _make
+        local, table = made(self.clients, known, self.coarse)
+        return table.rows(self._costs(local))
+
+    def _costs(self, local: FloatArray) -> Costs:
+        """What choices of ε₀ cost."""
+        log_delta = self.local.pair.log_delta(local).upper
+        return Costs(
+            log_distance(self.clients, local, log_delta), lambda epsilon: self.local.pair.log_delta(epsilon).upper
+        )
+
+    def planned(self) -> tuple[FloatArray, Table]:
+        """A table, and the ε₀ of its choices: closer to each other than those that are known, where any are best."""
         local, log_delta = self.local.points
         at_zero = int(np.argmin(self._estimated(0.0, local, log_delta)))
         scale = (
@@ -173,20 +204,17 @@ class LocalClonesBound(ScaledBound):
             best = np.argmin(rough, axis=1)[rough.min(axis=1) < own[some] + 1.0]
             if best.size:
                 low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, local.size - 1)
-                local = np.geomspace(local[low], local[high], _CHOICES)
+                first, last = (round(_CHOICES * math.log2(local[place])) for place in (low, high))
+                local = np.exp2(np.arange(first, last + 1) / _CHOICES)
                 log_delta = self.local.pair.log_delta(local).upper
         with np.errstate(divide="ignore", invalid="ignore"):
             known = Estimates(epsilon, self._estimated(epsilon[:, None], local, log_delta), own)
-        made: dict[int, ClonesBound] = {}
 
-        def upper(choice: int, at: FloatArray) -> FloatArray:
-            if choice == LOCAL:
-                return self.local.pair.log_delta(at).upper
-            if choice not in made:
-                made[choice] = self._clones_of(float(local[choice]), float(log_delta[choice]))
-            return made[choice].uppers(at)
+        def pairs(choice: int, at: FloatArray) -> FloatArray:
+            return _clones(self.clients, float(local[choice])).uppers(at)
 
-        return certified_rows(known, upper, coarse=self.coarse)
+        used, table = planned(known, pairs, self._costs(local), coarse=self.coarse).of_choices()
+        return local[used], table
 
     def _clones(self, place: int) -> ClonesBound:
         if place not in self._known:
@@ -196,6 +224,19 @@ class LocalClonesBound(ScaledBound):
     def _clones_of(self, epsilon: float, log_delta: float) -> ClonesBound:
         distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
         return ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
+
+
+def _make(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
+    return LocalClonesBound(clients, LocalCurve(pair), coarse).planned()
+
+
+_made = functools.lru_cache(TABLES_KEPT)(_make)
+
+
+@functools.lru_cache(CLONES_KEPT)
+def _clones(clients: int, local: float) -> ClonesBound:
+    """A clone pair at no distance, with the law of the clones worked out once."""
+    return ClonesBound(clients, math.exp(-local), local)
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,31 @@
 
 Whatever is planned, every row is certified. What matters is that rows follow the bound's scale, that few different
 bounds serve all of them, as each costs something before it is asked, and that no two rows are too far apart.
+
+A choice is a clone pair, whose δ does not depend on the noise, and what it costs that reports are only near it, which
+does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noises; at each noise of the cell
+only the costs are added. Cells are fixed: which table is used at a noise does not depend on what was asked before.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from epsilond.accountants.curve import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    Pairs = Callable[[int, FloatArray], FloatArray]
 
 _DEEPEST, _DEEP = -720.0, -80.0
 """log δ where a table ends, and below which rows are rare."""
@@ -28,8 +39,9 @@ _TOO_FAR = 2.5
 _OFF = ((9.0, 0.015), (20.0, 0.1), (np.inf, 0.3))
 """log δ by which the estimate of a bound may exceed the best one's, so far below the first row."""
 GRID = 160
-LOCAL = -1
-"""In place of a choice: the bound that needs none."""
+CELLS = 128
+"""Of noises, for each factor of two."""
+TABLES_KEPT = 64
 
 
 class Rows(NamedTuple):
@@ -61,26 +73,76 @@ def grid(scale: float, furthest: float) -> FloatArray:
     return np.asarray(places)
 
 
-def certified_rows(known: Estimates, upper: Callable[[int, FloatArray], FloatArray], *, coarse: bool = False) -> Rows:
-    """Rows down to δ = 1e-312, or to where it no longer falls; `upper` certifies a choice at several ε.
+def in_cell(pair: Pair) -> Pair:
+    """The Gaussian pair in the middle of the cell that a Gaussian pair lies in; any other pair itself.
 
-    `coarse`: a third of the rows and of the work, for a search.
+    Within a cell the best choices differ by less than choices do.
+    """
+    mu = pair.gaussian_dp_mu
+    return gaussian_pair(2.0 ** (round(CELLS * math.log2(mu)) / CELLS)) if mu else pair
+
+
+class Costs(NamedTuple):
+    """What is added at a noise: to each choice the log distance of reports from its pair; and the bound without one."""
+
+    log_distance: FloatArray
+    local: Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, and what some of the choices say at some of them before anything is charged.
+
+    `value` is log δ of the clone pair of the choice in `choice` at the ε of the row in `row`.
+    """
+
+    epsilon: FloatArray
+    row: IntArray
+    choice: IntArray
+    value: FloatArray
+
+    def beside(self, other: Table) -> Table:
+        """The rows of both, in their order."""
+        epsilon = np.concatenate((self.epsilon, other.epsilon))
+        order = np.argsort(epsilon, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        row = place[np.concatenate((self.row, other.row + self.epsilon.size))]
+        choice = np.concatenate((self.choice, other.choice))
+        return Table(epsilon[order], row, choice, np.concatenate((self.value, other.value)))
+
+    def of_choices(self) -> tuple[IntArray, Table]:
+        """The choices that it has, and the table in which their places among these stand for them."""
+        used, places = np.unique(self.choice, return_inverse=True)
+        return used, Table(self.epsilon, self.row, places, self.value)
+
+    def rows(self, costs: Costs) -> Rows:
+        """The least at each row, certified."""
+        found = np.zeros(self.epsilon.size)
+        charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
+        np.minimum.at(found, self.row, np.logaddexp(self.value, charge) + 8 * UNIT_ROUNDOFF)
+        return Rows(self.epsilon, np.minimum(found, costs.local(self.epsilon)))
+
+
+def planned(known: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
+    """A table down to δ = 1e-312, or to where it no longer falls, with close enough rows at these costs.
+
+    `pairs`: (choice, ε) ↦ upper ends of log δ of its clone pair. `coarse`: a third of the rows and of the work, for a
+    search.
     """
     times = _COARSE if coarse else 1.0
     least = np.minimum(known.choices.min(axis=1), known.local)
-    places = _places(known.epsilon, least, times)
-    found = _evaluated(known, places, upper, times)
+    table = _evaluated(known, _places(known.epsilon, least, times), pairs, times)
     for _ in range(2):
+        found = table.rows(costs)
         fallen = -np.diff(np.minimum.accumulate(found.log_value))
         much = fallen > _TOO_FAR * times * wanted(found.log_value[:-1], float(found.log_value[0]))
         much &= (np.diff(found.epsilon) > 1e-9 * found.epsilon[1:]) & (found.log_value[:-1] > _DEEP)
         if not much.any():
             break
         between = 0.5 * (found.epsilon[:-1] + found.epsilon[1:])[much]
-        added = _evaluated(known, between, upper, times)
-        order = np.argsort(np.concatenate((found.epsilon, added.epsilon)), kind="stable")
-        found = Rows(*(np.concatenate(pair)[order] for pair in zip(found, added, strict=True)))
-    return found
+        table = table.beside(_evaluated(known, between, pairs, times))
+    return table
 
 
 def _places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArray:
@@ -95,22 +157,21 @@ def _places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArr
     return np.unique(np.concatenate(([0.0], inner, [epsilon[ends]])))
 
 
-def _evaluated(
-    known: Estimates, places: FloatArray, upper: Callable[[int, FloatArray], FloatArray], times: float
-) -> Rows:
-    """The rows at these ε, certified by their choices, and by the bound that needs none where that may be less."""
+def _evaluated(known: Estimates, places: FloatArray, pairs: Pairs, times: float) -> Table:
+    """The clone pairs of the choices that cover these ε, evaluated there."""
     near = np.minimum(np.searchsorted(known.epsilon, places), known.epsilon.size - 1)
-    local = known.local[near]
-    found = np.zeros(places.size)
-    for run in _covering(known.choices[near], local, times):
-        # Where one choice follows another the estimates are nearly the same, and either may be better.
-        rows = slice(max(run.start - _BESIDE, 0), run.end + _BESIDE)
-        found[rows] = np.minimum(found[rows], upper(run.choice, places[rows]))
-    # The estimate of the local bound is that of a smaller ε: there it is nearly exact.
-    doubtful = local < found + 1.0
-    if doubtful.any():
-        found[doubtful] = np.minimum(found[doubtful], upper(LOCAL, places[doubtful]))
-    return Rows(places, found)
+    runs = list(_covering(known.choices[near], known.local[near], times))
+    # Where one choice follows another the estimates are nearly the same, and either may be better.
+    rows = [np.arange(max(run.start - _BESIDE, 0), min(run.end + _BESIDE, places.size)) for run in runs]
+    values = [pairs(run.choice, places[covered]) for run, covered in zip(runs, rows, strict=True)]
+    choices = np.repeat([run.choice for run in runs], [covered.size for covered in rows])
+    nothing = np.zeros(0)
+    return Table(
+        places,
+        np.concatenate((nothing, *rows)).astype(np.int64),
+        choices.astype(np.int64),
+        np.concatenate((nothing, *values)),
+    )
 
 
 class _Run(NamedTuple):

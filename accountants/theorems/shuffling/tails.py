@@ -38,6 +38,11 @@ class ScaledBound(ABC):
         """An ε from which on δ is exactly zero; math.inf if none is known."""
         return math.inf
 
+    @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 of what it bounds is known to be above 0."""
+        return False
+
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
         """Numerical ends of log of the bound at ε ≥ 0."""
@@ -71,6 +76,11 @@ class ScaledProfile(BoundProfile):
     """The profile of a bound, with rows at steps of a tenth in log δ where most of the mass is, wider below."""
 
     bound: ScaledBound
+
+    @property
+    def lossy(self) -> bool:
+        """As of the bound."""
+        return self.bound.lossy
 
     @cached_property
     def _table(self) -> PiecewiseTails:

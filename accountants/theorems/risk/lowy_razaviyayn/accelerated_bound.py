@@ -177,7 +177,9 @@ def best_stage(rounds: int, *, descent: Descent, squared_distance: float, varian
     least = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)
     cubed = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
     spare = math.sqrt(variance * cubed / squared_distance)
-    shares = [1.0] if descent.strong_convexity == 0.0 else [*(2.0**-power for power in range(0, 12, 2)), 0.0]
+    if descent.strong_convexity == 0.0:
+        return Stage(rounds=rounds, prox_weight=least + spare)
+    shares = [*(2.0**-power for power in range(0, 12, 2)), 0.0]
     stages = [Stage(rounds=rounds, prox_weight=least + share * spare) for share in shares]
 
     def total(stage: Stage) -> float:
