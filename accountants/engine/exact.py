@@ -268,6 +268,10 @@ class ExactPair(Pair):
         lower = max(found.lower, self.lattice.pair.lower_epsilon(log_delta))
         return self._above(Interval(lower, max(lower, found.upper)), log_delta)
 
+    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+        """By a Chernoff bound of each order."""
+        return all(order.bound_log_delta(epsilon, enough=log_delta) <= log_delta for order in self._exact)
+
     def _solved(self, log_delta: float) -> tuple[Interval, bool]:
         """The larger of both orders by their own engine, and whether both are narrow."""
         found, all_narrow = Interval(0.0, 0.0), True

@@ -26,6 +26,7 @@ from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps
 from epsilond.accountants.engine.contour.nodes import REACH, build
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
+from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -340,7 +341,9 @@ def best_of(
         lambda: (_cut(parts, target, budget), budget),
         lambda: (parts, budget),
     )
-    if len(parts) > _FEW and not quickly:
+    if any(isinstance(part, LaplaceSteps) for part in parts):
+        ways = (ways[2],)  # a closed form has nothing to cut, and no quadrature to make smaller
+    elif len(parts) > _FEW and not quickly:
         # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
         ways = (ways[2], ways[1]) if len(parts) <= _MANY else (ways[2],)
     if can_be_marked(parts):

@@ -17,6 +17,7 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.parts import resolve_all
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, log_chernoff_factor
+from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps, decays_slowly
 from epsilond.accountants.engine.contour.transforms.transform import (
     Joined,
     Line,
@@ -40,6 +41,14 @@ NATS = 28.0
 REACH = 1.2
 """Half-width of the range of ε, in units of the integrand's bulk, over which the alias stays that small."""
 _LADDER = 1.28 ** np.arange(9.0)
+_SLOW_NATS, _LEAST_NATS = 16.5, 7.5
+"""Where a transform falls slowly, truncation may err by e^−16 of D, or by e^−7 with as many nodes as there may be."""
+_RUNGS = 8
+"""Frequencies that are tried for such a truncation, to each factor of e."""
+_QUICK_SHARE = 1.0 / 16.0
+"""Of the most nodes, with which a truncation that falls that slowly is made as small as any other."""
+_MOST_VALUES = 1 << 20
+"""Values of transforms in closed form, nodes times kinds."""
 
 
 class Sums(NamedTuple):
@@ -169,7 +178,8 @@ def build(
     survey = _reaching(parts, survey, tilts, budget)
     chernoff = ChernoffBounds.of(place.tilt, tilts[tilts <= survey.reach], survey.upper_cumulants)
     spacing = exact_step(2.0 * math.pi / _period(chernoff, place, epsilon, reach))
-    highest, truncation = _truncation(survey, place, epsilon, spacing * budget.frequencies)
+    cut = _slow_truncation if decays_slowly(parts) else _truncation
+    highest, truncation = cut(survey, place, epsilon, spacing * _most_frequencies(parts, budget))
     line = Line(place.tilt, spacing, math.ceil(highest / spacing) + 1)
     resolved = resolve_all(parts, (line.tilt, line.tilt), line.nodes * spacing, budget)
     work = line.nodes * sum(each.noise_nodes for each in resolved)
@@ -215,6 +225,34 @@ def _truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) 
             return float(frequencies[chosen]), 1.001 * math.exp(float(log_tail[chosen]))
         start = 1.28 * float(frequencies[-1])
     raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")
+
+
+def _most_frequencies(parts: Sequence[Part], budget: NodeBudget) -> int:
+    """The budget's, or fewer where the parts that need no quadrature are of many kinds."""
+    kinds = sum(part.kinds for part in parts if isinstance(part, LaplaceSteps))
+    return min(budget.frequencies, max(_MOST_VALUES // max(kinds, 1), 1))
+
+
+def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) -> tuple[float, float]:
+    """The same of a transform that falls as a power of t: with many nodes, less is asked.
+
+    Raises:
+        Refused: too much is left out beyond `most`.
+    """
+    start = 5.0 / place.width
+    if not start < most:
+        raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")
+    frequencies = np.append(np.geomspace(start, most, math.ceil(_RUNGS * math.log(most / start)) + 1)[:-1], most)
+    log_tail = np.log(np.arctan2(place.tilt, frequencies) / (math.pi * place.tilt))
+    for each in survey.resolved:
+        log_tail = log_tail + each.log_decay(place.tilt, frequencies)
+    left_out = log_tail - (place.log_delta_near(epsilon) - (place.cumulant - place.tilt * epsilon))
+    fine = np.flatnonzero((left_out <= -NATS) & (frequencies <= _QUICK_SHARE * most))
+    enough = np.flatnonzero(left_out <= -_SLOW_NATS)
+    chosen = int(fine[0]) if fine.size else int(enough[0]) if enough.size else frequencies.size - 1
+    if not left_out[chosen] <= -_LEAST_NATS:
+        raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")
+    return float(frequencies[chosen]), 1.001 * math.exp(float(log_tail[chosen]))
 
 
 # The alias error of the trapezoidal rule on the contour, from Chernoff bounds at other tilts ------------------------

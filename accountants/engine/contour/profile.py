@@ -15,6 +15,7 @@ from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import NATS, REACH, build
 from epsilond.accountants.engine.contour.saddle import Saddle, TiltSurvey, log_chernoff_factor, reach_for
+from epsilond.accountants.engine.contour.transforms.laplace import LaplaceRun
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.engine.contour.nodes import Nodes
+    from epsilond.accountants.engine.contour.transforms.laplace import Beside
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
 
 
 _NODES_SHARE = 0.04
 """Of a width, a part that better nodes would not be worth."""
+_LARGEST_UNIT = 600.0
 
 
 class TailIntervals(NamedTuple):
@@ -79,13 +82,32 @@ class ContourProfile:
         value, _, error = nodes.sums(epsilon)
         log_scale, scale_error = nodes.log_scale(epsilon)
         log_excess = nodes.log_excess(epsilon) - log_scale + scale_error
-        lower = _outward(log_scale - scale_error, value - error - 1.001 * math.exp(min(log_excess, 600.0)), -1)
-        upper = _outward(log_scale + scale_error, value + error, +1)
+        least, most = value - error - 1.001 * math.exp(min(log_excess, 600.0)), value + error
+        if (found := self._beside(epsilon)) is not None:
+            beside, unit = found
+            least, most = least + beside.lower * unit, most + beside.upper * unit
+        lower = _outward(log_scale - scale_error, least, -1)
+        upper = _outward(log_scale + scale_error, most, +1)
         chernoff = nodes.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
             raise Refused(Reason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}")
         upper = min(with_leaks(min(upper, chernoff), self.parts, epsilon), 0.0)
         return Interval(float(min(lower, upper)), float(upper))
+
+    def _beside(self, epsilon: float) -> tuple[Beside, float] | None:
+        """What a run adds that its transform leaves out, and what its unit is in units of e^{K − λε}.
+
+        Raises:
+            Refused: that unit is no double.
+        """
+        (part,) = self.parts if len(self.parts) == 1 else (None,)
+        if not isinstance(part, LaplaceRun):
+            return None
+        beside = part.beside(epsilon)
+        log_unit = beside.log_scale - self.nodes.log_scale(epsilon)[0]
+        if log_unit > _LARGEST_UNIT:
+            raise Refused(Reason.NOT_POSITIVE, f"the tilt does not suit epsilon {epsilon:.6g}")
+        return beside, math.exp(log_unit)
 
     def as_narrow_as_any(self, epsilon: float, found: Interval, good: float) -> bool:
         """Whether an enclosure is at most `good` wide, or so wide for what the parts leave out, whatever the nodes."""
@@ -101,6 +123,9 @@ class ContourProfile:
             Refused: the sum is not positive, or does not fall.
         """
         value, slope, _ = self.nodes.sums(epsilon)
+        if (found := self._beside(epsilon)) is not None:
+            beside, unit = found
+            value, slope = value + beside.upper * unit, slope + beside.slope * unit
         if not (value > 0.0 and slope < 0.0):
             raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(value), slope / value
@@ -112,6 +137,9 @@ class ContourProfile:
             Refused: δ, or its slope, does not fall.
         """
         slope, curvature = self.nodes.derivatives(epsilon)
+        if (found := self._beside(epsilon)) is not None:
+            beside, unit = found
+            slope, curvature = slope + beside.slope * unit, curvature + beside.curvature * unit
         if not (slope < 0.0 < curvature - slope):
             raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(-slope) - epsilon, curvature / slope - 1.0

@@ -80,76 +80,80 @@ class Demand:
 
 
 class _Need(NamedTuple):
-    """Per cell of one side: width and log of rounds times tilted mass."""
+    """Per cell of all sides side by side: width and log of rounds times tilted mass."""
 
     widths: FloatArray
     log_weights: FloatArray
+    stops: IntArray
+    """Where each side ends but the last."""
+
+    def split(self, values: FloatArray) -> list[FloatArray]:
+        """One value for each cell, by sides."""
+        return np.split(values, self.stops)
 
 
 def refined(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> list[Outline]:
     """Outlines with more edges wherever a cell that matters is wide against 1/λ."""
     current = list(outlines)
     for _ in range(_REFINEMENTS):
-        halves = [
-            [_divided(side, need, demand) for side, need in zip(_sides(item), needs, strict=True)]
-            for item, needs in zip(current, _needs(current, counts, demand), strict=True)
-        ]
-        if all(divided is None for pair in halves for divided in pair):
+        need = _needs(current, counts, demand)
+        steep = demand.steepness * need.widths
+        matters = (steep > 0.5) & (need.log_weights + steep > demand.log_width - demand.boost - 14.0)
+        matters &= np.isfinite(need.log_weights)
+        sides = _all_sides(current)
+        halves: dict[int, Side] = {}
+        for place in np.unique(np.searchsorted(need.stops, np.flatnonzero(matters), side="right")).tolist():
+            start, stop = need.stops[place - 1] if place else 0, need.stops[place] if place < need.stops.size else None
+            divided = _divided(sides[place], np.flatnonzero(matters[start:stop]), steep[start:stop])
+            if divided is not None:
+                halves[place] = divided
+        if not halves:
             break
-        current = [
-            replace(item, right=right or item.right, left=left or item.left)
-            for item, (right, left) in zip(current, halves, strict=True)
-        ]
+        for j in {place // 2 for place in halves}:
+            right, left = (halves.get(place, sides[place]) for place in (2 * j, 2 * j + 1))
+            current[j] = replace(current[j], right=right, left=left)
     return current
 
 
-def _sides(item: Outline) -> tuple[Side, Side]:
-    return item.right, item.left
+def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
+    return [side for item in outlines for side in (item.right, item.left)]
 
 
-def _divided(side: Side, need: _Need, demand: Demand) -> Side | None:
-    steep = demand.steepness * need.widths
-    matters = (steep > 0.5) & (need.log_weights + steep > demand.log_width - demand.boost - 14.0)
-    wide = np.flatnonzero(matters & np.isfinite(need.log_weights))
+def _divided(side: Side, wide: IntArray, steep: FloatArray) -> Side | None:
+    """The side with its wide cells divided; None where that takes too many edges."""
     pieces = np.minimum(np.ceil(2.0 * steep[wide]), 16.0)
-    if not wide.size or side.edges.size + pieces.sum() > _MOST_EDGES:
+    if side.edges.size + pieces.sum() > _MOST_EDGES:
         return None
     steps = np.arange(1, 16)
-    inner = side.edges[wide, None] + need.widths[wide, None] * np.minimum(steps / pieces[:, None], 1.0)
+    inner = side.edges[wide, None] + side.widths[wide, None] * np.minimum(steps / pieces[:, None], 1.0)
     return side.with_edges(np.unique(inner))
 
 
-def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> list[tuple[_Need, _Need]]:
+def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _Need:
     """The largest tilted mass of each cell over the band, times the number of rounds."""
     laws = weighted(outlines, counts)
-    tilts = [place.tilt for place in demand.places]
-    moments = [laws.log_moments(tilt) for tilt in tilts]
-    return [
-        tuple_of_needs(
-            item, math.log(count), [(tilt, float(moment[j])) for tilt, moment in zip(tilts, moments, strict=True)]
-        )
-        for j, (item, count) in enumerate(zip(outlines, counts.tolist(), strict=True))
-    ]
-
-
-def tuple_of_needs(item: Outline, log_count: float, tilts: Sequence[tuple[float, float]]) -> tuple[_Need, _Need]:
-    """The needs of both sides of one law."""
-    right, left = (
-        _Need(
-            side.widths,
-            log_count + np.max([side.log_masses + tilt * side.locations - moment for tilt, moment in tilts], axis=0),
-        )
-        for side in _sides(item)
+    sides = _all_sides(outlines)
+    sizes = np.asarray([side.widths.size for side in sides])
+    owners = np.repeat(np.arange(sizes.size) // 2, sizes)
+    log_masses, locations = (
+        np.concatenate([getattr(side, name) for side in sides]) for name in ("log_masses", "locations")
     )
-    return right, left
+    tilted = [
+        log_masses + place.tilt * locations - laws.log_moments(place.tilt)[owners] for place in demand.places
+    ]  # fmt: skip
+    log_counts = np.asarray([math.log(count) for count in counts.tolist()])
+    return _Need(
+        np.concatenate([side.widths for side in sides]),
+        log_counts[owners] + np.max(tilted, axis=0),
+        np.cumsum(sizes)[:-1],
+    )
 
 
 def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
     """The grid that serves `demand` best, with at most about `demand.cells` cells in all."""
     outlines = refined(outlines, counts, demand)
-    needs = _needs(outlines, counts, demand)
-    flat = [need for pair in needs for need in pair]
-    effort = max(math.fsum(float(_effort(need, demand).sum()) for need in flat), _LEAST_EFFORT)
+    need = _needs(outlines, counts, demand)
+    effort = max(math.fsum(float(each.sum()) for each in need.split(_effort(need, demand))), _LEAST_EFFORT)
     width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
     width = 2.0**demand.coarsening * max(width, effort / demand.cells)
     error = demand.curvature * width * width * effort / 16.0
@@ -158,12 +162,12 @@ def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid
     )
     ends = _ends(outlines, counts, demand)
     unit = max(_unit(outlines, counts, demand, floor), max(ends) / _LARGEST_INDEX)
-    wanted = [_wanted(need, demand, width, 2.0 * unit) for need in flat]
-    total = math.fsum(float((need.widths / each).sum()) for need, each in zip(flat, wanted, strict=True))
-    spare = max(total / (2.0 * demand.cells + 64.0 * len(flat)), 1.0)
+    wanted = _wanted(need, demand, width, 2.0 * unit)
+    sides = _all_sides(outlines)
+    total = math.fsum(float(each.sum()) for each in need.split(need.widths / wanted))
+    spare = max(total / (2.0 * demand.cells + 64.0 * len(sides)), 1.0)
     bounds = [
-        _bounds(side, spare * each, end, unit)
-        for side, each, end in zip([s for item in outlines for s in _sides(item)], wanted, ends, strict=True)
+        _bounds(side, each, end, unit) for side, each, end in zip(sides, need.split(spare * wanted), ends, strict=True)
     ]
     return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
 

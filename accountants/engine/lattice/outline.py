@@ -143,6 +143,7 @@ class Outline:
         """The largest finite loss, or a little more; 0 if there is none above zero."""
         return self.right.end
 
+    @cached_property
     def points(self) -> tuple[FloatArray, FloatArray]:
         """Merged losses and their log masses."""
         location = np.concatenate((self.left.locations, [0.0], self.right.locations))
@@ -153,7 +154,7 @@ class Outline:
 
 def weighted(outlines: Sequence[Outline], counts: FloatArray) -> Weighted:
     """The outlines as tiltable laws."""
-    points = [outline.points() for outline in outlines]
+    points = [outline.points for outline in outlines]
     sizes = np.asarray([location.size for location, _ in points])
     return Weighted(
         np.concatenate([location for location, _ in points]),

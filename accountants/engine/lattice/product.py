@@ -40,6 +40,8 @@ _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
+_FEW, _BESIDE = 16, 0.25
+"""Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
 _BACK_OFFS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
@@ -264,7 +266,7 @@ class ComposedProfile:
         for _ in range(4):
             place = self._laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
             found = key._replace(band=math.floor(place.y / BAND[direct]))
-            if found == key:
+            if found == key or (len(self.parts) > _FEW and _beside(key, place)):
                 break
             key = found
         return Chosen(key, place.snapped(_SNAP[direct]))
@@ -365,6 +367,12 @@ class ComposedProfile:
         if key not in self._grids:
             _remember(self._grids, key, band_laws(self._survey, key, self.budget), _KEPT_GRIDS)
         return self._grids[key]
+
+
+def _beside(key: GridKey, place: Place) -> bool:
+    """Whether a place lies next to the band of a key: nearer than the search for it is exact, or little further."""
+    width = BAND[key.direct]
+    return -_BESIDE <= place.y / width - key.band <= 1.0 + _BESIDE
 
 
 def _remember(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:

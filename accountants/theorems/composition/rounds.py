@@ -15,6 +15,7 @@ from epsilond.accountants.curve import Curve, Interval, Pair, composed_plateau, 
 from epsilond.accountants.engine.enumeration import beside_gaussian, enumerated_pair, unfolded
 from epsilond.accountants.engine.exact import exact_pair
 from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.engine.transformed import transformed_pair
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.concentrated import ConcentratedPair, composed_concentrated
@@ -132,7 +133,8 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         return with_plateau(pair, composed_plateau(parts))
     lattice = functools.partial(compose, joined, budget=BUDGETS[effort])
     rare = rare_pair(joined, lattice)
-    exact = exact_pair(joined, lattice if rare is None else lambda: rare)
+    behind = lattice if rare is None else lambda: rare
+    exact = exact_pair(joined, behind) or transformed_pair(joined, behind)
     if rare is not None and (exact is None or not _narrow(exact.ends(rare.deviation))):
         return with_plateau(rare, composed_plateau(parts))
     return with_plateau(exact or lattice(), composed_plateau(parts))

@@ -1,0 +1,165 @@
+"""Compositions of Laplace mechanisms, with Gaussian ones among them or without: the contour engine, else the lattice.
+
+A run of one kind is answered at any length, a list of different kinds where they are so many, or so noisy a Gaussian
+is among them, that their transform decays. What the contour engine refuses the lattice composes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.parts import Parts
+from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
+from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
+from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
+from epsilond.accountants.engine.contour.transforms.transform import Refused
+from epsilond.accountants.engine.lattice.composition import ComposedPair
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.laplace import LaplaceProfile
+from epsilond.accountants.trade_off import FindsTests, NearTest
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.numerics.special import FloatArray
+
+_NO_CERTIFICATE = (Refused, ArithmeticError, ValueError)
+"""Also where numbers at the edge of the doubles overflow."""
+_MANY, _WIDE = 48, 1e-3
+"""Kinds beyond which the lattice has few cells for each, and a width of δ that is then less than its own."""
+_ROUNDED = 4 * UNIT_ROUNDOFF
+"""Relative error of a shift; a larger one moves ε by at most so much of the largest loss (certificate, A7)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransformedProfile:
+    """A product of Laplace pairs, and a Gaussian one, which is the same in both orders.
+
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from whichever engine answers; what was asked before changes
+    nothing. Tails are the lattice's, of a pair that dominates.
+    """
+
+    parts: Parts
+    moved: float
+    """What the rounding of the shifts may move ε by."""
+    widest: float
+    lattice: Callable[[], Pair]
+
+    log_infinite_mass: float = -math.inf
+
+    @cached_property
+    def behind(self) -> Pair:
+        """The lattice's own pair."""
+        return self.lattice()
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Of the lattice's dominating pair."""
+        return self.behind.forward.tail_accuracy
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Of the lattice's dominating pair."""
+        return self.behind.forward.log_tails(epsilon)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclosure of log δ, elementwise."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        ends = [self.ends(point) for point in points.ravel().tolist()]
+        lower, upper = (np.asarray([end[side] for end in ends]).reshape(points.shape) for side in (0, 1))
+        return Enclosure(lower, upper)
+
+    def ends(self, epsilon: float) -> Interval:
+        """`log_delta` at one ε."""
+        try:
+            upper = contour.log_delta(self.parts, epsilon - self.moved, widest=self.widest).upper
+            lower = contour.log_delta(self.parts, epsilon + self.moved, widest=self.widest).lower
+        except _NO_CERTIFICATE:
+            return self.behind.ends(epsilon)
+        return Interval(min(lower, upper), upper)
+
+    def epsilon(self, log_delta: float) -> Interval | None:
+        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
+        try:
+            lower, upper = contour.epsilon(self.parts, log_delta, widest=self.widest)
+        except _NO_CERTIFICATE:
+            return None
+        return Interval(max(lower - self.moved, 0.0), upper + self.moved if upper > 0.0 else 0.0)
+
+    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
+        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, from either engine."""
+        try:
+            found = thresholds(self.parts, [math.log(size) for size in sizes], widest=self.widest)
+        except _NO_CERTIFICATE:
+            found = []
+        if any(each is not None for each in found):
+            return [None if each is None else self._near(each) for each in found]
+        behind = self.behind.forward
+        return behind.near_tests(sizes) if isinstance(behind, FindsTests) else []
+
+    def _near(self, found: Threshold) -> NearTest:
+        near, moved = found.profile, self.moved
+
+        def ends(epsilon: float) -> Interval:
+            lower, upper = near.log_delta(epsilon + moved).lower, near.log_delta(epsilon - moved).upper
+            return Interval(min(lower, upper), upper)
+
+        return NearTest(found.epsilon, ends, found.width, 1.0 + near.nodes.place.tilt)
+
+
+@dataclass(frozen=True)
+class TransformedPair(ComposedPair):
+    """Such a product that remembers its parts, so that composing it again composes them."""
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """By the contour engine, or by the lattice where that refuses."""
+        found = self._profile.epsilon(log_delta)
+        return self._profile.behind.epsilon(log_delta) if found is None else found
+
+    def upper_epsilon(self, log_delta: float) -> float:
+        """The upper end alone, which the lattice finds in less time."""
+        found = self._profile.epsilon(log_delta)
+        return self._profile.behind.upper_epsilon(log_delta) if found is None else found.upper
+
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end alone."""
+        found = self._profile.epsilon(log_delta)
+        return self._profile.behind.lower_epsilon(log_delta) if found is None else found.lower
+
+    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+        """By the contour engine's ends, which cost little."""
+        return self.upper_end(epsilon) <= log_delta
+
+    @property
+    def _profile(self) -> TransformedProfile:
+        if not isinstance(self.forward, TransformedProfile):
+            raise TypeError("a transformed pair has a transformed profile")
+        return self.forward
+
+
+def transformed_pair(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair]) -> Pair | None:
+    """The product of pairs that are all Laplace or Gaussian, or None. `lattice` makes the pair to fall back on."""
+    counts: Counter[float] = Counter()
+    square = 0.0
+    for pair, count in parts:
+        if pair.gaussian_dp_mu is not None:
+            square += count * pair.gaussian_dp_mu**2
+        elif isinstance(pair.forward, LaplaceProfile) and pair.symmetric:
+            counts[pair.forward.shift] += count
+        else:
+            return None
+    if not counts:
+        return None
+    shifts = tuple(sorted(counts))
+    steps = laplace_part(shifts, tuple(counts[shift] for shift in shifts), alone=square == 0.0)
+    kept: list[Part] = [GaussianTransform(square, 16 * UNIT_ROUNDOFF)] if square > 0.0 else []
+    widest = _WIDE if len(shifts) > _MANY else contour.WIDEST
+    profile = TransformedProfile(Parts([*kept, steps]), _ROUNDED * steps.supremum, widest, lattice)
+    return TransformedPair(profile, profile, parts=tuple(parts))
