@@ -93,6 +93,11 @@ class ExactProfile:
         return DirectProfile.of(self.laws)
 
     @property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero; math.inf if none is known."""
+        return self.parts.supremum * (1.0 + 4 * UNIT_ROUNDOFF * len(self.parts))
+
+    @property
     def log_infinite_mass(self) -> float:
         """Of the lattice's dominating pair."""
         return self.behind.log_infinite_mass
