@@ -41,6 +41,8 @@ GOOD_GAP = 1e-6
 _ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
 """Most points in search of the best one, most times that four are laid around it, and most points after that."""
 _PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
+OUTERMOST = 2.25
+"""The square of the outermost of these places: a test's width of δ counts so often in how far apart they are laid."""
 _ENOUGH = 6
 """Points from which the best one is sought without a guess."""
 _SETTLED = 0.004
@@ -355,7 +357,7 @@ class _Search:
 
         A corner is the least point itself, which is where the chords on both sides meet.
         """
-        step = _Model(near.epsilon, near.steepness).spread(2.25 * near.width)
+        step = _Model(near.epsilon, near.steepness).spread(OUTERMOST * near.width)
         for offset in [0.0, *_PATTERN.tolist()] if near.bent else _PATTERN.tolist():
             place = near.epsilon + offset * step
             self._add(place, _divergence(place, near.log_delta(place)))
