@@ -18,6 +18,8 @@ from epsilond.accountants.curve import Interval
 from epsilond.accountants.trade_off import GOOD_GAP, TradeOff
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from epsilond.accountants.curve import Curve, Pair
 
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
@@ -44,56 +46,80 @@ class Meaning:
 
 
 def meaning(curve: Curve) -> Meaning:
-    """Enclosures over all neighbours: the upper ends by the bound, the lower by the witnesses."""
-    upper = _Attacks(curve.upper)
-    witnesses = [upper if pair is curve.upper else _Attacks(pair) for pair in curve.witnesses]
+    """Enclosures over all neighbours: the upper ends by the bound, the lower by the witnesses.
+
+    Guessing attains α. Of a witness no more is read than shows that it does no better than what is attained already.
+    """
+    aims: dict[float, float] = {}
+    upper = _Attacks(curve.upper, aims, lower=curve.tight)
+    witnesses = [upper if pair is curve.upper else _Attacks(pair, aims) for pair in curve.witnesses]
     most = upper.advantage.upper
-    least = max((one.advantage.lower for one in witnesses), default=0.0)
+    least = 0.0
+    for one in witnesses:
+        least = max(least, one.advantage_above(least))
+    bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
+    attained = {rate: bound.lower for rate, bound in bounds.items()}
+    for one in witnesses:
+        if one is not upper:
+            sought = {rate: known for rate, known in attained.items() if known < bounds[rate].upper}
+            for rate, found in one.true_positives(sought).items():
+                attained[rate] = max(attained[rate], found.lower)
     return Meaning(
         advantage=Interval(min(least, most), most),
-        true_positives=tuple(TruePositives(rate, _rate(upper, witnesses, rate)) for rate in FALSE_POSITIVE_RATES),
+        true_positives=tuple(
+            TruePositives(rate, Interval(min(attained[rate], bound.upper), bound.upper))
+            for rate, bound in bounds.items()
+        ),
     )
-
-
-def _rate(upper: _Attacks, witnesses: list[_Attacks], rate: float) -> Interval:
-    """Guessing attains α; witnesses that cannot do better than what is attained already are not read to the end."""
-    bound = upper.true_positives(rate, floor=rate, lower=upper in witnesses)
-    least = bound.lower
-    for one in witnesses:
-        if one is not upper and least < bound.upper:
-            least = max(least, one.true_positives(rate, floor=least, lower=True).lower)
-    return Interval(min(least, bound.upper), bound.upper)
 
 
 @dataclass(frozen=True, eq=False)
 class _Attacks:
-    """On one pair, in both orders."""
+    """On one pair, in both orders.
+
+    Attributes:
+        aims: where the best tests were found on any pair.
+        lower: whether lower ends are wanted.
+    """
 
     pair: Pair
+    aims: dict[float, float]
+    lower: bool = True
 
     @cached_property
     def _orders(self) -> tuple[TradeOff, ...]:
         forward, backward = self.pair.forward, self.pair.backward
-        first = TradeOff.of(forward, backward, _SOUGHT)
-        first.read_nearby()
-        return (first,) if self.pair.symmetric else (first, TradeOff.of(backward, forward, _SOUGHT))
+        turns = ((forward, backward),) if self.pair.symmetric else ((forward, backward), (backward, forward))
+        return tuple(TradeOff.of(*turn, _SOUGHT, lower=self.lower, aims=self.aims) for turn in turns)
 
-    @property
+    @cached_property
     def advantage(self) -> Interval:
         """E_1, which is the same in both orders: the second is read if the first is not known well."""
+        self._orders[0].read_nearby()
         lower, upper = self._orders[0].advantage
         for order in self._orders[1:]:
             if upper - lower > GOOD_GAP * upper:
                 lower, upper = max(lower, order.advantage.lower), min(upper, order.advantage.upper)
+            order.known.setdefault(0.0, Interval(lower, upper))
         return Interval(min(lower, upper), min(upper, 1.0))
 
-    def true_positives(self, rate: float, *, floor: float, lower: bool) -> Interval:
-        """The larger of both orders; `rate` from below unless `lower`."""
+    def advantage_above(self, floor: float) -> float:
+        """A lower end of E_1, or the floor if E_1 is seen to be no larger."""
+        if floor > 0.0 and self._orders[0].advantage_within(floor):
+            return floor
+        return self.advantage.lower
+
+    def true_positives(self, floors: Mapping[float, float]) -> dict[float, Interval]:
+        """The larger of both orders at each rate of the floors; the rate itself from below where none is wanted."""
         if self.pair.gaussian_dp_mu is not None:
-            exact = float(ndtr(ndtri(rate) + self.pair.gaussian_dp_mu))
-            return Interval(exact * (1.0 - _ROUNDING), min(exact * (1.0 + _ROUNDING), 1.0))
-        least, most = rate, rate
+            exact = {rate: float(ndtr(ndtri(rate) + self.pair.gaussian_dp_mu)) for rate in floors}
+            return {
+                rate: Interval(value * (1.0 - _ROUNDING), min(value * (1.0 + _ROUNDING), 1.0))
+                for rate, value in exact.items()
+            }
+        found = {rate: Interval(rate, rate) for rate in floors}
         for order in self._orders:
-            found = order.true_positives(rate, floor=max(floor, most), lower=lower)
-            least, most = max(least, found.lower), max(most, found.upper)
-        return Interval(min(least, most), most)
+            for rate, (least, most) in found.items():
+                one = order.true_positives(rate, floor=max(floors[rate], most))
+                found[rate] = Interval(max(least, one.lower), max(most, one.upper))
+        return {rate: Interval(min(least, most), most) for rate, (least, most) in found.items()}

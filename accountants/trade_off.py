@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtri
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve import Interval, OneEnd
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -41,6 +41,8 @@ GOOD_GAP = 1e-6
 _ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
 """Most points in search of the best one, most times that four are laid around it, and most points after that."""
 _PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
+OUTERMOST = 2.25
+"""The square of the outermost of these places: a test's width of δ counts so often in how far apart they are laid."""
 _ENOUGH = 6
 """Points from which the best one is sought without a guess."""
 _SETTLED = 0.004
@@ -72,12 +74,44 @@ class NearTest(NamedTuple):
     bent: bool = False
 
 
+class UpperTest(NamedTuple):
+    """Where a test of about the size asked has its ε, of any sign, and an upper end of log E_{e^ε}(P‖Q) there."""
+
+    epsilon: float
+    log_delta: float
+
+
 @runtime_checkable
 class FindsTests(Protocol):
     """A profile that finds tests of given sizes itself."""
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size, None where there is none; or nothing at all."""
+
+
+@runtime_checkable
+class FindsUpperTests(Protocol):
+    """A profile that does so with upper ends alone, for less."""
+
+    def upper_tests(self, sizes: Sequence[float]) -> Sequence[UpperTest | None]:
+        """For each size, None where there is none; or nothing at all."""
+
+
+@runtime_checkable
+class UpperEnds(Protocol):
+    """A profile whose upper ends at several ε near one another cost what one of them does."""
+
+    def upper_ends(self, epsilons: Sequence[float]) -> Sequence[float]:
+        """Upper ends of log δ: they may be higher than those of each ε by itself."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A profile of a loss that may be bounded."""
+
+    @property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero; math.inf if none is known."""
 
 
 @runtime_checkable
@@ -104,18 +138,33 @@ class TradeOff:
         forward: E(P‖Q).
         backward: E(Q‖P).
         rates: the false positive rates that will be asked.
+        lower: whether lower ends are wanted. Else none is read, and `known` has the upper one for both.
+        aims: where the best test was found for each rate, by t = log γ, on any pair that was looked at: one that is
+            no better is seen to be so there.
         known: ends of E_γ(P‖Q) by t = log γ.
+        bounds: upper ends likewise, which may be higher.
     """
 
     forward: Profile
     backward: Profile
     rates: tuple[float, ...]
+    lower: bool = True
+    aims: dict[float, float] = field(default_factory=dict, repr=False)
     known: dict[float, Interval] = field(default_factory=dict, repr=False)
+    bounds: dict[float, float] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, forward: Profile, backward: Profile, rates: Sequence[float]) -> TradeOff:
+    def of(
+        cls,
+        forward: Profile,
+        backward: Profile,
+        rates: Sequence[float],
+        *,
+        lower: bool = True,
+        aims: dict[float, float] | None = None,
+    ) -> TradeOff:
         """For true positive rates at the false positive rates given."""
-        return cls(forward, backward, tuple(rates))
+        return cls(forward, backward, tuple(rates), lower, {} if aims is None else aims)
 
     @cached_property
     def near(self) -> dict[float, NearTest]:
@@ -123,21 +172,34 @@ class TradeOff:
         found = self.forward.near_tests(self.rates) if isinstance(self.forward, FindsTests) else []
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
+    @cached_property
+    def near_from_above(self) -> dict[float, UpperTest]:
+        """The same with upper ends alone."""
+        found = self.forward.upper_tests(self.rates) if isinstance(self.forward, FindsUpperTests) else []
+        return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
+
     @property
     def advantage(self) -> Interval:
         """Ends of E_1, the largest difference of the two rates: the same in both orders."""
-        return self._read([0.0])[0]
+        lower, upper = self._read([0.0])[0]
+        return Interval(lower if self.lower else 0.0, upper)
+
+    def advantage_within(self, floor: float) -> bool:
+        """Whether an upper end of E_1 that costs less than both is at most this."""
+        if 0.0 not in self.known and isinstance(self.forward, UpperEnds):
+            return self.upper_end(0.0, floor) <= floor
+        return self.advantage.upper <= floor
 
     def read_nearby(self) -> None:
         """E_1 on the nodes of a test, where they serve it well."""
-        for near in self.near.values():
+        for near in self.near.values() if self.lower else ():
             ends = near.log_delta(0.0)
             if ends.upper - ends.lower <= GOOD_GAP:
                 self.known[0.0] = _divergence(0.0, ends)
                 break
 
-    def true_positives(self, rate: float, *, floor: float, lower: bool = True) -> Interval:
-        """Ends of the best test's true positive rate.
+    def true_positives(self, rate: float, *, floor: float) -> Interval:
+        """Ends of the best test's true positive rate; `rate` for the lower one where none is wanted.
 
         The test whose rates differ most, by E_1, has at most 1 − E_1 false positives and at least E_1 true ones, so
         that E_1 is a lower end at every larger rate: next to 1 that is all.
@@ -148,29 +210,53 @@ class TradeOff:
         Args:
             rate: the false positive rate α, in (0, 1).
             floor: a rate known already. The search ends if this order cannot exceed it by more than `GOOD_GAP` of it.
-            lower: whether a lower end is wanted; it is `rate` otherwise.
         """
         at_one = self.known.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
-            return Interval(at_one.lower if lower else rate, 1.0)
-        search = _Search(self, rate, floor, lower)
+            return Interval(at_one.lower if self.lower else rate, 1.0)
+        search = _Search(self, rate, floor)
         if floor > rate:
             search.glance()
             if search.decided:
                 return search.ends()
-        near = self.near.get(rate)
-        if near is None:
-            search.estimate()
-        else:
+        if self.lower and (near := self.near.get(rate)) is not None:
             search.lay_around(near)
+        elif not self.lower and (above := self.near_from_above.get(rate)) is not None:
+            search.take(above)
+        else:
+            search.estimate()
+        if not search.decided:
+            self.aims[rate] = search.place
         return search.ends()
+
+    def upper_end(self, place: float, enough: float) -> float:
+        """An upper end of E_γ at t = log γ ≥ 0: from one evaluation for all aims, if that is at most `enough`."""
+        if not isinstance(self.forward, UpperEnds):
+            return self._read([place])[0].upper
+        if place not in self.bounds:
+            asked = sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds))
+            self._bound(asked)
+        if self.bounds[place] > enough:
+            self._bound([place])
+        return self.bounds[place]
+
+    def _bound(self, places: Sequence[float]) -> None:
+        """Upper ends at these places from one evaluation."""
+        if isinstance(self.forward, UpperEnds):
+            for place, end in zip(places, self.forward.upper_ends(places), strict=True):
+                upper = _divergence(place, Interval(-math.inf, end)).upper
+                self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
 
     def _read(self, places: Sequence[float]) -> list[Interval]:
         """Ends of E_γ at each t = log γ."""
         new = [place for place in dict.fromkeys(places) if place not in self.known]
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
             asked = [place for place in new if (place >= 0.0) == (side > 0.0)]
-            if isinstance(profile, AtOne):
+            if not self.lower and isinstance(profile, OneEnd):
+                for place in asked:
+                    end = profile.upper_end(side * place)
+                    self.known[place] = _divergence(place, Interval(end, end), turned=side < 0.0)
+            elif isinstance(profile, AtOne):
                 for place in asked:
                     self.known[place] = _divergence(place, profile.ends(side * place), turned=side < 0.0)
             elif asked:
@@ -209,11 +295,12 @@ class _Search:
     trade: TradeOff
     rate: float
     floor: float
-    lower_wanted: bool
 
     def __post_init__(self) -> None:
         """h(0) = 1, and h is between 1 and 2 at 1/α."""
+        self.lower_wanted = self.trade.lower
         self.slopes = Slopes(self.rate - 1.0, self.rate)
+        self.bound = math.inf
         self.points = {-math.inf: Known(0.0, 1.0, 1.0), -math.log(self.rate): Known(1.0 / self.rate, 1.0, 2.0)}
         for place, ends in self.trade.known.items():
             self._add(place, ends)
@@ -237,7 +324,12 @@ class _Search:
     @property
     def upper(self) -> float:
         """The least of all upper ends."""
-        return self._best.upper
+        return min(self._best.upper, self.bound)
+
+    @property
+    def place(self) -> float:
+        """The t of the least of those that were read."""
+        return min(self.points, key=lambda place: self.points[place].upper)
 
     @property
     def decided(self) -> bool:
@@ -250,12 +342,22 @@ class _Search:
         upper = min(self.upper, 1.0)
         return Interval(min(max(least * (1.0 - 1e-14), self.rate * (1.0 - 1e-14)), upper), upper)
 
+    def _bounded(self, place: float, divergence: float) -> None:
+        """By an upper end of E_γ at γ = e^place."""
+        gamma = math.exp(place)
+        if gamma * self.rate < 1.0:
+            self.bound = min(self.bound, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
+
+    def take(self, above: UpperTest) -> None:
+        """The upper end of a test that was found."""
+        self._add(above.epsilon, _divergence(above.epsilon, Interval(above.log_delta, above.log_delta)))
+
     def lay_around(self, near: NearTest) -> None:
         """Four points around a test that was found, on its own nodes; then where the lower bound is least.
 
         A corner is the least point itself, which is where the chords on both sides meet.
         """
-        step = _Model(near.epsilon, near.steepness).spread(2.25 * near.width)
+        step = _Model(near.epsilon, near.steepness).spread(OUTERMOST * near.width)
         for offset in [0.0, *_PATTERN.tolist()] if near.bent else _PATTERN.tolist():
             place = near.epsilon + offset * step
             self._add(place, _divergence(place, near.log_delta(place)))
@@ -264,8 +366,21 @@ class _Search:
         self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
 
     def glance(self) -> None:
-        """Where the best point were if losses were Gaussian: enough to see that the other order is better."""
-        if self.decided or 0.0 not in self.trade.known:
+        """Upper ends that cost little: enough to see that the other order, or another pair, is better.
+
+        At the largest loss, where E is zero; where the best test has been found, or else would be if losses were
+        Gaussian.
+        """
+        top = self.trade.forward.supremum if isinstance(self.trade.forward, Bounded) else math.inf
+        if 0.0 < top < -math.log(self.rate):
+            self._bounded(top, 0.0)
+        if self.decided:
+            return
+        aim = self.trade.aims.get(self.rate, -math.inf)
+        if aim > 0.0 and isinstance(self.trade.forward, UpperEnds):
+            self._bounded(aim, self.trade.upper_end(aim, self.floor - math.exp(aim) * self.rate))
+            return
+        if 0.0 not in self.trade.known or self.rate in self.trade.near:
             return
         at_one = self.trade.known[0.0].upper
         if at_one > 0.0:

@@ -21,10 +21,11 @@ from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.engine.direct.profile import DirectProfile
+from epsilond.accountants.engine.direct.thresholds import DirectTest, direct_tests
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
-from epsilond.accountants.trade_off import NearTest
+from epsilond.accountants.trade_off import OUTERMOST, NearTest
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Profile
@@ -95,6 +96,11 @@ class ExactProfile:
         return DirectProfile.of(self.laws)
 
     @property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero; math.inf if none is known."""
+        return self.parts.supremum * (1.0 + 4 * UNIT_ROUNDOFF * len(self.parts))
+
+    @property
     def log_infinite_mass(self) -> float:
         """Of the lattice's dominating pair."""
         return self.behind.log_infinite_mass
@@ -154,13 +160,28 @@ class ExactProfile:
 
         None where the contour engine refuses.
         """
-        if self.direct is not None:  # which is as quick for each ε that is asked
-            return [None] * len(sizes)
+        if self.direct is not None:
+            tests = direct_tests(self.direct, sizes, self._eased)
+            return [None if test is None else self._direct_test(test) for test in tests]
         try:
             found = thresholds(self.parts, [math.log(size) for size in sizes])
         except _NO_CERTIFICATE:
             return [None] * len(sizes)
         return [None if each is None else _near_test(each) for each in found]
+
+    def _direct_test(self, found: DirectTest) -> NearTest:
+        """A test of the direct convolution with log δ around it; that at ε ≤ 0 has a lattice of its own.
+
+        Its width is that of the rate, in which little of δ's shows.
+        """
+
+        def ends(epsilon: float) -> Interval:
+            if epsilon <= 0.0:
+                return self.enclose(epsilon, among_many=True)
+            lower, upper = found.lattice.log_delta(epsilon)
+            return Interval(_lowered(lower), min(_raised(upper), 0.0))
+
+        return NearTest(found.epsilon, ends, found.width / OUTERMOST, found.steepness)
 
     def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
         """The same where many ε will be asked."""

@@ -16,7 +16,15 @@ from epsilond.accountants.engine.lattice.laws import LatticeLaws
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import epsilon_of
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
-from epsilond.accountants.engine.lattice.tilted_line import Power, TiltedLine, all_frequencies, few_frequencies
+from epsilond.accountants.engine.lattice.tilted_line import (
+    Power,
+    TiltedLaw,
+    TiltedLine,
+    _by_tables,
+    _Runs,
+    all_frequencies,
+    few_frequencies,
+)
 from epsilond.accountants.numerics.crossing import Guess
 from epsilond.accountants.profiles.laplace import laplace_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
@@ -93,6 +101,30 @@ def test_frequencies_are_the_same_by_sums_and_by_one_fft(kept: np.ndarray) -> No
         assert np.all(errors <= np.exp(power.log_size) * np.expm1(power.growth) + 1e-12)
     everything = all_frequencies(made, size)
     np.testing.assert_array_equal(everything.log_size[kept], by_fft.log_size)
+
+
+@pytest.mark.parametrize("kept", [np.arange(300), np.arange(0, 4000, 61), np.arange(900, 2900)])
+@pytest.mark.parametrize("outcomes", [3, 2500])
+def test_sums_by_runs_are_those_by_tables(kept: np.ndarray, outcomes: int) -> None:
+    """Of few outcomes and of more than are summed at a time, and the same as they stand."""
+    random, size = np.random.default_rng(7), 10_007
+    index = np.sort(random.choice(np.arange(-3000, 3000), outcomes, replace=False)).astype(np.int64)
+    weights = random.dirichlet(np.ones(outcomes))
+    law = TiltedLaw(5, index, weights, np.zeros(outcomes), 0.0)
+    plain = np.expm1(-2j * np.pi / size * np.multiply.outer(kept, index)) @ weights
+    for found in (_Runs.of(kept).sum(law, size), _by_tables([law], 77, size, kept)[0]):
+        np.testing.assert_allclose(found, plain, atol=1e-12)
+
+
+def test_sums_of_small_angles_keep_their_digits() -> None:
+    """Σ w (e^{−iθ} − 1) is about −i Σ w θ, which is far below the rounding of Σ w e^{−iθ}."""
+    size, index = 2**50, np.asarray([-3, 2, 9], dtype=np.int64)
+    law = TiltedLaw(1, index, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), 0.0)
+    kept = np.arange(200, dtype=np.int64)
+    found = _Runs.of(kept).sum(law, size)
+    theta = 2.0 * np.pi / size * kept
+    np.testing.assert_allclose(found.imag, -theta * float(law.weights @ index), rtol=1e-13)
+    np.testing.assert_allclose(found.real, -0.5 * theta**2 * float(law.weights @ index**2), rtol=1e-13)
 
 
 COMPOSED = {

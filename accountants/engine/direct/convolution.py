@@ -150,6 +150,24 @@ class Total:
         place = int(np.searchsorted(self.places, epsilon, side="right"))
         return float(self.above_p[place]), float(self.above_q[place])
 
+    def size_above(self, epsilon: float) -> float:
+        """About Q(S > ε); 0 where it is no double."""
+        log_scale = min(self.log_unit - self.reference, _LARGEST)
+        return max(self.tails(epsilon)[1], 0.0) * math.exp(log_scale)
+
+    def place_of_size(self, size: float) -> float:
+        """About the ε at which Q(S > ε) is as asked; −∞ without any.
+
+        What is above a place counts from halfway to the next one.
+        """
+        level = size * math.exp(min(self.reference - self.log_unit, _LARGEST))
+        place = int(np.searchsorted(-self.above_q, -level))
+        if not 0 < place < self.places.size:
+            return -math.inf
+        more, less = self.above_q[place - 1 : place + 1].tolist()
+        share = math.log(more / level) / math.log(more / less) if 0.0 < less < level <= more else 0.5
+        return float(self.places[place - 1]) + (share - 0.5) * self.unit
+
     def sum_above(self, epsilon: float) -> tuple[float, float]:
         """E[(1 − e^{ε−S})₊] within the window, and its error but for what is wrapped, in units of e^{log_unit}."""
         p, q = self.tails(epsilon)

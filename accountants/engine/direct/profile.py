@@ -101,6 +101,15 @@ class Lattice:
         with np.errstate(all="ignore"):
             return Interval(self._lower(epsilon), self._upper(epsilon))
 
+    def size_above(self, epsilon: float) -> float:
+        """About Q(S > ε)."""
+        return self.upper.size_above(epsilon) + math.exp(self.exceeding.second.upper)
+
+    def place_of_size(self, size: float) -> float:
+        """About the ε at which Q(S > ε) is as asked; −∞ without any, math.inf where more exceed the cap."""
+        inside = size - math.exp(self.exceeding.second.upper)
+        return self.upper.place_of_size(inside) if inside > 0.0 else math.inf
+
     def _upper(self, epsilon: float) -> float:
         total, exceeding = self.upper, self.exceeding
         at = epsilon - total.misplacement
@@ -175,14 +184,14 @@ class DirectProfile:
             return Interval(-math.inf, -math.inf)
         try:
             with np.errstate(all="ignore"):
-                lattice = self._lattice(self._range(epsilon))
+                lattice = self.lattice_of(self.range_of(epsilon))
             return Interval(-math.inf, 0.0) if lattice is None else lattice.log_delta(epsilon)
         except _OUTSIDE:
             return Interval(-math.inf, 0.0)
 
     def representative_of(self, epsilon: float) -> float:
         """An ε at the end of the range in which this one lies: one for all ε of a range."""
-        return self._representative(self._range(epsilon))
+        return self.representative(self.range_of(epsilon))
 
     def near(self, log_delta: float) -> float:
         """The same for the ε at which log δ is as asked; NaN where that is not found."""
@@ -191,7 +200,7 @@ class DirectProfile:
                 place = self._range_of(log_delta)
         except _OUTSIDE:
             return math.nan
-        return math.nan if place is None else self._representative(place)
+        return math.nan if place is None else self.representative(place)
 
     def epsilon(self, log_delta: float, slack: float = 0.0) -> Interval | None:
         """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where that is not found.
@@ -206,10 +215,10 @@ class DirectProfile:
 
     def _solved(self, log_delta: float, slack: float) -> Interval | None:
         place = self._range_of(log_delta)
-        lattice = None if place is None else self._lattice(place)
+        lattice = None if place is None else self.lattice_of(place)
         if place is None or lattice is None:
             return None
-        low, high = self._ends(place)
+        low, high = self.ends_of(place)
         if low == 0.0 and self.log_delta(0.0).upper <= log_delta - slack:
             return Interval(0.0, 0.0)
         above = _root(lattice, low, high, log_delta - slack, 1)
@@ -227,27 +236,30 @@ class DirectProfile:
         scale = float(np.asarray(self.steps.counts) @ np.maximum(self.steps.loss_at_depth(4.0), 1e-9))
         return math.ceil(math.ldexp(math.log2(_LEAST_SHARE * max(scale, 1e-9)), _BITS))
 
-    def _range(self, epsilon: float) -> int:
+    def range_of(self, epsilon: float) -> int:
         if not epsilon > 0.0:
             return self._least
         return max(math.ceil(math.ldexp(math.log2(epsilon), _BITS)), self._least)
 
-    def _ends(self, place: int) -> tuple[float, float]:
+    def ends_of(self, place: int) -> tuple[float, float]:
         """The range in ε; the lowest begins at 0."""
         low, high = (2.0 ** math.ldexp(end, -_BITS) for end in (place - 1, place))
         return 0.0 if place == self._least else low, high
 
+    def range_at_depth(self, depth: float) -> int:
+        """That of the largest loss of one step, but for probability e^−depth."""
+        start = float(self.steps.loss_at_depth(max(depth, 1.0)).max())
+        return self.range_of(min(start, self.steps.supremum) if start > 0.0 else self.steps.supremum)
+
     def _range_of(self, log_delta: float) -> int | None:
         """The range where log δ is as asked, by coarse lattices, from where one step's loss is that rare."""
-        depth = max(-log_delta + math.log(self.steps.total), 1.0)
-        start = float(self.steps.loss_at_depth(depth).max())
-        place = self._range(min(start, self.steps.supremum) if start > 0.0 else self.steps.supremum)
+        place = self.range_at_depth(-log_delta + math.log(self.steps.total))
         falling = False
         for _ in range(_MOVES):
-            coarse = self._coarse(place)
+            coarse = self.coarse_of(place)
             if coarse is None:
                 return None
-            low, high = self._ends(place)
+            low, high = self.ends_of(place)
             if coarse.lattice.log_delta(high).upper > log_delta and high < self.steps.supremum:
                 if falling:
                     return place + 1
@@ -260,25 +272,25 @@ class DirectProfile:
 
     # Lattices.
 
-    def _coarse(self, place: int) -> Coarse | None:
+    def coarse_of(self, place: int) -> Coarse | None:
         """A plan and a lattice of few cells; None where there is no plan."""
         if place not in self._coarser:
             if len(self._coarser) >= _KEPT:
                 self._coarser.pop(next(iter(self._coarser)))
-            self._coarser[place] = self._surveyed(self._representative(place))
+            self._coarser[place] = self._surveyed(self.representative(place))
         return self._coarser[place]
 
-    def _lattice(self, place: int) -> Lattice | None:
+    def lattice_of(self, place: int) -> Lattice | None:
         """As fine as is wanted and the budget allows."""
         if place not in self._lattices:
             if len(self._lattices) >= _KEPT:
                 self._lattices.pop(next(iter(self._lattices)))
-            self._lattices[place] = self._refined(self._coarse(place))
+            self._lattices[place] = self._refined(self.coarse_of(place))
         return self._lattices[place]
 
-    def _representative(self, place: int) -> float:
+    def representative(self, place: int) -> float:
         """An ε near the end of the range at which δ is positive."""
-        low, high = self._ends(place)
+        low, high = self.ends_of(place)
         return min(high, 0.5 * (low + self.steps.supremum))
 
     def _cap(self, high: float, depth: float) -> float:

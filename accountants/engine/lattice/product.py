@@ -15,7 +15,7 @@ from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, La
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
-from epsilond.accountants.engine.lattice.thresholds import near_tests
+from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.crossing import Guess
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.trade_off import NearTest
+    from epsilond.accountants.trade_off import NearTest, UpperTest
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -220,6 +220,17 @@ class ComposedProfile:
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, where that serves."""
         return near_tests(self, sizes)
+
+    def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
+        """The same with upper ends alone, each on a transform that suits it."""
+        return upper_tests(self, sizes)
+
+    def upper_ends(self, epsilons: Sequence[float]) -> list[float]:
+        """Upper ends at several ε on the transforms that suit the one in the middle: for comparisons."""
+        suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilts
+        if len(epsilons) == 1 or not suited:
+            return [self.upper_end(epsilon) for epsilon in epsilons]
+        return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
 
     def test_guess(self, log_size: float) -> Guess:
         """About the ε at which Q(S > ε) is as asked, and about |d log δ/dε| there: an estimate."""

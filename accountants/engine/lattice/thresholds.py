@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve import Interval
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.trade_off import LOSS, NearTest
+from epsilond.accountants.trade_off import LOSS, NearTest, UpperTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,8 @@ _FINE, _EDGE = 5e-5, 0.05
 _SERVED = 1.2
 """A width of log δ, in widths where a transform was laid, with which it serves another size too."""
 _MOST_WIDTH = 0.1
+_NOISY = 1e-3
+"""How far apart upper ends of log δ on different transforms are where it matters which of them is read."""
 _TOP, _BELOW_TOP = 1e-6, 1e-8
 """Of the largest loss: how near to it a test is taken for that of it, and how far below it δ is read then."""
 
@@ -48,6 +50,39 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
                 known.append((tilts, near.width))
         found.append(near)
     return found
+
+
+def upper_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[UpperTest | None]:
+    """The same with upper ends alone, on transforms of their own: without lower ones none is seen to serve two sizes.
+
+    Each size is read on all of them, as each gives a true end.
+    """
+    top = order.supremum
+    places: list[float] = []
+    known: dict[Chosen, None] = {}
+    for size in sizes:
+        guess = order.test_guess(math.log(size))[0]
+        if guess >= top * (1.0 - _TOP):
+            places.append(top)
+        elif tilts := _suited(order, size):
+            known.update(dict.fromkeys(tilts))
+            places.append(_best(order, tilts, size, guess, 1.0 + abs(tilts[0].place.tilt)))
+        else:
+            places.append(0.0)
+    return [_upper_test(order, tuple(known), size, place, top) for size, place in zip(sizes, places, strict=True)]
+
+
+def _upper_test(
+    order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, place: float, top: float
+) -> UpperTest | None:
+    """The least upper end of all, near a place or near where they say that the test is."""
+    if not 0.0 < place < top:
+        return UpperTest(top, -math.inf) if place > 0.0 else None
+    ends = [order.upper_on((each,), place) for each in tilts]
+    if max(ends) - min(ends) > _NOISY:
+        steepness = 1.0 + abs(tilts[ends.index(min(ends))].place.tilt)
+        place = max(_best(order, tilts, size, place, steepness), _EDGE / steepness)
+    return UpperTest(place, order.upper_on(tilts, place))
 
 
 def _at_the_top(order: ComposedProfile, size: float) -> NearTest | None:

@@ -30,6 +30,8 @@ _ROUNDED = 8 * UNIT_ROUNDOFF
 _FEW_TURNS, _SMALL = 100, 1e-6
 _RUN = 64
 """Frequencies whose rotations are products of one another."""
+_BLOCK = 2**10
+"""Outcomes whose rotations at a run of frequencies are a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -198,16 +200,11 @@ def few_frequencies(line: TiltedLine, size: int, kept: IntArray, skipped: float)
     """φ − 1 = Σ w (e^{−iθ} − 1), summed directly; its error is in proportion to E|θ| (A4)."""
     parts = list(line.parts())
     stride = stride_of([law.index for law in parts])
-    tables = [_Table.of(law.index, law.weights, stride) for law in parts]
-    first, last = min(table.first for table in tables), max(table.last for table in tables)
-    values = np.empty((len(parts), kept.size), dtype=np.complex128)
-    step = max(1, 2**18 // stride)
-    for start in range(0, kept.size, step):
-        some = kept[start : start + step]
-        near = _rotations(np.arange(-(stride // 2) - 1, stride // 2 + 2), some, size)
-        far = _rotations(stride * np.arange(first, last + 1), some, size)
-        for j, table in enumerate(tables):
-            values[j, start : start + step] = table.sum(near, far[table.first - first : table.last - first + 1])
+    runs = _Runs.of(kept)
+    if sum(law.index.size for law in parts) * runs.columns <= stride * kept.size:
+        values = np.stack([runs.sum(law, size) for law in parts])
+    else:
+        values = _by_tables(parts, stride, size, kept)
 
     def factors() -> Iterator[Factor]:
         for row, law in zip(values, parts, strict=True):
@@ -218,6 +215,58 @@ def few_frequencies(line: TiltedLine, size: int, kept: IntArray, skipped: float)
             yield Factor(1.0 + row, error + law.total_error + 8 * UNIT_ROUNDOFF)
 
     return accumulated(line, kept, factors(), skipped)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Frequencies k = 64 a + b ≥ 0: every a there is, and for each frequency the place of its a and its b.
+
+    With x = e^{−iθ} at 64 a and y at b, Σ w (xy − 1) = Σ w ((x − 1)(y − 1) + (x − 1) + (y − 1)) is a product of
+    matrices: sines are taken for every a and every b alone. Neither angle is larger than the whole one.
+    """
+
+    starts: IntArray
+    row: IntArray
+    column: IntArray
+
+    @classmethod
+    def of(cls, frequencies: IntArray) -> _Runs:
+        long, short = np.divmod(frequencies, _RUN)
+        starts, row = np.unique(long, return_inverse=True)
+        return cls(starts, row, short)
+
+    @property
+    def columns(self) -> int:
+        """How many frequencies sines are taken for."""
+        return self.starts.size + _RUN
+
+    def sum(self, law: TiltedLaw, size: int) -> ComplexArray:
+        """Σ w (e^{−iθ} − 1) at each frequency, over so many outcomes and runs at a time that the cache holds them."""
+        table = np.zeros((self.starts.size, _RUN), dtype=np.complex128)
+        for first in range(0, law.index.size, _BLOCK):
+            index, weights = law.index[first : first + _BLOCK], law.weights[first : first + _BLOCK]
+            fine = _turned(index, np.arange(_RUN), size)
+            table += weights @ fine
+            for run in range(0, self.starts.size, _RUN):
+                coarse = _turned(index, _RUN * self.starts[run : run + _RUN], size)
+                coarse *= weights[:, None]
+                table[run : run + _RUN] += coarse.T @ fine + coarse.sum(axis=0)[:, None]
+        return np.asarray(table[self.row, self.column])
+
+
+def _by_tables(parts: Sequence[TiltedLaw], stride: int, size: int, kept: IntArray) -> ComplexArray:
+    """The same from tables of rotations by short and by long steps of the index, where outcomes are many."""
+    tables = [_Table.of(law.index, law.weights, stride) for law in parts]
+    first, last = min(table.first for table in tables), max(table.last for table in tables)
+    values = np.empty((len(parts), kept.size), dtype=np.complex128)
+    step = max(1, 2**18 // stride)
+    for start in range(0, kept.size, step):
+        some = kept[start : start + step]
+        near = _rotations(np.arange(-(stride // 2) - 1, stride // 2 + 2), some, size)
+        far = _rotations(stride * np.arange(first, last + 1), some, size)
+        for j, table in enumerate(tables):
+            values[j, start : start + step] = table.sum(near, far[table.first - first : table.last - first + 1])
+    return values
 
 
 def stride_of(indices: Sequence[IntArray]) -> int:

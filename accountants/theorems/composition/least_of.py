@@ -21,7 +21,7 @@ from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.profiles.gaussian import GaussianProfile, ZeroProfile
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from epsilond.accountants.theorem import Source, Status, Theorem
-from epsilond.accountants.trade_off import FindsTests, NearTest
+from epsilond.accountants.trade_off import FindsUpperTests, UpperTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,7 +220,7 @@ class LeastProfile:
             least = Interval(min(least.lower, lower), min(least.upper, upper))
         return least
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+    def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
         """For each size the test of the profile that bounds its rate best, of those whose estimates are alike.
 
         γ α + E_γ is least where one of the profiles makes it so. One profile says nothing of the least from below.
@@ -231,9 +231,9 @@ class LeastProfile:
         alike = [
             profile
             for profile, place in zip(self._composed, places, strict=True)
-            if place <= _ALIKE * min(places) and isinstance(profile, FindsTests)
+            if place <= _ALIKE * min(places) and isinstance(profile, FindsUpperTests)
         ]
-        found = [tests for profile in alike if (tests := profile.near_tests(sizes))]
+        found = [tests for profile in alike if (tests := profile.upper_tests(sizes))]
         if len(found) < len(alike):
             return []
         return [_least_test(size, tests) for size, tests in zip(sizes, zip(*found, strict=True), strict=True)]
@@ -254,20 +254,15 @@ def _out_of_the_running(profile: Composed, epsilon: float, log_delta: float) -> 
     return profile.quick_upper_end(epsilon) > log_delta + margin
 
 
-def _least_test(size: float, tests: Sequence[NearTest | None]) -> NearTest | None:
+def _least_test(size: float, tests: Sequence[UpperTest | None]) -> UpperTest | None:
     """The test with the least γ α + E_γ; None where one of the profiles has none."""
     there = [test for test in tests if test is not None]
-    return _from_above(min(there, key=functools.partial(_rate_at, size))) if len(there) == len(tests) else None
+    return min(there, key=functools.partial(_rate_at, size)) if len(there) == len(tests) else None
 
 
-def _rate_at(size: float, test: NearTest) -> float:
+def _rate_at(size: float, test: UpperTest) -> float:
     """γ α + E_γ at a test."""
-    return size * math.exp(min(test.epsilon, 700.0)) + math.exp(test.log_delta(test.epsilon).upper)
-
-
-def _from_above(test: NearTest) -> NearTest:
-    """The test without its lower ends."""
-    return test._replace(width=0.0, log_delta=lambda epsilon: Interval(-math.inf, test.log_delta(epsilon).upper))
+    return size * math.exp(min(test.epsilon, 700.0)) + math.exp(test.log_delta)
 
 
 @dataclass(frozen=True)
