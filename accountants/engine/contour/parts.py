@@ -88,8 +88,8 @@ def compiled(laws: Sequence[tuple[Law, int]] | Parts) -> Parts:
 
 _LEAST_VARIANCE = 1e-24
 _DEVIATIONS, _MORE_DEVIATIONS, _BEYOND = 4.8, 12.0, 1.25
-"""How many standard deviations of the loss lie behind a δ of one in a million; more where nodes do not grow with the tilt; and how far
-beyond the tilt at which giant losses take over."""
+"""How many standard deviations of the loss lie behind a δ of one in a million; more where no tilt makes nodes more; how
+far beyond the tilt at which giant losses take over."""
 
 
 def usual_tilt(parts: Sequence[Part]) -> float:
