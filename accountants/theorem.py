@@ -37,9 +37,9 @@ def holds_nan(value: Any) -> bool:
         return bool(value != value)  # noqa: PLR0124  so it is of a NaN alone
     if kind is int or kind is str or kind is bool or value is None:
         return False
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return any(map(holds_nan, value.values()))
-    if isinstance(value, list | tuple):
+    if kind is list or kind is tuple or isinstance(value, list | tuple):
         return any(map(holds_nan, value))
     return isinstance(value, float) and math.isnan(value)
 

@@ -480,7 +480,7 @@ def _members(items: Any) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, item in items:
         kind = type(item)
-        if kind is float and -LARGEST_EXACT < item < LARGEST_EXACT:
+        if kind is str or kind is bool or ((kind is float or kind is int) and -LARGEST_EXACT < item < LARGEST_EXACT):
             members[name] = item
             continue
         inexact = kind is not bool and isinstance(item, int) and abs(item) >= LARGEST_EXACT

@@ -155,6 +155,15 @@ class ExactProfile:
             bound = self.rare.log_delta(epsilon).upper
         return _raised(bound)
 
+    def surely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Whether δ(ε) is at most the target, by a quick bound or, where that is too high, by the contour engine."""
+        if self.bound_log_delta(epsilon, enough=log_delta) <= log_delta:
+            return True
+        try:
+            return _raised(contour.log_delta(self.parts, epsilon).upper) <= log_delta
+        except _NO_CERTIFICATE:
+            return False
+
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
 
@@ -297,7 +306,7 @@ class ExactPair(Pair):
         """The larger of both orders by their own engine, and whether both are narrow."""
         found, all_narrow = Interval(0.0, 0.0), True
         for k, order in enumerate(self._exact):
-            if k and order.bound_log_delta(found.lower, enough=log_delta) <= log_delta:
+            if k and order.surely_meets(found.lower, log_delta):
                 continue
             solved, narrow = order.epsilon(log_delta)
             found = Interval(max(found.lower, solved.lower), max(found.upper, solved.upper))

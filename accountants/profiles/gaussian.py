@@ -8,7 +8,7 @@ without one is composed from its curve.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -108,7 +108,7 @@ class SampledGaussianLaw:
 
     def reversed(self) -> SampledGaussianLaw:
         """The pair in the other order."""
-        return replace(self, direction=_REVERSED[self.direction])
+        return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
 
 
 Law: TypeAlias = GaussianLaw | SampledGaussianLaw

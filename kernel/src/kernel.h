@@ -121,6 +121,11 @@ typedef struct {
     Line line;
 } Shared;
 
+typedef struct {
+    Saddle place;
+    double reach; /* of the survey it was found in */
+} Found;
+
 /* T steps, with what was laid for them: a function of the tilt alone, so that what was asked before changes nothing.
  * Of cut noise, `wanted` is what was asked to be left out, `log_leak` bounds what is; else both are -inf. */
 typedef struct Composition {
@@ -130,6 +135,9 @@ typedef struct Composition {
     Shared shared[LINES];
     struct Composition *cuts[CUTS];
     int next_survey, next_shared, next_cut;
+    bool found_known;
+    double found_at;
+    Found found; /* the place at the last epsilon */
 } Composition;
 
 typedef struct {
@@ -141,11 +149,6 @@ typedef struct {
     bool at_epsilon;
     double wanted;
 } Target;
-
-typedef struct {
-    Saddle place;
-    double reach; /* of the survey it was found in */
-} Found;
 
 /* loss.c */
 Loss loss_of(double rate, double shift, int density, int right, int left);
@@ -179,7 +182,7 @@ double saddle_epsilon(Saddle place);
 double saddle_width(Saddle place);
 double log_delta_near(Saddle place, double epsilon);
 double log_chernoff_factor(double tilt);
-double reach_for(double tilt);
+Status survey_for(Composition *all, double tilt, Survey **found);
 Status first_reach(Composition *all, double *reach);
 Status find(Composition *all, Target target, Found *found);
 Status best_rung(Composition *all, double epsilon, Found *found);

@@ -43,13 +43,12 @@ static Status laid(Composition *all, double tilt, const Line **line)
     all->next_shared = (all->next_shared + 1) % LINES;
     forget_line(&fresh->line);
     memset(fresh, 0, sizeof *fresh);
-    double reach = reach_for(tilt);
     Survey *survey;
-    Status status = survey_of(all, reach, &survey);
+    Status status = survey_for(all, tilt, &survey);
     if (status == FOUND) {
         Saddle place = place_at(all, survey, tilt);
         double used = aside(all, survey, place);
-        status = build(all, (Found){place, reach}, used, saddle_epsilon(place), REACH, &fresh->line);
+        status = build(all, (Found){place, survey->reach}, used, saddle_epsilon(place), REACH, &fresh->line);
     }
     if (status != NO_MEMORY) {
         fresh->tilt = tilt;
@@ -63,7 +62,7 @@ static Status laid(Composition *all, double tilt, const Line **line)
 static bool serves(Composition *all, double tilt, double epsilon)
 {
     Survey *survey;
-    if (survey_of(all, reach_for(tilt), &survey) != FOUND)
+    if (survey_for(all, tilt, &survey) != FOUND)
         return false;
     Saddle place = place_at(all, survey, tilt);
     return fabs(saddle_epsilon(place) - epsilon) <= REACH * saddle_width(place);

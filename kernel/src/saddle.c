@@ -9,6 +9,10 @@
 #define LARGEST_TILT 1e15
 #define ITERATIONS 40
 #define CLOSE 0.05
+#define DEVIATIONS 4.8
+#define MORE_DEVIATIONS 12.0
+#define BEYOND 1.25
+#define LEAST_VARIANCE 1e-24
 
 /* K' - 1/lambda - 1/(1 + lambda). */
 double saddle_epsilon(Saddle place)
@@ -45,21 +49,25 @@ static double slope(Target target, Saddle place)
     return target.at_epsilon ? place.curvature : place.tilt * place.curvature;
 }
 
-/* The first rung of the ladder of surveys that lies above a tilt, far enough above a small one. */
-double reach_for(double tilt)
+/* About the largest tilt that questions are asked at: parts.py, `usual_tilt`. Of cut noise nothing is known. */
+static double usual_tilt(const Composition *all)
 {
-    double reach = FIRST_REACH;
-    while (reach < tilt)
-        reach *= GROWTH;
-    while (reach / GROWTH > ROOM * tilt)
-        reach /= GROWTH;
-    return reach;
+    const Loss *loss = &all->loss;
+    double square = loss->shift * loss->shift, variance = all->count * loss->rate * loss->rate * expm1(fmin(square, 50.0));
+    if (is_cut(all) || variance < LEAST_VARIANCE)
+        return 0.0;
+    if (loss->right < 0.0)
+        return MORE_DEVIATIONS / sqrt(variance);
+    return fmin(DEVIATIONS / sqrt(variance), -2.0 * BEYOND * log(loss->rate) / square);
 }
 
-/* The rung to climb from: a lower one where a quadrature for tilts up to 12 takes many nodes. */
+/* The rung to climb from: where questions are asked, lower where a quadrature for tilts up to there takes many nodes. */
 Status first_reach(Composition *all, double *reach)
 {
-    for (double rung = FIRST_REACH; !all->first_reach && rung > LEAST_REACH; rung /= GROWTH) {
+    double rung = FIRST_REACH, usual = fmin(usual_tilt(all), LARGEST_TILT);
+    while (!all->first_reach && rung < usual)
+        rung *= 2.0;
+    for (; !all->first_reach && rung > LEAST_REACH; rung /= GROWTH) {
         Survey *survey;
         Status status = survey_of(all, rung, &survey);
         if (status == NO_MEMORY)
@@ -71,6 +79,20 @@ Status first_reach(Composition *all, double *reach)
         all->first_reach = FIRST_REACH;
     *reach = all->first_reach;
     return FOUND;
+}
+
+/* The lowest survey that reaches beyond a tilt, not too far beyond a small one. */
+Status survey_for(Composition *all, double tilt, Survey **found)
+{
+    double reach;
+    Status status = first_reach(all, &reach);
+    if (status != FOUND || !isfinite(tilt))
+        return status == FOUND ? NO_TILT : status;
+    while (reach < tilt)
+        reach *= GROWTH;
+    while (reach / GROWTH > ROOM * tilt)
+        reach /= GROWTH;
+    return survey_of(all, reach, found);
 }
 
 /* A ladder's places, falling from the reach, evaluated when they are first asked for. */
@@ -156,7 +178,7 @@ static Saddle polish(const Composition *all, Survey *survey, Target target, doub
     return found;
 }
 
-Status find(Composition *all, Target target, Found *found)
+static Status searched(Composition *all, Target target, Found *found)
 {
     double bottom = 0.0, reach, low, high, tilt;
     Status status = first_reach(all, &reach);
@@ -174,6 +196,22 @@ Status find(Composition *all, Target target, Found *found)
         reach *= GROWTH;
         if (reach > LARGEST_TILT)
             return NO_TILT;
+    }
+    return status;
+}
+
+/* A bound and the ends are asked for at the same epsilon. */
+Status find(Composition *all, Target target, Found *found)
+{
+    if (target.at_epsilon && all->found_known && all->found_at == target.wanted) {
+        *found = all->found;
+        return FOUND;
+    }
+    Status status = searched(all, target, found);
+    if (target.at_epsilon && status == FOUND) {
+        all->found = *found;
+        all->found_at = target.wanted;
+        all->found_known = true;
     }
     return status;
 }

@@ -236,6 +236,6 @@ def _read_tagged(field: str, choices: tuple[Any, ...], value: Any, at: str) -> A
     if isinstance(value, choices):
         return value
     kinds = _kinds(field, choices)
-    if not isinstance(value, Mapping) or field not in value:
+    if not (type(value) is dict or isinstance(value, Mapping)) or field not in value:
         raise InvalidInput.at(f"{at}/{field}", "is required", allowed=", ".join(kinds))
     return read(named(str(value[field]), kinds, at=f"{at}/{field}", noun=field), value, at=at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import NoReturn
 
 import pytest
 
@@ -11,7 +12,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import profile, saddle
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
-from epsilond.accountants.engine.contour.keeping import kept
+from epsilond.accountants.engine.contour.keeping import Kept, kept
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.transforms.transform import Joined, Line, Reason, Refused
 from epsilond.accountants.engine.exact import ExactProfile
@@ -22,8 +23,10 @@ DIRECTIONS = ("remove", "add", "replace")
 
 
 def forget() -> None:
-    for each in (saddle._of_few, saddle._of_many, saddle._rungs, profile._laid, profile._laid_aside, profile._aside):
-        each.cache_clear()
+    for module in (saddle, profile, contour):
+        for each in vars(module).values():
+            if isinstance(each, Kept):
+                each.cache_clear()
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -68,6 +71,41 @@ def test_nodes_below_the_saddle_of_giant_losses_are_few_and_agree_with_a_cut(
         near = profile.shared(parts, place, contour.QUICK)
         assert near.nodes.line.tilt < 0.95 * place.tilt
         assert near.nodes.line.nodes < 1000
+
+
+@pytest.mark.parametrize(("rate", "shift", "count"), [(1e-3, 0.2, 1000), (1e-3, 1.0, 1000), (0.01, 1.0, 1000)])
+@pytest.mark.parametrize("log_delta", [-8.0, -14.0, -30.0])
+def test_the_saddle_is_found_where_giant_losses_take_over(
+    rate: float, shift: float, count: int, log_delta: float
+) -> None:
+    parts = compiled([(SampledGaussianLaw(rate, shift, "remove"), count)])
+    target = saddle.at_log_delta(log_delta)
+    place, survey = saddle.find(parts, target, contour.QUICK)
+    low, high = (survey.place(place.tilt * factor) for factor in (0.99, 1.01))
+    assert target.value(low) < 0.0 < target.value(high)
+    assert abs(target.value(place) / target.slope(place)) * place.width < saddle._CLOSE
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_ladders_begin_about_where_questions_are_asked(direction: str) -> None:
+    for shift in (0.1, 0.2, 0.5):
+        parts = compiled([(SampledGaussianLaw(1e-3, shift, direction), 1000)])
+        place, survey = saddle.find(parts, saddle.at_log_delta(-14.0), contour.QUICK)
+        assert survey.reach == saddle._first_reach(parts, contour.QUICK)
+        assert place.tilt <= survey.reach <= 32.0 * place.tilt
+
+
+def test_the_ends_of_the_other_order_are_not_sought_where_it_meets_the_target() -> None:
+    laws = ((SampledGaussianLaw(1e-3, 0.2, "add"), 1000),)
+    order, log_delta = ExactProfile(laws, never), math.log(1e-6)
+    found, _ = order.epsilon(log_delta)
+    assert order.surely_meets(found.upper * (1.0 + 1e-3), log_delta)
+    assert not order.surely_meets(found.lower * (1.0 - 1e-3), log_delta)
+    assert order.bound_log_delta(found.upper * (1.0 + 1e-3), enough=log_delta) > log_delta  # too high to tell
+
+
+def never() -> NoReturn:
+    raise AssertionError
 
 
 @pytest.mark.parametrize("count", [7, 120])

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.engine.contour.kernel import Steps
     from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.gaussian import Law
 
 
@@ -43,7 +44,11 @@ WIDEST = 1e-4
 """A relative width of δ beyond which an enclosure is refused."""
 _RECENTRINGS = 8
 _NEWTON_STEPS = 12
+_ROOT = 1e-7
+"""How near to a root Newton's iteration ends, in reaches of the nodes."""
 _DOUBLINGS = 30
+_CUTS = 5
+"""How many of what was found last are kept."""
 
 
 def log_delta(
@@ -127,11 +132,10 @@ def upper_log_delta(
     kernel = _kernel_for(parts, budget)
     if kernel and (known := kernel.upper_log_delta(epsilon, enough)) is not None:
         return known
-    if enough > -math.inf:
-        bound = _chernoff(parts, saddle.best_rung(parts, epsilon, budget), epsilon)
-        if bound <= enough:
-            return bound
-    return _chernoff(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon)
+    try:
+        return _best_chernoff(parts, epsilon, enough, _smaller(QUICK, budget))  # on what an answer will be read from
+    except Refused:
+        return _best_chernoff(parts, epsilon, enough, budget)
 
 
 def epsilon(
@@ -164,7 +168,7 @@ def epsilon(
             if _chernoff(chosen, found, 0.0) <= log_delta - slack:
                 return Answer(Interval(0.0, 0.0), 0.0)
             found = saddle.find(chosen, saddle.at_epsilon(0.0), most)
-        solved, root, here = _solved(shared(chosen, found.place, most), log_delta, most)
+        solved, root, here = _solved(shared(chosen, found.place, most), log_delta, found.place.epsilon, most)
         return Answer(_certified(solved, root, here, log_delta, slack), width_of(here))
 
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
@@ -209,7 +213,7 @@ def _centred(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, reach:
 
 def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> Answer[Interval]:
     """On nodes that neighbouring ε share, or where those are not good on nodes for this ε alone."""
-    found = saddle.find(parts, saddle.at_epsilon(epsilon), budget)
+    found = saddle.find_at_epsilon(parts, epsilon, budget)
     try:
         near = shared(parts, found.place, budget)
         interval = near.log_delta(epsilon)
@@ -229,7 +233,29 @@ def _chernoff(parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float
     return min(with_leaks(bound, parts, epsilon), 0.0)
 
 
-def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tuple[ContourProfile, float, Interval]:
+def _best_chernoff(parts: tuple[Part, ...], epsilon: float, enough: float, budget: NodeBudget) -> float:
+    """The best of a ladder of tilts, if it is at most `enough`, else that of the saddle."""
+    if enough > -math.inf:
+        tilts, log_bounds = _chernoff_bounds(parts, budget)
+        least = float((log_bounds - tilts * epsilon).min()) + 32 * UNIT_ROUNDOFF * float(tilts[0]) * abs(epsilon)
+        bound = min(with_leaks(least, parts, epsilon), 0.0)
+        if bound <= enough:
+            return bound
+    return _chernoff(parts, saddle.find_at_epsilon(parts, epsilon, budget), epsilon)
+
+
+@kept(_CUTS)
+def _chernoff_bounds(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[FloatArray, FloatArray]:
+    """The tilts of the lowest ladder, falling, and upper bounds of K + log C with the rounding that knows no ε."""
+    survey, tilts = saddle.ladder(parts, budget)
+    cumulants, factors = survey.upper_cumulants(tilts), saddle.log_chernoff_factor(tilts)
+    rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(cumulants) + np.abs(factors))
+    return tilts, cumulants + factors + rounding
+
+
+def _solved(
+    start: ContourProfile, log_delta: float, guess: float | None, budget: NodeBudget
+) -> tuple[ContourProfile, float, Interval]:
     """A profile, an ε ≥ 0 near the root and log δ there: Newton on the nodes.
 
     Re-centred while the root lies outside their range, and once if the enclosure at the root is wide: where K bends
@@ -237,7 +263,8 @@ def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tupl
     """
     current, refined = start, False
     for _ in range(_RECENTRINGS):
-        root, inside = _newton(current, log_delta)
+        root, inside = _newton(current, log_delta, guess)
+        guess = None
         if inside:
             here = current.log_delta(root)
             if (
@@ -254,16 +281,22 @@ def _solved(start: ContourProfile, log_delta: float, budget: NodeBudget) -> tupl
     raise Refused(Reason.NO_TILT, "the root is not met")
 
 
-def _newton(near: ContourProfile, log_delta: float) -> tuple[float, bool]:
-    """Newton's iteration for log δ(ε) = target from the centre, and whether it ends within reach or at ε = 0."""
-    root = max(near.centre, 0.0)
+def _newton(near: ContourProfile, log_delta: float, guess: float | None = None) -> tuple[float, bool]:
+    """Newton's iteration for log δ(ε) = target from a guess, and whether it ends within reach or at ε = 0.
+
+    From the centre where there is no guess within reach.
+    """
+    known = guess is not None and abs(guess - near.centre) <= near.width
+    root = max(guess if known and guess is not None else near.centre, 0.0)
+    # A step of x leaves an error of about x² |f″/2f′|, with f″ ≈ −1/F″ and f′ ≈ −λ.
+    place = near.nodes.place
+    last = 0.1 * math.sqrt(2.0 * _ROOT * place.tilt * place.width**2 * near.width)
     for _ in range(_NEWTON_STEPS):
         value, slope = near.estimate(root)
         moved = max(root - (value - log_delta) / slope, 0.0)
         if abs(moved - near.centre) > near.width:
             return max(near.centre + math.copysign(2.0 * near.width, moved - near.centre), 0.0), False
-        # Newton converges quadratically: a step this small leaves an error below rounding.
-        if abs(moved - root) <= max(1e-7 * near.width, 1e-14 * root):
+        if abs(moved - root) <= max(last, _ROOT * near.width, 1e-14 * root):
             return moved, True
         root = moved
     return root, True
@@ -271,7 +304,8 @@ def _newton(near: ContourProfile, log_delta: float) -> tuple[float, bool]:
 
 def _certified(near: ContourProfile, root: float, here: Interval, log_delta: float, slack: float) -> Interval:
     """The nearest ends around the root that are certified; 0 below where even δ(0) may be small enough."""
-    slope = abs(near.estimate(root)[1])
+    value, slope = near.estimate(root)
+    root, slope = max(root - (value - log_delta) / slope, 0.0), abs(slope)  # one more of Newton's steps, at no cost
     pad = (0.6 * width_of(here) + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
     above = min(log_delta + slack, -1e-300)
     upper = _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta - slack)
@@ -304,7 +338,7 @@ FINE_LEAK, COARSE_LEAK = 18.0, 11.0
 """What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
 MARKED = replace(DEFAULT_BUDGET, products=3 << 22)
 """The budget of the finer of the two."""
-_CUTS, _MARKS, _FEW, _MANY = 5, 3, 4, 128
+_MARKS, _FEW, _MANY = 3, 4, 128
 _DEEPEST = -1e6
 
 Value = TypeVar("Value")

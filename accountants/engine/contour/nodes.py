@@ -141,8 +141,21 @@ class Nodes:
         """Σ t |term|: how an error of ε − c enters."""
         return float(self._moduli @ self._frequencies)
 
+    @cached_property
+    def _last(self) -> dict[float, Sums]:
+        """The last sums, for who asks for the ends where a search has just been."""
+        return {}
+
     def sums(self, epsilon: float) -> Sums:
         """Value, slope and error at ε. Every evaluation starts from the same nodes, λ and K."""
+        found = self._last.get(epsilon)
+        if found is None:
+            found = self._summed(epsilon)
+            self._last.clear()
+            self._last[epsilon] = found
+        return found
+
+    def _summed(self, epsilon: float) -> Sums:
         shifted = self._terms * np.exp((1j * (self.centre - epsilon)) * self._frequencies)
         argument = 8 * UNIT_ROUNDOFF * (abs(self.centre - epsilon) + abs(self.centre) + abs(epsilon))
         value = float(shifted.real.sum())
@@ -189,8 +202,8 @@ def build(
 
 
 def _reaching(parts: Sequence[Part], survey: TiltSurvey, tilts: FloatArray, budget: NodeBudget) -> TiltSurvey:
-    """A survey that reaches the last of the tilts, or as far beyond λ as the budget allows."""
-    if tilts[-1] <= survey.reach:
+    """A survey that reaches about the last of the tilts, or as far beyond λ as the budget allows."""
+    if tilts[-_SPARED - 1] <= survey.reach:
         return survey
     try:
         return TiltSurvey.of(parts, float(tilts[-1]), budget)
@@ -262,6 +275,8 @@ def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: fl
 # bounds of K are kept and evaluated at the ε that is asked: an excess carried over from another ε is no bound.
 STEPS = np.asarray([0.3, 0.6, 1.0, 1.7, 2.8, 4.2, 6.0, 8.0])
 """Distances of the other tilts from λ, in units of 1/sd of the integrand's bulk."""
+_SPARED = 1
+"""How many of the last ones are not worth another survey: the period is a little longer without."""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,34 @@ def compiled(laws: Sequence[tuple[Law, int]] | Parts) -> Parts:
     return Parts([GaussianTransform(square), *parts] if square > 0.0 else parts)
 
 
+_LEAST_VARIANCE = 1e-24
+_DEVIATIONS, _MORE_DEVIATIONS, _BEYOND = 4.8, 12.0, 1.25
+"""How many standard deviations of the loss lie behind a δ of one in a million; more where no tilt makes nodes more; how
+far beyond the tilt at which giant losses take over."""
+
+
+def usual_tilt(parts: Sequence[Part]) -> float:
+    """About the largest tilt that questions are asked at: a guess from which searches start.
+
+    With s the shift and q the rate of a step, small losses have the variance q² (e^{s²} − 1), and giant ones take over
+    at a tilt of about 2 log(1/q)/s². 0 where nothing is known.
+    """
+    variance, giant = 0.0, math.inf
+    for part in parts:
+        if isinstance(part, SampledGaussian):
+            loss, square = part.loss, part.loss.shift * part.loss.shift
+            variance += part.count * loss.rate * loss.rate * math.expm1(min(square, 50.0))
+            if loss.exponents.right > 0:
+                giant = min(giant, -2.0 * _BEYOND * math.log(loss.rate) / square)
+        elif isinstance(part, GaussianTransform):
+            variance += part.square
+        else:
+            return 0.0
+    if variance < _LEAST_VARIANCE:
+        return 0.0
+    return min((_DEVIATIONS if giant < math.inf else _MORE_DEVIATIONS) / math.sqrt(variance), giant)
+
+
 # T steps of the Poisson-subsampled Gaussian mechanism as a part of a composition, integrated over the whole line ----
 @dataclass(frozen=True)
 class SampledGaussian:

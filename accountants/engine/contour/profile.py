@@ -14,7 +14,7 @@ from epsilond.accountants.curve import Interval
 from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import NATS, REACH, build
-from epsilond.accountants.engine.contour.saddle import Saddle, TiltSurvey, log_chernoff_factor, reach_for
+from epsilond.accountants.engine.contour.saddle import FoundSaddle, Saddle, log_chernoff_factor, survey_for
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceRun
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part
 
 
+_ENDS_KEPT = 16
 _NODES_SHARE = 0.04
 """Of a width, a part that better nodes would not be worth."""
 _LARGEST_UNIT = 600.0
@@ -62,6 +63,11 @@ class ContourProfile:
     def _supremum(self) -> float:
         return math.fsum(part.supremum for part in self.parts)
 
+    @cached_property
+    def _known(self) -> dict[float, Interval]:
+        """The last ends, which are asked for again when an answer is checked."""
+        return {}
+
     @property
     def width(self) -> float:
         """How far from the centre, in nats, the same nodes serve well."""
@@ -76,6 +82,14 @@ class ContourProfile:
         Raises:
             Refused: the sum contradicts the Chernoff bound, so that something is wrong.
         """
+        known = self._known.get(epsilon)
+        if known is None:
+            if len(self._known) >= _ENDS_KEPT:
+                self._known.clear()
+            known = self._known[epsilon] = self._enclosed(epsilon)
+        return known
+
+    def _enclosed(self, epsilon: float) -> Interval:
         if epsilon >= self._supremum:
             return Interval(-math.inf, -math.inf)
         nodes = self.nodes
@@ -199,6 +213,7 @@ def _log_gap(larger: float, smaller: float) -> float:
 _COARSEST = 2
 """Bits to which tilts are rounded at least."""
 _FINEST = 40
+_FINER = 8
 _KEPT = 8
 _LOWER = 2
 """How many tilts of the grid below the nearest are tried."""
@@ -215,13 +230,13 @@ def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> Contou
         Refused: as `build`.
     """
     steps = 0.7 * place.tilt * place.width
-    tilt = _on_grid(place.tilt, steps)
     jumps = place.tilt * place.width / math.sqrt(1.0 - 2.0 * min(place.log_delta, 0.0))
     if jumps > _JUMPY and len(parts) <= _FEW:
-        finer = _on_grid(place.tilt, steps * place.tilt * place.width / _SPAN)
+        finer = _nearest(parts, place, steps * place.tilt * place.width / _SPAN, _SPAN / place.tilt, budget)
         aside = _aside(parts, finer, budget)
         if aside.gain * jumps > _GAIN:
             return _laid_aside(parts, finer, aside.share, budget)
+    tilt = _nearest(parts, place, steps, place.width, budget)
     try:
         return _laid(parts, tilt, budget)
     except Refused as refused:
@@ -239,6 +254,26 @@ def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> Contou
     raise refusal
 
 
+def _nearest(parts: tuple[Part, ...], place: Saddle, steps: float, served: float, budget: NodeBudget) -> float:
+    """The nearest tilt of a grid with about so many steps, finer where it is the saddle of an ε that far away.
+
+    Where giant losses take over, the widths at two neighbouring tilts may be many times apart.
+    """
+    with contextlib.suppress(Refused):
+        for _ in range(_FINER):
+            tilt = _on_grid(place.tilt, steps)
+            if abs(_placed(parts, tilt, budget).place.epsilon - place.epsilon) <= served:
+                return tilt
+            steps *= 2.0
+    return _on_grid(place.tilt, steps)
+
+
+@kept(_KEPT)
+def _placed(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> FoundSaddle:
+    survey = survey_for(parts, tilt, budget)
+    return FoundSaddle(survey.place(tilt), survey)
+
+
 def _on_grid(tilt: float, steps: float, lower: int = 0) -> float:
     """The nearest tilt of a grid with about so many steps, a power of two, to each factor of two; or one `lower`."""
     bits = min(max(_COARSEST, math.ceil(math.log2(steps))), _FINEST)
@@ -247,8 +282,7 @@ def _on_grid(tilt: float, steps: float, lower: int = 0) -> float:
 
 @kept(_KEPT)
 def _laid(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> ContourProfile:
-    survey = TiltSurvey.of(parts, reach_for(tilt), budget)
-    place = survey.place(tilt)
+    place, survey = _placed(parts, tilt, budget)
     nodes = build(parts, place, survey, place.epsilon, budget)
     return ContourProfile(parts, nodes, place.epsilon, survey.scale_slope(tilt))
 
@@ -268,7 +302,7 @@ _SHARES = np.asarray([1.0, 0.92, 0.84, 0.77, 0.7, 0.63, 0.56, 0.49, 0.42, 0.35])
 _OTHERS = np.geomspace(0.1, 2.2, 28)
 _SPAN = 10.0
 """Most of λ times the width that the other tilts of the alias are laid for."""
-_MOST_LOST = 3.0
+_MOST_LOST = 2.6
 """Nats by which the sum may exceed δ more than at the saddle."""
 
 
@@ -308,8 +342,8 @@ class _Lower(NamedTuple):
 
 @kept(_KEPT)
 def _laid_aside(parts: tuple[Part, ...], tilt: float, share: float, budget: NodeBudget) -> ContourProfile:
-    survey = TiltSurvey.of(parts, reach_for(tilt), budget)
-    place = Aside.of(survey.place(tilt), survey.place(tilt * share))
+    saddle, survey = _placed(parts, tilt, budget)
+    place = Aside.of(saddle, survey.place(tilt * share))
     nodes = build(parts, place, survey, place.epsilon, budget)
     return ContourProfile(parts, nodes, place.epsilon, survey.scale_slope(tilt))
 
@@ -317,8 +351,7 @@ def _laid_aside(parts: tuple[Part, ...], tilt: float, share: float, budget: Node
 @kept(_KEPT)
 def _aside(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> _Lower:
     """By estimates of the alias; at the saddle itself for the first of the shares."""
-    survey = TiltSurvey.of(parts, reach_for(tilt), budget)
-    saddle = survey.place(tilt)
+    saddle, survey = _placed(parts, tilt, budget)
     others = saddle.tilt * _OTHERS
     others = others[others <= survey.reach]
     epsilon, wanted = saddle.epsilon, saddle.log_delta - NATS

@@ -1,7 +1,8 @@
 """Where to put the line: a tilt λ near the saddle of F(l) = K(l) − l ε − log l − log(1 + l). Nothing is certified here.
 
 F is convex, its poles keep λ above 0, and any λ > 0 gives correct ends; a good one gives few nodes. Tilts are surveyed
-on ladders that reach four times further each time, each on a quadrature laid for its range.
+on ladders, each on a quadrature laid for its range: first one that reaches about as far as questions go, then others
+that reach four times further each time. Between two rungs the ladder is made finer until a cubic is good enough.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.engine.contour.keeping import Kept, kept
-from epsilond.accountants.engine.contour.parts import resolve_all
+from epsilond.accountants.engine.contour.parts import resolve_all, usual_tilt
 from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -29,6 +30,8 @@ _ROOM = 8.0
 _FEW_NODES = 2048
 _LARGEST_TILT = 1e15
 _ITERATIONS = 40
+_INNER, _MOST_SPAN, _LEAST_SPAN = 7, 1.0, 1e-6
+"""Places put between two rungs at once, and how far apart two may be for a cubic, in widths of the integrand."""
 _KEPT, _FEW_KEPT, _FEW_PARTS = 16, 2, 16
 """How many surveys are kept, as a request asks for the same ones again: of a few parts, and of many."""
 _CLOSE = 0.05
@@ -217,14 +220,19 @@ def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
     return np.asarray(-np.log1p(tilt) - tilt * ratio)
 
 
-def reach_for(tilt: float) -> float:
-    """The first rung of the ladder of surveys that lies above a tilt, far enough above a small one."""
-    reach = _FIRST_REACH
+def survey_for(parts: Sequence[Part], tilt: float, budget: NodeBudget) -> TiltSurvey:
+    """The lowest survey that reaches beyond a tilt, not too far beyond a small one.
+
+    Raises:
+        Refused: a quadrature exceeds the budget.
+    """
+    parts = parts if isinstance(parts, tuple) else tuple(parts)
+    reach = _first_reach(parts, budget)
     while reach < tilt:
         reach *= _GROWTH
     while reach / _GROWTH > _ROOM * tilt:
         reach /= _GROWTH
-    return reach
+    return TiltSurvey.of(parts, reach, budget)
 
 
 def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSaddle:
@@ -236,13 +244,27 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSadd
     parts = parts if isinstance(parts, tuple) else tuple(parts)
     low, reach = 0.0, _first_reach(parts, budget)
     while True:
-        bracket = _scan(_rungs(parts, reach, low == 0.0, budget).places, target, low)
-        if bracket is not None:
+        places = _rungs(parts, reach, low == 0.0, budget)
+        if target.value(places.at(0)) >= 0.0:
             survey = TiltSurvey.of(parts, reach, budget)
-            return FoundSaddle(_polish(survey, target, *bracket), survey)
+            least = places.tilts[-1]
+            if target.value(places.at(-1)) >= 0.0:
+                tilt = math.sqrt(low * least) if low else 0.1 * least
+                return FoundSaddle(_polish(survey, target, low, least, tilt), survey)
+            return FoundSaddle(_between(parts, reach, places, target, budget), survey)
         low, reach = reach, reach * _GROWTH
         if reach > _LARGEST_TILT:
             raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
+
+
+@kept(_KEPT)
+def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> FoundSaddle:
+    """`find` at an ε, kept: a bound and the ends are asked for at the same one.
+
+    Raises:
+        Refused: as `find`.
+    """
+    return find(parts, at_epsilon(epsilon), budget)
 
 
 class Places(NamedTuple):
@@ -258,41 +280,27 @@ class Places(NamedTuple):
         return Saddle(self.tilts[k], self.cumulants[k], self.means[k], self.curvatures[k])
 
 
-class Rungs(NamedTuple):
-    """The places of a ladder, and K + log C there, for a quick look at Chernoff's bounds."""
-
-    places: Places
-    tilts: FloatArray
-    log_bounds: FloatArray
-
-
-def best_rung(parts: Sequence[Part], epsilon: float, budget: NodeBudget) -> FoundSaddle:
-    """Of the tilts on the lowest ladder, the one with about the least Chernoff bound at ε."""
-    parts = parts if isinstance(parts, tuple) else tuple(parts)
+def ladder(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[TiltSurvey, FloatArray]:
+    """The lowest survey and the tilts of its ladder."""
     reach = _first_reach(parts, budget)
-    found = _rungs(parts, reach, True, budget)
-    chosen = int((found.log_bounds - epsilon * found.tilts).argmin())
-    return FoundSaddle(found.places.at(chosen), TiltSurvey.of(parts, reach, budget))
+    return TiltSurvey.of(parts, reach, budget), np.asarray(_rungs(parts, reach, True, budget).tilts)
 
 
-def _scan(places: Places, target: Target, low: float) -> tuple[float, float, float] | None:
-    """Two tilts between which the target crosses zero and a guess, None if it does so above the reach only."""
-    if target.value(places.at(0)) < 0.0:
-        return None
+def _bracketing(places: Places, target: Target) -> int:
+    """The place above which the target is met and with whose next below it is not; so at the first and the last."""
     above, below = 0, len(places.tilts) - 1
-    if target.value(places.at(below)) >= 0.0:
-        least = places.tilts[below]
-        return low, least, math.sqrt(low * least) if low else 0.1 * least
     while below - above > 1:
         middle = (above + below) // 2
         above, below = (middle, below) if target.value(places.at(middle)) >= 0.0 else (above, middle)
-    return places.tilts[below], places.tilts[above], _guess(places.at(above), places.at(below), target)
+    return above
 
 
 @kept(_KEPT)
 def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
-    """The rung to climb from: a lower one where a quadrature for tilts up to 12 takes many nodes, with little noise."""
-    reach = _FIRST_REACH
+    """The rung to climb from: where questions are asked, lower where a quadrature up to there takes many nodes."""
+    reach, usual = _FIRST_REACH, min(usual_tilt(parts), _LARGEST_TILT)
+    while reach < usual:
+        reach *= 2.0
     while reach > _LEAST_REACH:
         try:
             survey = TiltSurvey.of(parts, reach, budget)
@@ -305,13 +313,39 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
 
 
 @kept(_KEPT)
-def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Rungs:
+def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Places:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     count, ratio = (30, 1.4) if first else (5, math.sqrt(2.0))
-    tilts = reach * ratio ** -np.arange(float(count))
-    moments = TiltSurvey.of(parts, reach, budget).moments(tilts)
-    places = Places(tilts.tolist(), *map(np.ndarray.tolist, moments))
-    return Rungs(places, tilts, moments[0] + log_chernoff_factor(tilts))
+    return _places(parts, reach, reach * ratio ** -np.arange(float(count)), budget)
+
+
+@kept(_KEPT)
+def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> Places:
+    """Places at two tilts and at some in between, at equal ratios."""
+    shares = np.arange(_INNER + 2.0) / (_INNER + 1.0)
+    tilts = above * (below / above) ** shares
+    tilts[-1] = below
+    return _places(parts, reach, tilts, budget)
+
+
+def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: NodeBudget) -> Places:
+    return Places(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
+
+
+def _between(parts: tuple[Part, ...], reach: float, places: Places, target: Target, budget: NodeBudget) -> Saddle:
+    """Where the target is met between the first and the last of some places."""
+    survey = TiltSurvey.of(parts, reach, budget)
+    for _ in range(_ITERATIONS):
+        above = _bracketing(places, target)
+        high, low = places.at(above), places.at(above + 1)
+        span = math.log(high.tilt / low.tilt) * max(high.tilt * high.width, low.tilt * low.width)
+        if span <= _MOST_SPAN:
+            place = survey.place(_guess(high, low, target))
+            if abs(target.value(place) / target.slope(place)) * place.width < _CLOSE or span < _LEAST_SPAN:
+                return place
+        # The same for each question whose target lies here.
+        places = _inner(parts, reach, high.tilt, low.tilt, budget)
+    return high
 
 
 def _guess(above: Saddle, below: Saddle, target: Target) -> float:

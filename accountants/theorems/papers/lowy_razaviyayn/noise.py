@@ -153,15 +153,12 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
     }
 
 
-def with_own_lipschitz(federation: Federation, lipschitz: Sequence[float]) -> Federation:
-    """The federation in which every group has L = 1 and the σ and ψ of its own L_i, as if its ε were ε_i/L_i.
+def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
+    """The clients with L = 1 and the σ and ψ of their own L_i, as if their ε were ε_i/L_i.
 
     It is for these alone. Clients with Lipschitz constants of their own differ from others only in ψ_i = L_i² ξ_i.
     """
-    scaled = (
-        replace(group, epsilon=group.epsilon / each) for group, each in zip(federation.groups, lipschitz, strict=True)
-    )
-    return replace(federation, groups=tuple(scaled))
+    return replace(group, epsilon=group.epsilon / lipschitz, lipschitz=1.0)
 
 
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:

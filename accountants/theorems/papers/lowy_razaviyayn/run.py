@@ -234,13 +234,14 @@ class UnlikeClientsInputs(BatchRunInputs):
     def _seen_in(self, reading: Reading) -> Federation:
         kinds, largest = self.kinds, self.largest_lipschitz
         own = self.adds_own_noise(reading)
-        ratios = [kind.lipschitz / largest if own else 1.0 for kind in kinds]
-        seen = with_own_lipschitz(Federation(groups=kinds, counts=self.counts), ratios)
-        counted: dict[ClientGroup, int] = {}
-        for group in seen.groups:
-            one = replace(group, clients=1, lipschitz=1.0)
-            counted[one] = counted.get(one, 0) + group.clients
-        return replace(seen, groups=tuple(replace(one, clients=count) for one, count in counted.items()))
+        scaled = [with_own_lipschitz(kind, kind.lipschitz / largest if own else 1.0) for kind in kinds]
+        if len(scaled) > 1:
+            counted: dict[ClientGroup, int] = {}
+            for group in scaled:
+                one = replace(group, clients=1)
+                counted[one] = counted.get(one, 0) + group.clients
+            scaled = [replace(one, clients=count) for one, count in counted.items()]
+        return Federation(groups=tuple(scaled), counts=self.counts)
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
         """σ of each kind, for its own L or for the largest."""

@@ -8,8 +8,7 @@ step η < 1/(2L_α) it is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import in_doubles
@@ -36,8 +35,7 @@ _TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True, kw_only=True)
-class Bound:
+class Bound(NamedTuple):
     """4L_α‖z*‖²/n + 3σ‖z*‖/√n, by its two parts."""
 
     optimisation: float

@@ -144,8 +144,7 @@ class Landscape:
 
     def at(self, alpha: float) -> AtPersonalization:
         """The bound at α in [0, ∞]; infinite at ∞ unless all clients share one optimum."""
-        shared, local = self.smooth_factors
-        steep, flat = self.sampled_factors
+        shared, steep = self.smooth_factors[0], self.sampled_factors[0]
         if math.isinf(alpha) and self.spread_squared > 0.0:
             nowhere = dict.fromkeys(("optimisation", "variance", "statistical", "privacy", "at_step"), math.inf)
             unproved = Bound(optimisation=math.inf, variance=math.inf)
@@ -155,15 +154,7 @@ class Landscape:
             squared, weighted, variance = self.mean_squared, self.smoothness * shared, steep + self.noise_factor
             sampled, private = steep * squared, self.noise_factor * squared
         else:
-            squared = minimal_norm(
-                alpha=alpha,
-                clients=self.clients,
-                mean_squared=self.mean_squared,
-                spread_squared=self.spread_squared,
-            )
-            weighted = self.smoothness * max(alpha * shared, local)
-            variance = alpha * (steep + self.noise_factor) + flat
-            sampled, private = (alpha * steep + flat) * squared, alpha * self.noise_factor * squared
+            squared, weighted, variance, sampled, private = self._factors(alpha)
         step = theorem_step(smoothness=weighted, norm=math.sqrt(squared), variance=variance, rounds=self.rounds)
         found = theorem_bound(smooth=weighted * squared, variance=sampled + private, rounds=self.rounds)
         return AtPersonalization(
@@ -180,6 +171,30 @@ class Landscape:
             shared_step_size=step if math.isinf(alpha) else alpha * step,
         )
 
+    def _factors(self, alpha: float) -> tuple[float, float, float, float, float]:
+        """‖z*‖², L_α, σ²_α and the parts of σ²_α‖z*‖² that are of sampling and of noise, at a finite α."""
+        shared, local = self.smooth_factors
+        steep, flat = self.sampled_factors
+        squared = minimal_norm(
+            alpha=alpha, clients=self.clients, mean_squared=self.mean_squared, spread_squared=self.spread_squared
+        )
+        weighted = self.smoothness * max(alpha * shared, local)
+        variance = alpha * (steep + self.noise_factor) + flat
+        return squared, weighted, variance, (alpha * steep + flat) * squared, alpha * self.noise_factor * squared
+
+    def _total(self, alpha: float) -> float:
+        """`total` at a finite α, without the rest, for a search."""
+        squared, weighted, _, sampled, private = self._factors(alpha)
+        return theorem_bound(smooth=weighted * squared, variance=sampled + private, rounds=self.rounds).total
+
+    def _proved_total(self, alpha: float) -> float:
+        """`proved.total` at a finite α, without the rest, for a search."""
+        squared, weighted, variance, *_ = self._factors(alpha)
+        step = theorem_step(smoothness=weighted, norm=math.sqrt(squared), variance=variance, rounds=self.rounds)
+        return parts_at_step(
+            step=step, smoothness=weighted, squared_norm=squared, variance=variance, rounds=self.rounds
+        ).total
+
     def best(self) -> AtPersonalization:
         """The least bound over α in [0, ∞], both ends included: exact if S = 0, else to about 1e-9 of its value.
 
@@ -187,7 +202,7 @@ class Landscape:
         """
         alphas = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
-            alphas += self._searched(lambda one: one.total, _SEARCHED)
+            alphas += self._searched(self._total, _SEARCHED)
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda one: one.total)
 
     def best_proved(self) -> AtPersonalization:
@@ -197,10 +212,10 @@ class Landscape:
         the smaller one.
         """
         alphas = [0.0, self.balanced, math.inf, self.best().alpha]
-        alphas += self._searched(lambda one: one.proved.total, _SEARCHED_PROVED)
+        alphas += self._searched(self._proved_total, _SEARCHED_PROVED)
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda one: one.proved.total)
 
-    def _searched(self, figure: Callable[[AtPersonalization], float], points: int) -> list[float]:
+    def _searched(self, figure: Callable[[float], float], points: int) -> list[float]:
         """Local minima of a figure along log α, of either side of the balanced one, from so many points of each."""
         low = math.log(min(self.balanced, 1.0 / self.clients) / _BEYOND)
         scale = self.mean_squared / self.spread_squared if min(self.mean_squared, self.spread_squared) > 0.0 else 1.0
@@ -209,12 +224,10 @@ class Landscape:
         found = []
         for start, end in ((low, middle), (middle, max(high, middle + 1.0))):
             grid = [start + (end - start) * place / points for place in range(points + 1)]
-            values = [figure(self.at(math.exp(point))) for point in grid]
+            values = [figure(math.exp(point)) for point in grid]
             place = min(range(len(grid)), key=values.__getitem__)
             low_side, high_side = grid[max(place - 1, 0)], grid[min(place + 1, points)]
-            inner = golden_section(
-                lambda point: figure(self.at(math.exp(point))), low_side, high_side, width=0.0, most=24
-            )
+            inner = golden_section(lambda point: figure(math.exp(point)), low_side, high_side, width=0.0, most=24)
             found += [math.exp(inner), math.exp(grid[place])]
         return found
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,11 @@ def golden_run(name: str) -> ReusedRun:
     )
     federation = Federation(groups=groups, counts=tuple((int(m), number(p)) for m, p in given["pmf"].items()))
     if name.startswith("te1"):
-        federation = with_own_lipschitz(federation, [number(client["L"]) for client in given["clients"]])
+        own = (
+            with_own_lipschitz(group, number(client["L"]))
+            for group, client in zip(groups, given["clients"], strict=True)
+        )
+        federation = replace(federation, groups=tuple(own))
     return ReusedRun(
         federation=federation,
         dimension=given["d"],
