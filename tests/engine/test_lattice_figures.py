@@ -200,7 +200,12 @@ def test_too_many_different_parts_are_refused_before_the_start() -> None:
 def test_too_many_different_parts_are_refused_by_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is asked whether it loses anything, which may take long: no more of them than the refusal needs."""
     asked: list[Pair] = []
-    monkeypatch.setattr(composition, "_lossless", lambda pair: bool(asked.append(pair)))
+
+    def lossless(pair: Pair) -> bool:
+        asked.append(pair)
+        return False
+
+    monkeypatch.setattr(composition, "_lossless", lossless)
     with pytest.raises(BeyondBudget, match="100 different pairs"):
         compose([(gaussian_pair(1.0 + i / 7), 1) for i in range(100)], budget=Budget(parts=8))
     assert len(asked) == 9

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from epsilond.accountants.curve import LARGEST_EPSILON, Interval, Pair
+from epsilond.accountants.curve import LARGEST_EPSILON, Interval, Pair, upper_epsilon
 from epsilond.accountants.numerics.crossing import Guess
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulated
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = -720.0
 _MOST_ROWS = 1200
+_FURTHEST, _NOTHING = 700.0, -1e300
+"""A loss that no table goes beyond, and a log δ below every double's."""
 
 
 class ScaledBound(ABC):
@@ -65,6 +67,13 @@ class Held(ScaledBound):
     """The bound that a known pair is, both orders together."""
 
     pair: Pair
+
+    @cached_property
+    def largest_loss(self) -> float:
+        """Where the pair's δ is certified to be zero, so that no rounding of it is taken for an infinite loss."""
+        if self.pair.ends(_FURTHEST).upper > -math.inf:
+            return math.inf
+        return upper_epsilon(lambda epsilon: self.pair.ends(epsilon).upper, _NOTHING)
 
     def log_bound(self, epsilon: float) -> Interval:
         """The pair's own ends."""

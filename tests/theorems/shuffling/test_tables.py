@@ -9,16 +9,18 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Pair
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Observer
 from epsilond.accountants.specs import Laplace, RandomizedResponse, Repeated, Shuffled
 from epsilond.accountants.theorems.composition.least_of import least_of
+from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
 from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve
-from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
+from epsilond.accountants.theorems.shuffling.tails import Held, ScaledBound, scaled_pair
 
 BOUNDS = (
     ClonesBound(300, 0.3, 1.2),
@@ -137,3 +139,29 @@ def test_shuffled_responses_have_an_epsilon_at_every_delta(clients: int) -> None
         assert 0.0 <= lower <= upper <= 1.0 + 1e-9
         assert lower <= before
         before = upper + 1e-9
+
+
+@pytest.mark.parametrize("times", [2, 1000])
+def test_a_law_of_few_losses_has_no_infinite_loss_in_a_composition(times: int) -> None:
+    """ε where δ is far below the rounding of one step's: by the sum over how often each loss comes."""
+    step, categories = 0.01, 305_145_138_308
+    rare = math.exp(step) / (math.exp(step) + categories - 1.0)
+    pair = compose([(scaled_pair(Held(response_pair(step, categories))), times)])
+    target = math.log(2.57e-25)
+
+    def delta(epsilon: float) -> float:
+        return math.fsum(
+            math.comb(times, up)
+            * math.comb(times - up, down)
+            * rare**up
+            * (rare * math.exp(-step)) ** down
+            * max(-math.expm1(epsilon - step * (up - down)), 0.0)
+            for up in range(4)
+            for down in range(4 - up)
+            if up + down <= times
+        )
+
+    found = pair.epsilon(target).upper
+    assert found < math.inf
+    assert delta(found) <= math.exp(target)
+    assert delta(found - 2e-3) > math.exp(target)
