@@ -10,7 +10,7 @@ Roundings of the change of variable are charged by shifting its argument outward
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -247,11 +247,15 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
         atoms = None if base.atoms is None else base.atoms.mixed(share.rate, share.absent)
         pair = with_plateau(Pair(forward, backward, atoms=atoms), amplified_plateau(base, Fraction(share.around[1])))
         return pair, pair
-    return with_laws_around(Pair(forward, backward), share, mu, "remove")
+    return with_laws_around(forward, backward, share, mu, "remove")
 
 
-def with_laws_around(pair: Pair, share: Share, shift: float, direction: Direction) -> tuple[Pair, Pair]:
+def with_laws_around(
+    forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
+) -> tuple[Pair, Pair]:
     """A pair that falls with q, with its exact law at doubles above and below q; one pair where q is a double."""
     below, above = share.around
-    upper = replace(pair, law=SampledGaussianLaw(above, shift, direction))
-    return upper, upper if below == above else replace(pair, law=SampledGaussianLaw(below, shift, direction))
+    upper = Pair(forward, backward, law=SampledGaussianLaw(above, shift, direction))
+    if below == above:
+        return upper, upper
+    return upper, Pair(forward, backward, law=SampledGaussianLaw(below, shift, direction))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -336,7 +335,7 @@ LEAK = 19.0
 """What is cut off is e^−19 of δ."""
 FINE_LEAK, COARSE_LEAK = 18.0, 11.0
 """What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
-MARKED = replace(DEFAULT_BUDGET, products=3 << 22)
+MARKED = DEFAULT_BUDGET._replace(products=3 << 22)
 """The budget of the finer of the two."""
 _MARKS, _FEW, _MANY = 3, 4, 128
 _DEEPEST = -1e6
@@ -406,14 +405,9 @@ def best_of(
     return best.value
 
 
+@functools.cache
 def _smaller(first: NodeBudget, second: NodeBudget) -> NodeBudget:
-    return NodeBudget(
-        min(first.noise_nodes, second.noise_nodes),
-        min(first.frequencies, second.frequencies),
-        min(first.products, second.products),
-        min(first.products_each, second.products_each),
-        min(first.products_most, second.products_most),
-    )
+    return NodeBudget(*map(min, first, second))
 
 
 def _cut(parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget) -> tuple[Part, ...]:

@@ -214,7 +214,7 @@ def _reaching(parts: Sequence[Part], survey: TiltSurvey, tilts: FloatArray, budg
 def _period(chernoff: ChernoffBounds, place: Saddle, epsilon: float, reach: float) -> float:
     """A period whose alias is negligible at ε and at both ends of the range around it."""
     ends = (epsilon,) if reach == 0.0 else (epsilon - reach * place.width, epsilon, epsilon + reach * place.width)
-    return max(chernoff.period(end, place.log_delta_near(end) - NATS) for end in ends)
+    return chernoff.period(ends, [place.log_delta_near(end) - NATS for end in ends])
 
 
 def _truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) -> tuple[float, float]:
@@ -301,8 +301,7 @@ class ChernoffBounds:
     def tilts(cls, tilt: float, deviation: float) -> FloatArray:
         """The tilts at which upper bounds of K are wanted: below λ (0 included), λ, above λ, increasing."""
         below = tilt - STEPS[::-1] / deviation
-        kept = np.append(0.0, below[below > 0.0])
-        return np.concatenate((kept, [tilt], tilt + STEPS / deviation))
+        return np.concatenate(([0.0], below[below > 0.0], [tilt], tilt + STEPS / deviation))
 
     @classmethod
     def of(cls, tilt: float, tilts: FloatArray, upper_cumulants: Callable[[FloatArray], FloatArray]) -> ChernoffBounds:
@@ -336,11 +335,12 @@ class ChernoffBounds:
         """log of the bound on Σ_{k≠0} e^{λkA} D(ε + kA)."""
         return self.series(period).log_excess(epsilon)
 
-    def period(self, epsilon: float, target: float) -> float:
-        """A period whose excess at ε is about e^target."""
-        right = (self.log_above - self.above * epsilon - target) / (self.above - self.tilt)
-        left = (self.log_below - self.below * epsilon - target) / (self.tilt - self.below)
-        return float(max(right.min(), left.min()))
+    def period(self, epsilons: Sequence[float], targets: Sequence[float]) -> float:
+        """A period whose excess is about e^target at most at each ε with its target."""
+        at, wanted = np.asarray(epsilons)[:, None], np.asarray(targets)[:, None]
+        right = (self.log_above - self.above * at - wanted) / (self.above - self.tilt)
+        left = (self.log_below - self.below * at - wanted) / (self.tilt - self.below)
+        return float(np.maximum(right.min(axis=1), left.min(axis=1)).max())
 
 
 class Series(NamedTuple):

@@ -302,7 +302,7 @@ _SHARES = np.asarray([1.0, 0.92, 0.84, 0.77, 0.7, 0.63, 0.56, 0.49, 0.42, 0.35])
 _OTHERS = np.geomspace(0.1, 2.2, 28)
 _SPAN = 10.0
 """Most of λ times the width that the other tilts of the alias are laid for."""
-_MOST_LOST = 2.6
+_MOST_LOST = 2.5
 """Nats by which the sum may exceed δ more than at the saddle."""
 
 

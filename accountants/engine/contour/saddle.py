@@ -30,6 +30,8 @@ _ROOM = 8.0
 _FEW_NODES = 2048
 _LARGEST_TILT = 1e15
 _ITERATIONS = 40
+_FIRST_RUNGS, _RUNGS = 1.4 ** -np.arange(30.0), math.sqrt(2.0) ** -np.arange(5.0)
+"""The tilts of a ladder over its reach: down to near 0, and to where the one before reaches."""
 _INNER, _MOST_SPAN, _LEAST_SPAN = 7, 1.0, 1e-6
 """Places put between two rungs at once, and how far apart two may be for a cubic, in widths of the integrand."""
 _KEPT, _FEW_KEPT, _FEW_PARTS = 16, 2, 16
@@ -215,8 +217,7 @@ def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
 
     As −log(1 + μ) − μ log(1 + 1/μ) it does not cancel for large μ.
     """
-    with np.errstate(divide="ignore"):
-        ratio = np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf))
+    ratio = np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf))
     return np.asarray(-np.log1p(tilt) - tilt * ratio)
 
 
@@ -283,7 +284,7 @@ class Places(NamedTuple):
 def ladder(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[TiltSurvey, FloatArray]:
     """The lowest survey and the tilts of its ladder."""
     reach = _first_reach(parts, budget)
-    return TiltSurvey.of(parts, reach, budget), np.asarray(_rungs(parts, reach, True, budget).tilts)
+    return TiltSurvey.of(parts, reach, budget), reach * _FIRST_RUNGS
 
 
 def _bracketing(places: Places, target: Target) -> int:
@@ -315,8 +316,7 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
 @kept(_KEPT)
 def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Places:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
-    count, ratio = (30, 1.4) if first else (5, math.sqrt(2.0))
-    return _places(parts, reach, reach * ratio ** -np.arange(float(count)), budget)
+    return _places(parts, reach, reach * (_FIRST_RUNGS if first else _RUNGS), budget)
 
 
 @kept(_KEPT)

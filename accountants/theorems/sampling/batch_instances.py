@@ -37,7 +37,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
     """
     weights = (math.log(share.absent), math.log(share.rate))
     pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
-    return with_laws_around(pair, share, shift, "replace")
+    return with_laws_around(pair.forward, pair.backward, share, shift, "replace")
 
 
 def opposite_contributions(mechanism: Any, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:

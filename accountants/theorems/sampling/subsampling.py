@@ -171,8 +171,10 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
     upper, realised = drawn_or_not(inner.curve.upper, share)
+    if inner.curve.tight:
+        return amplified(inner, Curve(upper, (realised,)), POISSON, spec)
     instances = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
-    return amplified(inner, Curve(upper, (realised,) if inner.curve.tight else instances), POISSON, spec)
+    return amplified(inner, Curve(upper, instances), POISSON, spec)
 
 
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 LEAST_RATE = 1e-100
 FAR = 300.0
 LAYERS = np.asarray([0.0, *np.arange(1.0, 9.0, 0.5), *np.arange(9.0, 20.0, 1.0), *np.arange(20.0, 60.0, 5.0)])
+_LAYER_ENDS = np.append(LAYERS, np.inf)
 
 
 class Exponents(NamedTuple):
@@ -168,7 +169,7 @@ class SampledGaussianLoss:
         """
         if not self.factors[1]:
             return np.zeros_like(angles)
-        starts = np.append(beyond + LAYERS, np.inf)
+        starts = beyond + _LAYER_ENDS
         response = self.response(self.mode(tilts.least)[1] + starts[1:])
         turn, spread = clipped_response(response)
         log_mass = np.minimum(math.log(2.0) + log_ndtr(-starts[:-1]), 0.0)

@@ -7,7 +7,6 @@ and of frequencies, and refuses to lay one that exceeds the budget.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-@dataclass(frozen=True)
-class NodeBudget:
+class NodeBudget(NamedTuple):
     """Most work of one evaluation, counted in nodes before it starts.
 
     Attributes:
