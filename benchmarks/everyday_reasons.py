@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 REASONS: Mapping[str, str] = {
-    "shuffled-mb-sgd": "each trial noise has the tail of its composed shuffle tabulated, a certified bound a row",
+    "shuffled-mb-sgd": "two tables of some 250 certified rows, of each bound that may be least, and three compositions",
     "plan": "it calibrates every algorithm that applies, one after the other, some of them at several runs",
     "poisson gaussian T=10": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
     "poisson gaussian, a step each": "each part has a transform of its own, and few steps lay nodes for many tilts",

@@ -31,6 +31,7 @@ TARGETS_KEPT = 64
 PAD = 1e-12
 """Of a noise known in closed form, so that roundings do not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
+MISSES_KEPT = 2
 NEAR_MISS = 0.999 * SLACKS[-1]
 """Of log noise: less than the largest slack."""
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
@@ -116,7 +117,8 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     failing: list[tuple[float, Guarantee]] = []
 
     def note(log_noise: float, guarantee: Guarantee) -> None:
-        failing[:] = [max([*failing, (log_noise, guarantee)], key=lambda each: each[0])]  # more would hold many grids
+        # More would hold many grids.
+        failing[:] = sorted([*failing, (log_noise, guarantee)], key=lambda each: each[0])[-MISSES_KEPT:]
 
     shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target, note)
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
@@ -142,7 +144,10 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 def _near_miss(
     failing: Sequence[tuple[float, Guarantee]], target: Target, log_noise: float
 ) -> Callable[[], bool] | None:
-    """Whether what failed misses the target for certain; None if nothing did near the answer."""
+    """Whether what failed misses the target for certain; None if nothing did near the answer.
+
+    Of several, the least noise has the largest δ.
+    """
     for place, guarantee in failing:
         if log_noise - NEAR_MISS <= place < log_noise:
             return lambda: guarantee.curve.bound_log_delta(target.epsilon).lower > target.log_delta

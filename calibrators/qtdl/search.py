@@ -22,7 +22,7 @@ from epsilond.accountants.profiles.concentrated import likely_concentrated_log_d
 from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels, variance
 from epsilond.accountants.quantities import NOISE_LEVELS
 from epsilond.accountants.theorem import ConditionResult
-from epsilond.accountants.theorems.composition.least_of import Composed
+from epsilond.accountants.theorems.composition.least_of import Composed, LeastProfile
 from epsilond.calibrators.qtdl.family import Found, Release
 from epsilond.calibrators.qtdl.problem import METHODS
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
 LARGEST_RATE = 700.0
-HOPELESS = 1.05
-"""Noise that seems to need so many times the levels that another has is not certified."""
-
+HOPELESS, WORSE = 1.05, 1.0005
+"""Noise that seems to need so many times the levels that another has is not certified; the second where what is known
+in closed form decides, whose estimates err by a level at most."""
 
 FAR = 0.5
 """A loss inside whose estimate exceeds the target by this share of log δ is not bounded."""
@@ -296,16 +296,25 @@ def least_noise(problem: GridProblem) -> Found:
     for method, proof, movement in proofs(problem):
         beat = min((one.levels for one in likely), default=math.inf)
         likely += candidates(Release(problem=problem, movement=movement), method, proof, beat=beat)
-    best: Found | None = None
+    best, most = None, math.inf
     for candidate in sorted(likely, key=lambda one: one.order):
-        if best is not None and candidate.levels > HOPELESS * best.noise.noise_levels:
+        if candidate.levels > most:
             break
         found = _certified(candidate, best)
         if found is not None and (best is None or found.order < best.order):
-            best = found
+            best, most = found, _most_levels(found, problem.target.epsilon)
     if best is None:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
         raise Infeasible(
             "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
         )
     return best
+
+
+def _most_levels(best: Found, epsilon: float) -> float:
+    """How many levels other noise may seem to need, and still be tried."""
+    levels = best.noise.noise_levels
+    orders = [getattr(order, "inner", order) for order in best.guarantee.curve.upper.orders()]
+    if all(isinstance(order, LeastProfile) and order.closed_decides(epsilon, FAR) for order in orders):
+        return max(WORSE * levels, levels + 1)
+    return HOPELESS * levels

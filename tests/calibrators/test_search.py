@@ -155,6 +155,23 @@ def test_a_slope_that_is_told_wrong_proves_nothing_false() -> None:
     assert found.minimal == "searched"
 
 
+def test_what_the_search_tried_tells_that_less_does_not_do() -> None:
+    """The guess fails next to the root: its own lower end proves it, and no slack is asked for."""
+    asked: Counter[Any] = Counter()
+    found = smallest_noise(family(power(2.0, 2.0, width=1e-6), asked=asked), TARGET, guess=1.9995, slope=-2.0)
+    before = set(asked)
+    assert found.minimal == "proved"
+    assert set(asked) == before
+    assert found.noise * (1.0 - 1e-3) < 1.9995 < found.noise
+
+
+def test_a_near_miss_that_may_be_none_proves_nothing() -> None:
+    """The upper end of the guess misses the target, the lower one does not; nor does that of any slack."""
+    found = smallest_noise(family(power(2.0, 2.0, width=1e-2)), TARGET, guess=1.9995, slope=-2.0)
+    assert found.slack is None
+    assert found.minimal == "searched"
+
+
 # Few trials -----------------------------------------------------------------------------------------------------------
 def jumping(root: float, jump: float) -> Callable[[float], Interval]:
     """log δ that falls by a jump at the root."""

@@ -208,6 +208,13 @@ class LeastProfile:
             return composed
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
+    def closed_decides(self, epsilon: float, share: float) -> bool:
+        """Whether profiles that are not composed are less, the others being above by this share of it: an estimate."""
+        if not self._closed:
+            return False
+        least = (1.0 - share) * float(self._least_of(self._closed, np.asarray(epsilon)).upper)
+        return all(profile.likely_log_delta(epsilon) > least for profile in self._composed)
+
     def _least_at(self, epsilon: float) -> Interval:
         """The least ends at one ε."""
         least = Interval(0.0, 0.0)

@@ -20,6 +20,7 @@ from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
 from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve
+from epsilond.accountants.theorems.shuffling.planned_rows import CELLS, in_cell
 from epsilond.accountants.theorems.shuffling.tails import Held, ScaledBound, scaled_pair
 
 BOUNDS = (
@@ -75,6 +76,27 @@ def test_planned_rows_bound_what_the_sum_of_the_reports_tells(clients: int, mu: 
         above, likely = rows.log_value[::9] - known, known > -40.0
         assert above[likely].max() <= (1.2 if coarse else 0.4)
         assert above.max() <= 4.0
+
+
+@pytest.mark.parametrize("clients", [300, 10**6])
+@pytest.mark.parametrize("mu", [0.3, 1.0])
+def test_a_table_of_a_cell_serves_every_noise_in_it(clients: int, mu: float) -> None:
+    """Rows at both ends of a cell are bounds at that noise, not far above the best; the ε are the same."""
+    middle = in_cell(gaussian_pair(mu)).gaussian_dp_mu
+    assert middle is not None
+    ends = [middle * 2.0 ** (share / CELLS) for share in (-0.49, 0.49)]
+    tables = []
+    for end in ends:
+        bound = LocalClonesBound(clients, LocalCurve(gaussian_pair(end)))
+        assert in_cell(gaussian_pair(end)).gaussian_dp_mu == middle
+        rows = bound.rows()
+        known = np.asarray([bound.log_bound(epsilon) for epsilon in rows.epsilon[:40:4].tolist()])
+        assert (rows.log_value[:40:4] <= known[:, 1] + 0.3).all()
+        tables.append(rows)
+    assert (tables[0].epsilon == tables[1].epsilon).all()
+    assert (tables[0].log_value < tables[1].log_value).all()
+    told = gaussian_pair(ends[1] / math.sqrt(clients)).log_delta(tables[1].epsilon).lower
+    assert (tables[1].log_value >= told).all()
 
 
 @pytest.mark.parametrize("clients", [2, 300, 10**9])
