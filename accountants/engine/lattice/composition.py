@@ -66,7 +66,7 @@ class ComposedPair(Pair):
     def lower_epsilon(self, log_delta: float) -> float:
         """The lower end alone: 0 without a search where a bound that costs nothing meets the target at ε = 0."""
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
-        return 0.0 if all(order.coupled_log_delta <= log_delta for order in orders) else self.epsilon(log_delta).lower
+        return 0.0 if all(order.coupled_meets(log_delta) for order in orders) else self.epsilon(log_delta).lower
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the first tilt of each order."""

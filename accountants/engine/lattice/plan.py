@@ -15,7 +15,7 @@ import numpy as np
 from scipy.fft import next_fast_len, rfft
 
 from epsilond.accountants.engine.lattice.discretise import BoolArray
-from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
+from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, likely_period
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.engine.lattice.tilted_line import (
     TiltedLine,
@@ -84,8 +84,7 @@ class TransformPlan:
         `log_width` is of the width wanted, relative to the saddle-point estimate of δ.
         """
         chernoff = Chernoff.around(laws.flat, place)
-        period = chernoff.period(laws.flat.centre(place), laws.flat.estimate(place) + log_width - 4.0)
-        period += math.sqrt(laws.flat.cumulants(place.tilt).variance)
+        period = likely_period(laws.flat, place, log_width, chernoff)
         points = max(math.ceil(min(period / laws.unit, 1e17)), 16)
         # Where points are cheap a wider period costs nothing.
         return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))

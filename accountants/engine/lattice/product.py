@@ -118,8 +118,12 @@ class ComposedProfile:
 
         It is 1 − Π (1 − δ_j(0))^{T_j}, and costs nothing beside an evaluation.
         """
-        each = [float(part.first.log_delta(np.zeros(1)).upper[0]) for part in self.parts]
+        each = [_at_zero(part) for part in self.parts]
         return joined_atoms(each, self._survey.counts, direction=1)
+
+    def coupled_meets(self, log_delta: float) -> bool:
+        """Whether that bound is at most a target; the others are not looked at where one part alone exceeds it."""
+        return _at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclosure of log E_{e^ε}(P‖Q) of the product, elementwise."""
@@ -378,6 +382,11 @@ class ComposedProfile:
         if key not in self._grids:
             _remember(self._grids, key, band_laws(self._survey, key, self.budget), _KEPT_GRIDS)
         return self._grids[key]
+
+
+def _at_zero(part: Part) -> float:
+    """Upper bound of log δ(0) of one part."""
+    return float(part.first.log_delta(np.zeros(1)).upper[0])
 
 
 def _beside(key: GridKey, place: Place) -> bool:

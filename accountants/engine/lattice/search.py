@@ -49,7 +49,7 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     """The upper end alone."""
     if order.least_log_infinite_mass > log_delta:
         return math.inf
-    if order.coupled_log_delta <= log_delta:
+    if order.coupled_meets(log_delta):
         return 0.0
     upper = _met(order, log_delta, guess, from_above=True)
     if upper is not None:

@@ -283,3 +283,10 @@ class Chernoff:
             min((bound - mu * epsilon - log_target) / abs(mu - self.tilt) for mu, bound in side)
             for side in (self.above, self.below)
         )
+
+
+def likely_period(laws: Weighted, place: Place, log_width: float, chernoff: Chernoff | None = None) -> float:
+    """A period whose alias is about 2 % of a width, relative to δ, also a deviation away from the tilt's own ε."""
+    bounds = Chernoff.around(laws, place) if chernoff is None else chernoff
+    period = bounds.period(laws.centre(place), laws.estimate(place) + log_width - 4.0)
+    return period + math.sqrt(laws.cumulants(place.tilt).variance)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,18 @@ from epsilond.accountants.engine.lattice.outline import Outline, aligned, outlin
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.curve import Profile
-    from epsilond.accountants.engine.lattice.tilted import Weighted
+    from epsilond.accountants.engine.lattice.tilted import IntArray, Weighted
     from epsilond.accountants.numerics.special import FloatArray
 
 DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
 """Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
 _FEW = 16
+_MANY, _ALIKE = 64, 0.5
+"""Of more laws, those whose log tails differ by at most so much are looked at as one kind."""
+_PROBES, _DEEPEST = np.asarray([0.0, 0.02, 0.1, 0.4, 1.6, 6.4]), -60.0
 _LEFT_OUT = 3.0
 
 
@@ -34,6 +39,50 @@ class Part:
     first: Profile
     second: Profile
     count: int
+
+
+class Kinds(NamedTuple):
+    """Laws that stand for others much like them, so that a list of a thousand is not looked at one by one.
+
+    Attributes:
+        chosen: places of the laws that are looked at.
+        owners: for each law, which of these stands for it.
+    """
+
+    chosen: tuple[int, ...]
+    owners: IntArray
+
+    @classmethod
+    def apart(cls, count: int) -> Kinds:
+        """Each for itself."""
+        return cls(tuple(range(count)), np.arange(count))
+
+    @classmethod
+    def of(cls, parts: Sequence[Part]) -> Kinds:
+        """By what both tails are at a few losses; the law of the largest tails stands for those of its kind."""
+        seen = np.asarray([_signature(part) for part in parts])
+        names = [(part.count, type(part.first).__name__, type(part.second).__name__) for part in parts]
+        sizes = seen.sum(axis=1)
+        chosen: list[int] = []
+        owners = np.zeros(len(parts), dtype=np.int64)
+        for place in sorted(range(len(parts)), key=lambda place: (names[place], -float(sizes[place]))):
+            last = chosen[-1] if chosen else None
+            if last is None or names[last] != names[place] or np.abs(seen[place] - seen[last]).max() > _ALIKE:
+                chosen.append(place)
+            owners[place] = len(chosen) - 1
+        return cls(tuple(chosen), owners)
+
+    @property
+    def copies(self) -> FloatArray:
+        """How many laws each of those looked at stands for."""
+        return np.bincount(self.owners).astype(np.float64)
+
+
+def _signature(part: Part) -> FloatArray:
+    """log tails of the loss to the right and to the left, no further down than matters."""
+    with np.errstate(all="ignore"):
+        sides = (part.first.log_tails(_PROBES).log_p, part.second.log_tails(_PROBES).log_p)
+    return np.maximum(np.nan_to_num(np.concatenate(sides), nan=_DEEPEST, neginf=_DEEPEST), _DEEPEST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,23 +100,35 @@ class Survey:
         return np.asarray([part.count for part in self.parts], dtype=np.float64)
 
     @cached_property
+    def kinds(self) -> Kinds:
+        """Which laws are looked at, and which of them stands for each law; of not so many, each for itself."""
+        return Kinds.of(self.parts) if len(self.parts) > _MANY else Kinds.apart(len(self.parts))
+
+    @cached_property
+    def kind_counts(self) -> FloatArray:
+        """How often the laws are run that each of those looked at stands for."""
+        return np.asarray(np.bincount(self.kinds.owners, weights=self.counts), dtype=np.float64)
+
+    @cached_property
     def _seen(self) -> list[Outline]:
-        """One outline for each law, as it is first looked at."""
-        return [outline(part.first, part.second) for part in self.parts]
+        """One outline for each law that is looked at, as it is first seen."""
+        return [outline(self.parts[place].first, self.parts[place].second) for place in self.kinds.chosen]
 
     @cached_property
     def outlines(self) -> list[Outline]:
-        """One outline for each law; of few laws, their atoms and ends too."""
+        """One outline for each law that is looked at; of few laws, their atoms and ends too."""
         if len(self._seen) > _FEW:
             return self._seen
-        return [aligned(item, part.first) for item, part in zip(self._seen, self.parts, strict=True)]
+        return [
+            aligned(item, self.parts[place].first) for item, place in zip(self._seen, self.kinds.chosen, strict=True)
+        ]
 
     @cached_property
     def supremum(self) -> float:
         """An ε from which on δ is zero, by the profiles' own word; math.inf if none is known."""
         total = 0.0
-        for part, item in zip(self.parts, self.outlines, strict=True):
-            end = item.extent * (1 + 4 * UNIT_ROUNDOFF)
+        for part, owner in zip(self.parts, self.kinds.owners.tolist(), strict=True):
+            end = self.outlines[owner].extent * (1 + 4 * UNIT_ROUNDOFF)
             if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):
                 return math.inf
             total += part.count * end
@@ -90,7 +151,7 @@ class Survey:
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ, by the saddle-point estimate on outlines that nothing was looked up for: an estimate."""
-        laws = weighted(self._seen, self.counts)
+        laws = weighted(self._seen, self.kind_counts)
         direct = laws.prefers_direct(epsilon)
         found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
@@ -112,7 +173,7 @@ class Survey:
     def shallow(self, depth: int) -> Weighted:
         """The outlines to a depth, as tiltable laws."""
         if depth not in self._known:
-            self._known[depth] = weighted(self.outlines_to(depth), self.counts)
+            self._known[depth] = weighted(self.outlines_to(depth), self.kind_counts)
         return self._known[depth]
 
     def depth(self, epsilon: float, *, direct: bool) -> int:
