@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
 _SOUGHT = (1e-3, 1e-2, 1e-5)
 """The same, as an engine looks for them: the first where it serves the others best."""
+_ROUGH = 1e-3
+"""Relative width of one order's rate with which the other one's lower end may be the larger though its upper is not."""
 _ROUNDING = 1e-12
 """Relative rounding of Φ(Φ⁻¹(α) + μ): a few units for the function, and |x| + 1 for each unit in its argument."""
 
@@ -114,12 +116,13 @@ class _Attacks:
         if self.pair.gaussian_dp_mu is not None:
             exact = {rate: float(ndtr(ndtri(rate) + self.pair.gaussian_dp_mu)) for rate in floors}
             return {
-                rate: Interval(value * (1.0 - _ROUNDING), min(value * (1.0 + _ROUNDING), 1.0))
+                rate: Interval(value * (1.0 - _ROUNDING) if self.lower else rate, min(value * (1.0 + _ROUNDING), 1.0))
                 for rate, value in exact.items()
             }
         found = {rate: Interval(rate, rate) for rate in floors}
         for order in self._orders:
             for rate, (least, most) in found.items():
-                one = order.true_positives(rate, floor=max(floors[rate], most))
+                known = most if most - least <= _ROUGH * most or not self.lower else least
+                one = order.true_positives(rate, floor=max(floors[rate], known))
                 found[rate] = Interval(max(least, one.lower), max(most, one.upper))
         return {rate: Interval(min(least, most), most) for rate, (least, most) in found.items()}

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 REASONS: Mapping[str, str] = {
     "shuffled-mb-sgd": "two tables of some 250 certified rows, of each bound that may be least, and three compositions",
     "plan": "it calibrates every algorithm that applies, one after the other, some of them at several runs",
-    "poisson gaussian T=10": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
     "poisson gaussian, a step each": "each part has a transform of its own, and few steps lay nodes for many tilts",
     "poisson gaussian, 1000 steps in all": "each of the parts has a transform of its own at every node",
     "without replacement T": "few steps of rare large losses: the meaning lays nodes of its own at each rate",
@@ -16,7 +15,6 @@ REASONS: Mapping[str, str] = {
     "with replacement": "each of the alternatives is searched on a lattice of its own",
     "shuffled randomised response": "the joint law of two counts is enumerated, then surveyed on the lattice",
     "sampled shuffled": "the joint law of two counts is enumerated, then surveyed on the lattice",
-    "composed of 10 different, a step each": "few steps of rare large losses: marked steps lay nodes for many tilts",
     "composed of 100 different": "each of the parts has a transform of its own at every node",
     "composed of 1000 different": "each of the parts has a transform of its own at every node",
     "laplace: parts": "each part's lower law is laid on a lattice of its own, from the best of several tangents",

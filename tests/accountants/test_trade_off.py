@@ -14,9 +14,12 @@ from pydantic import TypeAdapter
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve import Curve, Interval, Pair
+from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.meaning import FALSE_POSITIVE_RATES, meaning
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
-from epsilond.accountants.profiles.gaussian import ZeroProfile
+from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
+from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.trade_off import TradeOff
 
@@ -242,3 +245,53 @@ def test_few_outcomes_by_the_lemma_of_neyman_and_pearson(kind: dict[str, Any], t
         found = TradeOff.of(pair.forward, pair.backward, (size,)).true_positives(size, floor=size)
         assert found.lower <= truth <= found.upper
         assert found.upper - found.lower <= (1e-9 + 1e-15 / size) * truth
+
+
+def test_a_witness_that_does_no_better_changes_nothing_and_is_read_from_above_alone() -> None:
+    """The same mechanism with more noise, composed on lattices: its lower ends are not worth a transform."""
+    better, worse = (compose([(laplace_pair(shift), 20)]) for shift in (0.2, 0.1))
+    alone = meaning(Curve(better, (better,)))
+    assert meaning(Curve(better, (better, worse))) == alone
+    for order in worse.orders():
+        assert isinstance(order, ComposedProfile)
+        assert all(from_above for _, from_above in order._spectra)
+    other_way_round = meaning(Curve(better, (worse, better)))
+    assert other_way_round.true_positives == alone.true_positives
+
+
+def test_a_witness_that_does_better_at_some_rates_counts_there() -> None:
+    """A rare large loss is seen at few false positives, many small ones at many."""
+    rare = curve_of(sampled(0.001, 0.3, 1)).upper
+    common = curve_of(sampled(1.0, 40.0, 1)).upper
+    above = gaussian_pair(10.0)
+    both = meaning(Curve(above, (common, rare)))
+    single = [meaning(Curve(pair, (pair,))) for pair in (common, rare)]
+    for place, one in enumerate(both.true_positives):
+        ends = [each.true_positives[place].true_positive_rate for each in single]
+        assert one.true_positive_rate.lower == pytest.approx(max(end.lower for end in ends), rel=TIGHT)
+    assert both.advantage.lower == pytest.approx(max(each.advantage.lower for each in single), rel=TIGHT)
+
+
+def test_a_gaussian_bound_that_no_neighbours_realise_is_no_lower_end() -> None:
+    """Its rates are known exactly, but those of the mechanism are only known not to exceed them."""
+    bound, realised = gaussian_pair(0.5), gaussian_pair(0.2)
+    sense = meaning(Curve(bound, (realised,)))
+    least, most = meaning(Curve(realised, (realised,))), meaning(Curve(bound, (bound,)))
+    for one, low, high in zip(sense.true_positives, least.true_positives, most.true_positives, strict=True):
+        assert one.true_positive_rate.lower == low.true_positive_rate.lower
+        assert one.true_positive_rate.upper == high.true_positive_rate.upper
+    for one in meaning(Curve(bound)).true_positives:
+        assert one.true_positive_rate.lower == one.false_positive_rate
+
+
+def test_a_bounded_loss_bounds_the_rate_without_a_reading() -> None:
+    """To add, no loss exceeds −T log(1 − q), so that no test gains more than α (1 − q)^−T."""
+    rate, times, size = 0.01, 10, 1e-3
+    pair = curve_of(sampled(rate, 1.0, times)).upper
+    most = size * (1.0 - rate) ** -times
+    trade = TradeOff.of(pair.backward, pair.forward, (size,))
+    found = trade.true_positives(size, floor=most * (1.0 + 1e-9))
+    assert not trade.known
+    assert found.upper == pytest.approx(most, rel=1e-12)
+    assert found.upper >= most
+    assert TradeOff.of(pair.backward, pair.forward, (size,)).true_positives(size, floor=size).upper <= found.upper

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -226,15 +227,19 @@ class ComposedProfile:
         return near_tests(self, sizes)
 
     def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
-        """The same with upper ends alone, each on a transform that suits it."""
-        return upper_tests(self, sizes)
+        """The same with upper ends alone; None where its numbers are no doubles."""
+        try:
+            return upper_tests(self, sizes)
+        except _OUTSIDE:
+            return [None] * len(sizes)
 
     def upper_ends(self, epsilons: Sequence[float]) -> list[float]:
         """Upper ends at several ε on the transforms that suit the one in the middle: for comparisons."""
         suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilts
-        if len(epsilons) == 1 or not suited:
-            return [self.upper_end(epsilon) for epsilon in epsilons]
-        return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
+        if len(epsilons) > 1 and suited:
+            with contextlib.suppress(*_OUTSIDE):
+                return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
+        return [self.upper_end(epsilon) for epsilon in epsilons]
 
     def test_guess(self, log_size: float) -> Guess:
         """About the ε at which Q(S > ε) is as asked, and about |d log δ/dε| there: an estimate."""

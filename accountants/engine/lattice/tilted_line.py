@@ -238,14 +238,19 @@ class _Runs:
     @property
     def columns(self) -> int:
         """How many frequencies sines are taken for."""
-        return self.starts.size + _RUN
+        return self.starts.size + self.width
+
+    @property
+    def width(self) -> int:
+        """One more than the largest b."""
+        return int(self.column.max()) + 1
 
     def sum(self, law: TiltedLaw, size: int) -> ComplexArray:
         """Σ w (e^{−iθ} − 1) at each frequency, over so many outcomes and runs at a time that the cache holds them."""
-        table = np.zeros((self.starts.size, _RUN), dtype=np.complex128)
+        table = np.zeros((self.starts.size, self.width), dtype=np.complex128)
         for first in range(0, law.index.size, _BLOCK):
             index, weights = law.index[first : first + _BLOCK], law.weights[first : first + _BLOCK]
-            fine = _turned(index, np.arange(_RUN), size)
+            fine = _turned(index, np.arange(self.width), size)
             table += weights @ fine
             for run in range(0, self.starts.size, _RUN):
                 coarse = _turned(index, _RUN * self.starts[run : run + _RUN], size)
