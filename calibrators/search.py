@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
 from epsilond.accountants.theorem import ConditionResult, Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.calibrators.seen import Seen
 from epsilond.calibrators.straight import Chart, central_log_delta, central_log_mu
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ SLOPE_STEP, STEEPEST = 1.01, 100.0
 """By what factor of μ a slope is taken, and the steepest that is started with."""
 MOST_MOVES = 12
 """Of the bracket in which the μ of a target is sought, which is 256 wide."""
-SLOW, SLOW_STEPS = 0.3, 3
-"""What share of a distance a step should leave, and after how many that leave more the least offered is tried."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
@@ -334,7 +332,7 @@ class _Approach:
         None where steps do not settle, or end at the most that is offered. Where δ hardly rises as noise goes down, as
         where a record is hardly ever drawn, the least offered is tried before it is come to.
         """
-        here, slope, chart, seen = self.near, self.slope, self.chart, _Seen()
+        here, slope, chart, seen = self.near, self.slope, self.chart, Seen()
         for _ in range(MOST_STEPS):
             value, place = excess(here), chart.of(here)
             slope = seen.add(place, value) or slope
@@ -362,51 +360,6 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
     return _root(excess, *bracket, width)[1]
-
-
-class _Seen:
-    """Values of a falling function that were seen on the way to its root, in the order of asking."""
-
-    def __init__(self) -> None:
-        self._points: list[tuple[float, float]] = []
-
-    def add(self, place: float, value: float) -> float | None:
-        """Note a value; the slope from the one before, None where it does not fall."""
-        before = self._points[-1] if self._points else None
-        self._points.append((place, value))
-        if before is None or before[0] == place:
-            return None
-        slope = (value - before[1]) / (place - before[0])
-        return max(slope, -1e6) if slope < -1e-3 else None
-
-    @property
-    def slow(self) -> bool:
-        """Whether just the third value in a row is below 0, each step having brought it less closer than was hoped."""
-        values = [value for _, value in self._points]
-        return len(values) == SLOW_STEPS and all(
-            after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
-        )
-
-    def at(self, wanted: float, newton: float) -> float:
-        """Where the function is likely to be `wanted`: by inverse interpolation in three points, or Newton's step.
-
-        Between a place known to be above and one known to be below it is kept, by bisection.
-        """
-        place = newton
-        last = self._points[-3:]
-        values = [value for _, value in last]
-        if len(last) == 3 and len(set(values)) == 3:
-            (x0, x1, x2), (f0, f1, f2) = zip(*last, strict=True)
-            first, second = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
-            bend = (second - first) / (f2 - f0)
-            curved = x2 + (wanted - f2) * (second + bend * (wanted - f1))
-            if math.isfinite(curved) and abs(curved - newton) < 0.5 * abs(newton - x2):
-                place = curved
-        above = max((x for x, value in self._points if value > wanted), default=-math.inf)
-        below = min((x for x, value in self._points if value <= wanted), default=math.inf)
-        if above < below and math.isfinite(below - above) and not above < place < below:
-            return 0.5 * (above + below)
-        return place
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
