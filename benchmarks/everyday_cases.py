@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import epsilond
 from benchmarks.costs import Ask, moved
 from benchmarks.everyday_specs import SPECS, Body, Setting
 from epsilond.calibrators.calibration import Calibrator
 
 DELTA = 1e-6
+YARDSTICK = "yardstick"
 SWEPT, DRAWN = 200, 30
 """How many points a sweep and a picture have."""
 EXAMPLES: Mapping[str, Body] = {one.name: one.example for one in epsilond.CALIBRATORS}
@@ -131,6 +134,13 @@ def accounts() -> Iterator[Asked]:
         yield Asked("whole account", name, whole(setting))
 
 
+def yardsticks() -> Iterator[Asked]:
+    """Work that has nothing to do with this project: figures of two machines are compared by what it takes on each."""
+    exponents = np.linspace(0.0, 1.0, 10**6)
+    yield Asked(YARDSTICK, "a sum of a million squares in Python", lambda _: sum(each * each for each in range(10**6)))
+    yield Asked(YARDSTICK, "a million exponentials by numpy", lambda _: np.exp(exponents))
+
+
 def calibrated(algorithm: str) -> Calibrator:
     """The calibrator of this name."""
     return next(one for one in epsilond.CALIBRATORS if one.name == algorithm)
@@ -138,7 +148,7 @@ def calibrated(algorithm: str) -> Calibrator:
 
 def everything() -> list[Asked]:
     """All, the quick groups first."""
-    return [*calibrations(), *accounts(), *pictures()]
+    return [*yardsticks(), *calibrations(), *accounts(), *pictures()]
 
 
 def short() -> list[Asked]:

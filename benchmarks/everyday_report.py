@@ -48,7 +48,7 @@ a tenth of a second or more, or the only call where the first took over {enough:
 interpreter and imports included. *A picture* and *a sweep* are 30 and 200 ε at equal ratios from a tenth of the
 example's to ten times it, by the library's `sweep`. *ε alone* is the curve's at δ = 1e-6, *the whole account* what
 `POST /v1/accounts` answers, with what it means to an attacker. *Searched* are the dearest kinds that a random search
-over all that the service accepts came upon, far from what is usual. The load average was {loads}.
+over all that the service accepts came upon, far from what is usual. The load average was {loads}.{yardsticks}
 
 """
 
@@ -150,11 +150,18 @@ def markdown(lines: Sequence[Line], absent: Sequence[str] = ()) -> str:
         change=CHANGE,
         enough=ENOUGH_SECONDS,
         loads=f"{min(loads):.1f} to {max(loads):.1f}",
+        yardsticks=_yardsticks(lines),
     )
     parts = [f"### {title}\n\n{tables.as_markdown(head, of)}\n" for title, head, of in all_tables(lines)]
     if absent:
         head += f"**Not measured yet, and in no aim: {', '.join(absent)}.**\n\n"
     return head + "\n".join(parts) + f"\nThe {len(lines)} rows stand in `{CSV.relative_to(ROOT)}`."
+
+
+def _yardsticks(lines: Sequence[Line]) -> str:
+    """What tells this machine from another."""
+    found = [f"{line.name} took {tables.seconds(line.cpu)}" for line in lines if line.group == "yardstick" and line.cpu]
+    return f" To compare machines:\n{', '.join(found)}." if found else ""
 
 
 def aims(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:

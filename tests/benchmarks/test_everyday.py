@@ -214,7 +214,7 @@ def test_the_reason_is_that_of_the_longest_beginning(monkeypatch):
 
 
 def test_every_reason_is_of_something_that_is_asked():
-    asked = {each.name for each in everyday_cases.everything()}
+    asked = {each.name for each in everyday.questions()}
     names = {*asked, *(growth.named(each) for each in growth.series())}
     for kind in REASONS:
         assert any(name.startswith(kind) for name in names), kind
