@@ -19,17 +19,27 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from epsilond.accountants.curve import Interval, OneEnd
+from epsilond.accountants.near_tests import (
+    AtOne,
+    Bounded,
+    FindsTests,
+    FindsUpperTests,
+    NearTest,
+    Searched,
+    UpperEnds,
+    UpperTest,
+)
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Enclosure, Profile
+    from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 LOSS = 1e-7
@@ -54,80 +64,6 @@ _LARGE = 0.7
 """−log E below which E is near 1."""
 _SPREAD = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 _GRID = np.linspace(0.0, 1.0, 65)
-
-
-class NearTest(NamedTuple):
-    """A test L > ε of about the size asked under Q.
-
-    Attributes:
-        epsilon: of any sign.
-        log_delta: log E_{e^ε}(P‖Q), enclosed at any ε near that.
-        width: relative width of the enclosures there.
-        steepness: about |d log Q(L > ε)/dε|.
-        bent: whether E has a corner there, in γ.
-    """
-
-    epsilon: float
-    log_delta: Callable[[float], Interval]
-    width: float
-    steepness: float
-    bent: bool = False
-
-
-class UpperTest(NamedTuple):
-    """Where a test of about the size asked has its ε, of any sign, and an upper end of log E_{e^ε}(P‖Q) there."""
-
-    epsilon: float
-    log_delta: float
-
-
-@runtime_checkable
-class FindsTests(Protocol):
-    """A profile that finds tests of given sizes itself."""
-
-    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """For each size, None where there is none; or nothing at all."""
-
-
-@runtime_checkable
-class FindsUpperTests(Protocol):
-    """A profile that does so with upper ends alone, for less."""
-
-    def upper_tests(self, sizes: Sequence[float]) -> Sequence[UpperTest | None]:
-        """For each size, None where there is none; or nothing at all."""
-
-
-@runtime_checkable
-class UpperEnds(Protocol):
-    """A profile whose upper ends at several ε near one another cost what one of them does."""
-
-    def upper_ends(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Upper ends of log δ: they may be higher than those of each ε by itself."""
-
-
-@runtime_checkable
-class Bounded(Protocol):
-    """A profile of a loss that may be bounded."""
-
-    @property
-    def supremum(self) -> float:
-        """An ε from which on δ is zero; math.inf if none is known."""
-
-
-@runtime_checkable
-class Searched(Protocol):
-    """A profile that is quicker where many ε will be asked."""
-
-    def log_delta_of_search(self, epsilon: FloatArray) -> Enclosure:
-        """As `log_delta`, elementwise, where many ε will be asked: it may be wider."""
-
-
-@runtime_checkable
-class AtOne(Protocol):
-    """A profile that is read at one ε without arrays."""
-
-    def ends(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε."""
 
 
 @dataclass(frozen=True, eq=False)

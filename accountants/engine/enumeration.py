@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from epsilond.accountants.curve import Profile
+    from epsilond.accountants.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.finite_law import FiniteLaw
-    from epsilond.accountants.trade_off import NearTest
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 

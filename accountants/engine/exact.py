@@ -22,10 +22,11 @@ from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.engine.direct.profile import DirectProfile
 from epsilond.accountants.engine.direct.thresholds import DirectTest, direct_tests
+from epsilond.accountants.near_tests import NearTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
-from epsilond.accountants.trade_off import OUTERMOST, NearTest
+from epsilond.accountants.trade_off import OUTERMOST
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve import Profile

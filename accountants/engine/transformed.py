@@ -23,9 +23,9 @@ from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTran
 from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.engine.lattice.composition import ComposedPair
+from epsilond.accountants.near_tests import FindsTests, NearTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.laplace import LaplaceProfile
-from epsilond.accountants.trade_off import FindsTests, NearTest
 
 if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.transform import Part

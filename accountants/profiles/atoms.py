@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.near_tests import NearTest
 from epsilond.accountants.numerics.crossing import Guess, closest
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
@@ -28,7 +29,7 @@ from epsilond.accountants.numerics.special import (
     log_one_minus_exp,
     log_sum,
 )
-from epsilond.accountants.trade_off import LOSS, NearTest
+from epsilond.accountants.trade_off import LOSS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,10 +8,11 @@ from scipy.special import ndtr, ndtri
 
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
+from epsilond.accountants.near_tests import FindsTests
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.theorems.composition.least_of import LeastProfile
-from epsilond.accountants.trade_off import FindsTests, TradeOff
+from epsilond.accountants.trade_off import TradeOff
 
 SIZES = (1e-3, 1e-2, 1e-5)
 

@@ -26,8 +26,8 @@ from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTai
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.near_tests import NearTest, UpperTest
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.trade_off import NearTest, UpperTest
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -12,8 +12,9 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve import Interval
+from epsilond.accountants.near_tests import NearTest, UpperTest
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.trade_off import LOSS, NearTest, UpperTest
+from epsilond.accountants.trade_off import LOSS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,11 +17,11 @@ import numpy as np
 
 from epsilond.accountants.curve import LARGEST_EPSILON, Curve, Enclosure, Interval, Pair, Profile, Tails, lower_epsilon
 from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.near_tests import FindsUpperTests, UpperTest
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.profiles.gaussian import GaussianProfile, ZeroProfile
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 from epsilond.accountants.theorem import Source, Status, Theorem
-from epsilond.accountants.trade_off import FindsUpperTests, UpperTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
