@@ -91,7 +91,8 @@ class TransformedProfile:
             lower, upper = contour.epsilon(self.parts, log_delta, widest=self.widest)
         except _NO_CERTIFICATE:
             return None
-        return Interval(max(lower - self.moved, 0.0), upper + self.moved if upper > 0.0 else 0.0)
+        at_zero = upper == 0.0 and self.ends(0.0).upper <= log_delta
+        return Interval(max(lower - self.moved, 0.0), 0.0 if at_zero else upper + self.moved)
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, from either engine."""

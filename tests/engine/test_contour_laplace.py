@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import mpmath as mp
@@ -234,3 +235,23 @@ def test_a_rounded_shift_moves_both_ends_outward() -> None:
     lower, upper = pair.ends(ends.upper)
     assert upper <= -14.0
     assert lower < upper
+
+
+def test_no_loss_at_zero_is_answered_only_where_rounded_shifts_leave_it_true() -> None:
+    pair = composed_pair([(laplace_pair(0.1), 7)], "default")
+    assert isinstance(pair.forward, TransformedProfile)
+    exact, rough = pair.forward, replace(pair.forward, moved=0.01)
+    log_delta = exact.ends(0.0).upper + 1e-4
+    found, moved = exact.epsilon(log_delta), rough.epsilon(log_delta)
+    assert found is not None
+    assert moved is not None
+    assert found.upper == 0.0
+    assert rough.ends(0.0).upper > log_delta
+    assert moved.upper == 0.01
+
+
+def test_a_target_above_delta_at_zero_needs_no_loss() -> None:
+    for shift, count, delta in ((0.1, 7, 0.3), (0.01, 1000, 0.3)):
+        pair = composed_pair([(laplace_pair(shift), count)], "default")
+        assert pair.ends(0.0).upper < math.log(delta)
+        assert pair.epsilon(math.log(delta)) == Interval(0.0, 0.0)

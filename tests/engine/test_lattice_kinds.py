@@ -12,7 +12,8 @@ from epsilond.accountants.engine.lattice import survey
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.survey import Kinds, Part, Survey
-from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_and_without
+from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.gaussian import SampledGaussianLaw, gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 
@@ -67,6 +68,39 @@ def test_every_law_is_of_a_kind_whose_tails_are_like_its_own() -> None:
         assert np.abs(chosen.first.log_tails(at).log_p - parts[place].first.log_tails(at).log_p).max() <= 0.5
     assert kinds.copies.sum() == len(parts)
     assert survey_of(pairs).kind_counts.sum() == len(parts) + 1
+
+
+def drawn_laplace(rate: float, shift: float) -> Pair:
+    """A Laplace pair drawn at a rate: the larger the rate, the more likely and the smaller the largest losses."""
+    return drawn_or_not(laplace_pair(shift), Share(rate, 1.0 - rate))[0]
+
+
+def test_no_law_has_losses_beyond_the_cells_that_it_shares() -> None:
+    pairs = [
+        (drawn_laplace(rate, shift), 1)
+        for rate, shift in zip(np.linspace(0.9, 0.3, 70).tolist(), np.linspace(0.6, 1.6, 70).tolist(), strict=True)
+    ]
+    found = survey_of(pairs)
+    assert 1 < len(found.kinds.chosen) < 70
+    assert math.isfinite(found.supremum)
+    ends = compose(pairs).epsilon(math.log(1e-6))
+    assert ends.upper - ends.lower <= 1e-3 * ends.upper
+
+
+def test_laws_whose_losses_are_few_share_cells_with_none_that_has_them_elsewhere() -> None:
+    pairs = [
+        (
+            finite_pair(
+                np.asarray([0.0, -loss]) - math.log1p(math.exp(-loss)),
+                np.asarray([-loss, 0.0]) - math.log1p(math.exp(-loss)),
+            ),
+            1,
+        )
+        for loss in np.linspace(0.5, 0.8, 70).tolist()
+    ]
+    assert len(survey_of(pairs).kinds.chosen) > 8
+    ends = compose(pairs).epsilon(math.log(1e-6))
+    assert ends.upper - ends.lower <= 1e-3 * ends.upper
 
 
 def test_a_few_laws_are_each_looked_at() -> None:

@@ -307,7 +307,8 @@ def _certified(near: ContourProfile, root: float, here: Interval, log_delta: flo
     root, slope = max(root - (value - log_delta) / slope, 0.0), abs(slope)  # one more of Newton's steps, at no cost
     pad = (0.6 * width_of(here) + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
     above = min(log_delta + slack, -1e-300)
-    upper = _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta - slack)
+    at_zero = root == 0.0 and near.log_delta(0.0).upper <= log_delta - slack
+    upper = 0.0 if at_zero else _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta - slack)
     lower = _first(root, -pad, lambda end: end <= 0.0 or near.log_delta(end).lower > above)
     return Interval(lower, upper)
 

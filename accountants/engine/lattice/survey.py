@@ -6,7 +6,7 @@ Nothing here is certified; it decides where cells are spent and which tilt is us
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +28,10 @@ DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)
 _FEW = 16
 _MANY, _ALIKE = 64, 0.5
 """Of more laws, those whose log tails differ by at most so much are looked at as one kind."""
+_NO_SHARE = 25.0
+"""How far the log mass of a cell lies below that of all beyond where it is hardly more than a rounding."""
+_ASIDE = 0.02
+"""How far apart two laws may have the mass of a cell, over its loss: atoms are not spread over cells."""
 _PROBES, _DEEPEST = np.asarray([0.0, 0.02, 0.1, 0.4, 1.6, 6.4]), -60.0
 _LEFT_OUT = 3.0
 
@@ -47,30 +51,39 @@ class Kinds(NamedTuple):
     Attributes:
         chosen: places of the laws that are looked at.
         owners: for each law, which of these stands for it.
+        seen: one outline for each law that is looked at, as it is first seen.
     """
 
     chosen: tuple[int, ...]
     owners: IntArray
+    seen: list[Outline]
 
     @classmethod
-    def apart(cls, count: int) -> Kinds:
+    def apart(cls, parts: Sequence[Part]) -> Kinds:
         """Each for itself."""
-        return cls(tuple(range(count)), np.arange(count))
+        return cls(tuple(range(len(parts))), np.arange(len(parts)), [_outline(part) for part in parts])
 
     @classmethod
     def of(cls, parts: Sequence[Part]) -> Kinds:
-        """By what both tails are at a few losses; the law of the largest tails stands for those of its kind."""
+        """By what both tails are at a few losses; the law of the largest tails stands for those of its kind.
+
+        Only for laws that have mass where it has mass, and none beyond: cells are laid for no other.
+        """
         seen = np.asarray([_signature(part) for part in parts])
         names = [(part.count, type(part.first).__name__, type(part.second).__name__) for part in parts]
         sizes = seen.sum(axis=1)
         chosen: list[int] = []
+        outlines: list[Outline] = []
         owners = np.zeros(len(parts), dtype=np.int64)
         for place in sorted(range(len(parts)), key=lambda place: (names[place], -float(sizes[place]))):
             last = chosen[-1] if chosen else None
-            if last is None or names[last] != names[place] or np.abs(seen[place] - seen[last]).max() > _ALIKE:
+            alike = last is not None and names[last] == names[place]
+            alike = alike and np.abs(seen[place] - seen[last]).max() <= _ALIKE
+            if not (alike and _fits(parts[place], outlines[-1])):
                 chosen.append(place)
+                outlines.append(_outline(parts[place]))
             owners[place] = len(chosen) - 1
-        return cls(tuple(chosen), owners)
+        return cls(tuple(chosen), owners, outlines)
 
     @property
     def copies(self) -> FloatArray:
@@ -83,6 +96,27 @@ def _signature(part: Part) -> FloatArray:
     with np.errstate(all="ignore"):
         sides = (part.first.log_tails(_PROBES).log_p, part.second.log_tails(_PROBES).log_p)
     return np.maximum(np.nan_to_num(np.concatenate(sides), nan=_DEEPEST, neginf=_DEEPEST), _DEEPEST)
+
+
+def _outline(part: Part) -> Outline:
+    return outline(part.first, part.second)
+
+
+def _fits(part: Part, owner: Outline) -> bool:
+    """Whether a law has no more mass in any cell of another's outline than that has, but for a factor, and where.
+
+    Nor beyond the last cell, where cells are laid for no law of the kind.
+    """
+    for side, profile in ((owner.right, part.first), (owner.left, part.second)):
+        with np.errstate(all="ignore"):
+            first, second = profile.log_tails(side.edges)
+        tails = replace(side, log_p=first, log_q=second) if side.sign > 0 else replace(side, log_p=second, log_q=first)
+        counted = tails.log_masses > tails.log_p[:-1] - _NO_SHARE
+        more = (tails.log_masses > side.log_masses + _ALIKE)[counted].any()
+        moved = (np.abs(tails.locations - side.locations) > _ASIDE * np.abs(side.locations))[counted].any()
+        if more or moved or tails.log_p[-1] > side.log_p[-1] + _ALIKE:
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +136,7 @@ class Survey:
     @cached_property
     def kinds(self) -> Kinds:
         """Which laws are looked at, and which of them stands for each law; of not so many, each for itself."""
-        return Kinds.of(self.parts) if len(self.parts) > _MANY else Kinds.apart(len(self.parts))
+        return Kinds.of(self.parts) if len(self.parts) > _MANY else Kinds.apart(self.parts)
 
     @cached_property
     def kind_counts(self) -> FloatArray:
@@ -110,18 +144,14 @@ class Survey:
         return np.asarray(np.bincount(self.kinds.owners, weights=self.counts), dtype=np.float64)
 
     @cached_property
-    def _seen(self) -> list[Outline]:
-        """One outline for each law that is looked at, as it is first seen."""
-        return [outline(self.parts[place].first, self.parts[place].second) for place in self.kinds.chosen]
-
-    @cached_property
     def outlines(self) -> list[Outline]:
-        """One outline for each law that is looked at; of few laws, their atoms and ends too."""
-        if len(self._seen) > _FEW:
-            return self._seen
-        return [
-            aligned(item, self.parts[place].first) for item, place in zip(self._seen, self.kinds.chosen, strict=True)
-        ]
+        """One outline for each law that is looked at; of few laws, their atoms and ends too.
+
+        Not of one that stands for others: atoms and ends of these lie elsewhere.
+        """
+        if len(self.parts) > _FEW:
+            return self.kinds.seen
+        return [aligned(item, part.first) for item, part in zip(self.kinds.seen, self.parts, strict=True)]
 
     @cached_property
     def supremum(self) -> float:
@@ -151,7 +181,7 @@ class Survey:
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ, by the saddle-point estimate on outlines that nothing was looked up for: an estimate."""
-        laws = weighted(self._seen, self.kind_counts)
+        laws = weighted(self.kinds.seen, self.kind_counts)
         direct = laws.prefers_direct(epsilon)
         found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
