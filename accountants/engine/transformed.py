@@ -109,7 +109,10 @@ class TransformedProfile:
         near, moved = found.profile, self.moved
 
         def ends(epsilon: float) -> Interval:
-            lower, upper = near.log_delta(epsilon + moved).lower, near.log_delta(epsilon - moved).upper
+            try:
+                lower, upper = near.log_delta(epsilon + moved).lower, near.log_delta(epsilon - moved).upper
+            except _NO_CERTIFICATE:  # too far from where the nodes were laid
+                return Interval(-math.inf, 0.0)
             return Interval(min(lower, upper), upper)
 
         return NearTest(found.epsilon, ends, found.width, 1.0 + near.nodes.place.tilt)

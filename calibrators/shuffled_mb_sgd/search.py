@@ -35,6 +35,8 @@ MIDDLE = 4
 MOST_COARSE = 8
 COARSE_EXCESS, ENOUGH = 3e-3, 6e-2
 """Of log noise: what coarse trials ask for beyond what is needed, about; and from where a line leads near the root."""
+COARSE_ROOM = 0.03
+"""Of log δ, relative: a coarse bound is above the finer one by less (about the excess times the steepness)."""
 MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
@@ -162,9 +164,13 @@ class _Trials:
 
     def rival(self, tried: Container[int]) -> int | None:
         """Another bound that may meet the target at less noise than the answer, the likeliest, or None."""
-        wanted = self._target.log_delta
-        rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= wanted}
+        rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= self._out_of_reach}
         return min((place for place in rivals if place not in tried), key=rivals.__getitem__, default=None)
+
+    @property
+    def _out_of_reach(self) -> float:
+        """log δ above which a coarse bound shows that the finer one misses the target as well."""
+        return self._target.log_delta * (1.0 - COARSE_ROOM)
 
     @cached_property
     def _others(self) -> dict[int, Interval]:
@@ -187,7 +193,7 @@ class _Trials:
         if self.answer.step <= LOWEST:
             return Certified(LEAST, guarantee, None)
         beside = failing if failing is not None and failing.step == self.answer.step - 1 else None
-        if any(ends.lower <= wanted for ends in self._others.values()):
+        if any(ends.lower <= self._out_of_reach for ends in self._others.values()):
             missed = beside.guarantee.curve.bound_log_delta(self._target.epsilon).lower if beside else -math.inf
             return Certified(noise, guarantee, SLACK if missed > wanted else None)
         slack = SLACK if beside and beside.lower > wanted else None

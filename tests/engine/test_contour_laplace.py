@@ -255,3 +255,17 @@ def test_a_target_above_delta_at_zero_needs_no_loss() -> None:
         pair = composed_pair([(laplace_pair(shift), count)], "default")
         assert pair.ends(0.0).upper < math.log(delta)
         assert pair.epsilon(math.log(delta)) == Interval(0.0, 0.0)
+
+
+@pytest.mark.parametrize("count", [5, 50, 1000])
+def test_a_test_is_read_anywhere_however_far_from_its_nodes(count: int) -> None:
+    """Where the engine refuses, so far away, the ends are those of every probability."""
+    profile = composed_pair([(laplace_pair(0.1), count)], "default").forward
+    assert isinstance(profile, TransformedProfile)
+    for found in profile.near_tests([1e-3, 0.1]):
+        assert found is not None
+        for epsilon in (-1e9, -0.2 * count, -1e-9, 0.0, 0.099 * count, 0.2 * count, 1e9, 1e300):
+            lower, upper = found.log_delta(epsilon)
+            assert lower <= upper <= 0.0
+            if epsilon > 0.1 * count:
+                assert upper == 0.0 or upper < -1.0

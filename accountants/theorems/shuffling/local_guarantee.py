@@ -98,7 +98,9 @@ def _gaussian_points(pair: Pair) -> tuple[FloatArray, FloatArray]:
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
     """log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up."""
     share = 1.0 / (1.0 + np.exp(epsilon))
-    return np.asarray(log_delta + np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share)) + 16 * UNIT_ROUNDOFF)
+    factor = np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share))
+    raised = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0, and −∞ stays
+    return np.asarray(raised + factor + UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(factor)))
 
 
 EVERY = slice(None)

@@ -120,7 +120,9 @@ class Table:
         """The least at each row, certified."""
         found = np.zeros(self.epsilon.size)
         charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
-        np.minimum.at(found, self.row, np.logaddexp(self.value, charge) + 8 * UNIT_ROUNDOFF)
+        charged = np.logaddexp(self.value, charge)
+        raised = charged * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # where it is below 0, and −∞ stays
+        np.minimum.at(found, self.row, raised)
         return Rows(self.epsilon, np.minimum(found, costs.local(self.epsilon)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -19,7 +20,7 @@ from epsilond.accountants.theorems.mechanisms.randomized_response import respons
 from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
-from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve
+from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve, log_distance
 from epsilond.accountants.theorems.shuffling.planned_rows import CELLS, in_cell
 from epsilond.accountants.theorems.shuffling.tails import Held, ScaledBound, scaled_pair
 
@@ -187,3 +188,16 @@ def test_a_law_of_few_losses_has_no_infinite_loss_in_a_composition(times: int) -
     assert found < math.inf
     assert delta(found) <= math.exp(target)
     assert delta(found - 2e-3) > math.exp(target)
+
+
+def test_what_a_distance_costs_is_rounded_up() -> None:
+    """Against fifty digits: the logarithms are large, so that their own roundings are."""
+    epsilon = np.linspace(0.01, 690.0, 97)
+    log_delta = np.linspace(-740.0, -3.0, 97)[::-1]
+    for clients in (2, 1000, 10**9):
+        for found, local, charge in zip(log_distance(clients, epsilon, log_delta), epsilon, log_delta, strict=True):
+            with mpmath.workdps(50):
+                share = 1 / (1 + mpmath.exp(mpmath.mpf(float(local))))
+                factor = share + (clients - 1) * mpmath.exp(-mpmath.mpf(float(local))) * (1 + share)
+                exact = mpmath.mpf(float(charge)) + mpmath.log(factor)
+                assert exact <= mpmath.mpf(float(found)) <= exact + mpmath.mpf("1e-12")
