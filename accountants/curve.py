@@ -252,7 +252,7 @@ class Curve:
         """
         for pair in self.witnesses:
             if pair is not self.upper and not (least > 0.0 and pair.quickly_meets(least, log_delta)):
-                least = max(least, pair.epsilon(log_delta).lower)
+                least = max(least, pair.lower_epsilon(log_delta))
         return least
 
     def bound_epsilon(self, log_delta: float) -> Interval:

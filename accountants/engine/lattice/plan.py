@@ -49,6 +49,7 @@ _MOST_LOOKED_AT = 2**14
 _QUICK_TERMS = 2**20
 """Terms of direct sums that are less than what a longer FFT costs."""
 _FEW_LAWS = 16
+_FEW_ROUNDS = 10**5
 """Of more laws an FFT that is tried in vain would be dear."""
 
 
@@ -97,7 +98,8 @@ class TransformPlan:
             if quick is not None:
                 return quick
         factor = self.points / limits.points
-        if self.points > limits.points // 8:
+        # A sum at single frequencies has less error, which many rounds magnify; of few one FFT costs less.
+        if self.points > limits.points or (self.points > limits.points // 8 and max(self.laws.counts) > _FEW_ROUNDS):
             few = self._sparse(line, limits)
             if not isinstance(few, Short):
                 return few

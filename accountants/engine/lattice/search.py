@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MOST_TURNS = 4
 _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
+_SHORT_OF = 0.95
+"""How much of that a first step may take."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
 _STRIDE = 4.0
@@ -60,6 +62,18 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
 
 
+def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
+    """The lower end alone: an ε at which the order's own lower end is above the target, 0 where none is found."""
+    if order.least_log_infinite_mass > log_delta:
+        return LARGEST_EPSILON
+    lower = _met(order, log_delta, guess, from_above=False)
+    if lower is not None:
+        return lower
+    if order.ends(0.0).lower <= log_delta:
+        return 0.0
+    return _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
+
+
 def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) -> float:
     """A larger ε whose upper end meets the target: wide, but finite. math.inf where no double does."""
     while epsilon < LARGEST_EPSILON:
@@ -74,9 +88,13 @@ def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: 
     best: float | None = None
     tilts = order.evaluation(guess.epsilon).tilts if guess.epsilon > 0.0 else ()
     for _ in range(_MOST_TURNS):
-        found = _crossing_on(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
-        if found is None:
+        near = _nearer(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
+        if near is None:
             break
+        found = _crossing_on(order, tilts, log_delta, guess, near, from_above=from_above)
+        if found is None:  # too far from where the transform was laid
+            tilts, guess = order.evaluation(near.epsilon).tilts, near
+            continue
         suited, high = order.evaluation(found)
         met = high <= log_delta if from_above else order.lower_on(suited, found) > log_delta
         if met and (best is None or (found < best) == from_above):
@@ -87,18 +105,42 @@ def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: 
     return best
 
 
-def _crossing_on(
+def _end_on(order: ComposedProfile, tilts: Sequence[Chosen], epsilon: float, *, from_above: bool) -> float:
+    """One end on a given transform."""
+    return order.upper_on(tilts, epsilon) if from_above else order.lower_on(tilts, epsilon)
+
+
+def _nearer(
     order: ComposedProfile, tilts: Sequence[Chosen], log_delta: float, guess: Guess, *, from_above: bool
+) -> Guess | None:
+    """A Newton step from the guess, no further than what is met on one transform; None where its end tells nothing."""
+    value = _end_on(order, tilts, guess.epsilon, from_above=from_above)
+    if not (-math.inf < value < 0.0):
+        return None
+    steepness = max(abs(tilts[0].place.tilt), 1e-9)
+    reach = _SHORT_OF * _FARTHEST * guess.epsilon
+    step = min(max((value - log_delta) / steepness, -reach), reach)
+    return Guess(guess.epsilon + step, steepness)
+
+
+def _crossing_on(
+    order: ComposedProfile,
+    tilts: Sequence[Chosen],
+    log_delta: float,
+    guess: Guess,
+    near: Guess,
+    *,
+    from_above: bool,
 ) -> float | None:
     """Where one end on a given transform crosses the target, on its certified side; None if not near the guess."""
 
     def end(epsilon: float) -> float:
         if abs(epsilon - guess.epsilon) > _FARTHEST * guess.epsilon:
             raise _Spent
-        return order.upper_on(tilts, epsilon) if from_above else order.lower_on(tilts, epsilon)
+        return _end_on(order, tilts, epsilon, from_above=from_above)
 
     try:
-        found = crossing(end, log_delta, guess)
+        found = crossing(end, log_delta, near)
     except (_Spent, ArithmeticError, ValueError):
         return None
     met = found.below if from_above else found.above
