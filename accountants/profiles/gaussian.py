@@ -18,6 +18,7 @@ from scipy.special import erfcx
 from epsilond.accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Tails
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
+from epsilond.accountants.numerics.mixed_sums import Window, blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
     LOG_ACCURACY,
@@ -29,6 +30,8 @@ from epsilond.accountants.numerics.special import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from epsilond.accountants.numerics.special import FloatArray
 
 
@@ -252,14 +255,6 @@ def gaussian_pair(mu: float) -> Pair:
     return GaussianPair(profile, profile, gaussian_dp_mu=mu, law=GaussianLaw(mu))
 
 
-def _log_sum(terms: FloatArray) -> FloatArray:
-    """log Σ e^{terms} over the first axis, −inf where every term is."""
-    most = terms.max(axis=0)
-    most = np.where(np.isneginf(most), 0.0, most)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(terms - most).sum(axis=0)) + most)
-
-
 @dataclass(frozen=True)
 class GaussianMixture:
     """A mixture Σ w_k N(m_k, 1) on the line, by the logarithms of its weights."""
@@ -275,21 +270,37 @@ class GaussianMixture:
     def log_density_ratio(self, x: FloatArray) -> FloatArray:
         """log of the density over that of N(0, 1), at the points of a line of them."""
         weights, means = self._columns
-        return _log_sum(weights + means * (x - 0.5 * means))
+        return log_sums(weights + means * (x - 0.5 * means))
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`log_density_ratio`, and its derivative: the mean of the component that x came from."""
         weights, means = self._columns
-        terms = weights + means * (x - 0.5 * means)
-        most = terms.max(axis=0)
-        shares = np.exp(terms - most)
-        whole = shares.sum(axis=0)
-        return np.asarray(most + np.log(whole)), np.asarray((shares * means).sum(axis=0) / whole)
+        value, slope = np.empty(x.size), np.empty(x.size)
+        for points, chosen in self._windows(x, lambda at: weights + means * (at - 0.5 * means)):
+            at, some = weights[chosen], means[chosen]
+            terms = at + some * (x[points] - 0.5 * some)
+            most = terms.max(axis=0)
+            terms -= most
+            shares = np.exp(terms, out=terms)
+            whole = shares.sum(axis=0)
+            value[points] = most + np.log(whole)
+            slope[points] = some[:, 0] @ shares / whole
+        return value, slope
 
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
         """log mass above x (side = 1) or below x (side = −1), at the points of a line of them."""
         weights, means = self._columns
-        return _log_sum(weights + log_normal_tail(side * (x - means)))
+        found = np.empty(x.size)
+        for points, chosen in self._windows(x, lambda at: weights + log_normal_tail(side * (at - means))):
+            found[points] = log_sums(weights[chosen] + log_normal_tail(side * (x[points] - means[chosen])))
+        return found
+
+    def _windows(self, x: FloatArray, terms: Callable[[FloatArray], FloatArray]) -> Iterable[Window]:
+        """Which components matter where, of terms that rise or fall with x."""
+        blocks = blocks_of(len(self.means), x)
+        if blocks is None:
+            return (Window(slice(None), slice(None)),)
+        return windows(blocks, (terms(blocks.least), terms(blocks.largest)))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from epsilond.accountants.engine.lattice.discretise import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, likely_period
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.engine.lattice.tilted_line import (
+    TiltedLaw,
     TiltedLine,
     all_frequencies,
     few_frequencies,
@@ -27,6 +28,8 @@ from epsilond.accountants.engine.lattice.tilted_line import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.engine.lattice.laws import LatticeLaws
     from epsilond.accountants.engine.lattice.tilted import IntArray
     from epsilond.accountants.numerics.special import FloatArray
@@ -40,6 +43,8 @@ _TERMS_EACH = 100
 _FFT_EACH = 16
 """What one point of an FFT costs, in terms of a sum."""
 _CHEAP = 2**13
+_ROOM = 1.5
+"""How many times the points that a period needs one FFT has, where it has more: for an ε that the tilt suits badly."""
 _QUICK_SHARE = 128
 """How much shorter than the longest one the FFT is that is tried first."""
 _DEEPER = 3.5
@@ -49,7 +54,6 @@ _MOST_LOOKED_AT = 2**14
 _QUICK_TERMS = 2**20
 """Terms of direct sums that are less than what a longer FFT costs."""
 _FEW_LAWS = 16
-_FEW_ROUNDS = 10**5
 """Of more laws an FFT that is tried in vain would be dear."""
 
 
@@ -98,15 +102,16 @@ class TransformPlan:
             if quick is not None:
                 return quick
         factor = self.points / limits.points
-        # A sum at single frequencies has less error, which many rounds magnify; of few one FFT costs less.
-        if self.points > limits.points or (self.points > limits.points // 8 and max(self.laws.counts) > _FEW_ROUNDS):
+        if self.points > limits.points // 8:
             few = self._sparse(line, limits)
             if not isinstance(few, Short):
                 return few
             factor = min(factor, few.factor)
-        if self.points > limits.points:
-            return Short(factor)
-        size = next_fast_len(self.points, real=True)
+        return Short(factor) if self.points > limits.points else self._whole(line, self.points)
+
+    def _whole(self, line: TiltedLine, points: int) -> Spectrum:
+        """The spectrum at all frequencies of so many points, or a few more."""
+        size = next_fast_len(points, real=True)
         return finished(line, size, all_frequencies(line, size), self.chernoff)
 
     def _quickly(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | None:
@@ -153,6 +158,8 @@ class TransformPlan:
             return Short((skipped * work / limits.terms) ** 2)
         widest = self._widest
         if size <= limits.points and _FFT_EACH * size * len(laws) < kept.size * work:
+            if size > _ROOM * self.points:
+                return self._whole(line, math.ceil(_ROOM * self.points))
             return finished(line, size, all_frequencies(line, size, kept, skipped), self.chernoff)
         if int(kept.max()) * widest > 2**52:
             return Short(math.sqrt(int(kept.max()) * widest / 2**52))
@@ -204,6 +211,9 @@ class Budget:
 # Which frequencies of a composed lattice law matter: the others are proved negligible block by block ----------------
 _LEFT_OUT = 3.0
 """Expected number of rounds outside the window on which φ is bounded."""
+_MOST_LEFT_OUT = 0.25
+_LESS_INSIDE, _FEW_LEFT = (1.0, 1e3, 1e5, 1e7, 1e9), 256
+"""How much more mass windows near t = 0 leave out, one after the other, until so few frequencies are left."""
 
 
 def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:
@@ -211,16 +221,16 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
 
     None if there are more than `most`. With φ_B the part of φ on a window that holds all but w of the mass,
     |φ| ≤ |φ_B| + w. Within half a block of the FFT's frequency τ, |φ_B(τ + s)|² ≤ |φ_B|² + |s (|φ_B|²)′| + s² Var, as
-    the second derivative of |φ_B|² is at most 2 Var, all of the window's mass. Near t = 0, |φ_B|² ≤ 1 − t² Var + t⁴
-    E(L − L′)⁴/24 for a window of mass one.
+    the second derivative of |φ_B|² is at most 2 Var, all of the window's mass. Near t = 0 see `_NearZero`.
     """
     unit, size = line.laws.unit, blocks * ratio
     reach = np.pi / (blocks * unit)
     log_bound = np.zeros(blocks // 2 + 1)
-    quadratic = quartic = 0.0
-    for law in line.parts():
+    laws = list(line.parts())
+    orders = [np.argsort(-np.abs(law.index), kind="stable") for law in laws]
+    for law, order in zip(laws, orders, strict=True):
         count, index = law.count, law.index
-        inside, outside = _window(index, law.weights, min(_LEFT_OUT / (count * len(line.laws.laws)), 0.25))
+        inside, outside = _window(law.weights, order, _left_out(law, len(laws)))
         distance, inner = index[inside] * unit, law.weights[inside]
         plain = rfft(wrapped(index[inside], inner, blocks))
         slope = rfft(wrapped(index[inside], inner * distance, blocks))
@@ -228,11 +238,6 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
         square = np.abs(plain) ** 2 + 2.0 * reach * np.abs((np.conj(plain) * slope).imag) + reach * reach * second
         square += 1e-12 * (1.0 + reach * math.sqrt(second))
         log_bound += count * np.log(np.minimum(np.sqrt(square) + outside, 1.0))
-        mass = float(inner.sum())
-        centred = distance - float(inner @ distance) / mass
-        variance, fourth = float(inner @ centred**2) / mass, float(inner @ centred**4) / mass
-        quadratic += count * mass * variance * (1.0 - 1e-9)
-        quartic += count * mass * (2.0 * fourth + 6.0 * variance**2) / 24.0 * (1.0 + 1e-9)
     # The weights sum to one within 1e-12.
     cut = depth + 1e-12 * float(sum(line.laws.counts))
     open_blocks, closed = np.flatnonzero(log_bound > -cut), log_bound <= -cut
@@ -242,23 +247,63 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
     kept = (open_blocks[:, None] * ratio + np.arange(-half, half + 1)).ravel()
     kept = kept[(kept >= 0) & (2 * kept <= size)].astype(np.int64)
     skipped = ratio * float(np.exp(log_bound[closed]).sum())
-    discriminant = quadratic * quadratic - 8.0 * quartic * cut
-    if discriminant > 0:
-        root = math.sqrt(discriminant)
-        low = 4.0 * cut / (quadratic + root) * (1.0 + 1e-9)
-        high = (quadratic + root) / (2.0 * quartic) * (1.0 - 1e-9) if quartic > 0 else math.inf
-        place = (kept * (2.0 * np.pi / (size * unit))) ** 2
-        proved = (place >= low) & (place <= high)
+    for times in _LESS_INSIDE:
+        proved = _NearZero.of(laws, orders, unit, times).proves((kept * (2.0 * np.pi / (size * unit))) ** 2, cut)
         skipped += float(proved.sum()) * math.exp(-depth)
         kept = kept[~proved]
+        if kept.size <= _FEW_LEFT:
+            break
     return kept, skipped
 
 
-def _window(index: IntArray, weights: FloatArray, left_out: float) -> tuple[BoolArray, float]:
-    """The smallest interval around the centre that leaves out at most that mass, and what it leaves out, rounded up."""
-    order = np.argsort(-np.abs(index), kind="stable")
+class _NearZero(NamedTuple):
+    """log |φ^T| ≤ −½ (a t² − b t⁴) by windows, of any mass m: a = Σ T m Var, b = Σ T m E(L − L′)⁴/24, inside each.
+
+    With ψ the transform inside, 1 − |ψ|² = E[1 − cos t(L − L′)] ≥ t² Var − t⁴ E(L − L′)⁴/24, and 1 − |φ| ≥ m (1 − |ψ|).
+    A window without rare large losses has a smaller b by far, and hardly a smaller a.
+    """
+
+    quadratic: float
+    quartic: float
+
+    @classmethod
+    def of(cls, laws: Sequence[TiltedLaw], orders: Sequence[IntArray], unit: float, times: float) -> _NearZero:
+        """With windows that leave out so many times as much."""
+        quadratic = quartic = 0.0
+        for law, order in zip(laws, orders, strict=True):
+            inside, _ = _window(law.weights, order, min(times * _left_out(law, len(laws)), _MOST_LEFT_OUT))
+            distance, inner = law.index[inside] * unit, law.weights[inside]
+            mass = float(inner.sum())
+            centred = distance - float(inner @ distance) / mass
+            square = centred * centred
+            variance, fourth = float(inner @ square) / mass, float(inner @ (square * square)) / mass
+            quadratic += law.count * mass * variance * (1.0 - 1e-9)
+            quartic += law.count * mass * (2.0 * fourth + 6.0 * variance**2) / 24.0 * (1.0 + 1e-9)
+        return cls(quadratic, quartic)
+
+    def proves(self, squares: FloatArray, cut: float) -> BoolArray:
+        """At which t², increasing, |φ^T| is at most e^−cut."""
+        discriminant = self.quadratic * self.quadratic - 8.0 * self.quartic * cut
+        if not discriminant > 0:
+            return np.zeros(squares.shape, dtype=np.bool_)
+        root = math.sqrt(discriminant)
+        low = 4.0 * cut / (self.quadratic + root) * (1.0 + 1e-9)
+        high = (self.quadratic + root) / (2.0 * self.quartic) * (1.0 - 1e-9) if self.quartic > 0 else math.inf
+        return np.asarray((squares >= low) & (squares <= high))
+
+
+def _left_out(law: TiltedLaw, laws: int) -> float:
+    """The mass outside a window that is left out of few enough rounds."""
+    return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
+
+
+def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[BoolArray, float]:
+    """The smallest interval around the centre that leaves out at most that mass, and what it leaves out, rounded up.
+
+    `order`: of the outcomes, the furthest first.
+    """
     beyond = np.cumsum(weights[order])
     count = int(np.searchsorted(beyond, left_out, side="right"))
-    inside = np.ones(index.size, dtype=np.bool_)
+    inside = np.ones(weights.size, dtype=np.bool_)
     inside[order[:count]] = False
     return inside, float(beyond[count - 1]) * (1.0 + 1e-9) if count else 0.0

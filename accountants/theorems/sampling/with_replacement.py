@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
 from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
@@ -113,6 +114,9 @@ class GroupProfiles(Protocol):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Log tails of both laws at a line of points."""
 
+    def part(self, chosen: slice) -> GroupProfiles:
+        """Some of the groups."""
+
 
 @dataclass(frozen=True)
 class GaussianGroups:
@@ -144,6 +148,10 @@ class GaussianGroups:
         middle = epsilon / self._column
         return Tails(log_normal_tail(middle - 0.5 * self._column), log_normal_tail(middle + 0.5 * self._column))
 
+    def part(self, chosen: slice) -> GaussianGroups:
+        """Of some of the μ."""
+        return GaussianGroups(self.mus[chosen])
+
 
 @dataclass(frozen=True)
 class SeparateGroups:
@@ -168,6 +176,10 @@ class SeparateGroups:
         """Row by row."""
         tails = [profile.log_tails(epsilon) for profile in self.profiles]
         return Tails(np.stack([tail.log_p for tail in tails]), np.stack([tail.log_q for tail in tails]))
+
+    def part(self, chosen: slice) -> SeparateGroups:
+        """Some of the profiles."""
+        return SeparateGroups(self.profiles[chosen])
 
 
 @dataclass(frozen=True)
@@ -208,15 +220,34 @@ class MultiplicityProfile:
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """P' = Σ w_k (P_k + (1 − η)/η Q_k) plus what was left out, Q' = Σ w_k Q_k/η."""
         points = np.asarray(epsilon, dtype=np.float64)
-        tails = self.groups.log_tails(base_epsilon(points.ravel(), self.rate))
-        weighted_p, weighted_q = (self._weighted(tail).reshape(points.shape) for tail in tails)
+        weighted_p, weighted_q = (
+            each.reshape(points.shape) for each in self._weighted_tails(base_epsilon(points.ravel(), self.rate))
+        )
         absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
         log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
+    def _weighted_tails(self, base: FloatArray) -> Tails:
+        """log Σ w_k P_k and log Σ w_k Q_k beyond each point, of the groups that matter there."""
+        blocks = blocks_of(self._column.size, base)
+        if blocks is None:
+            return Tails(*map(self._weighted, self.groups.log_tails(base)))
+        least, largest = (self.groups.log_tails(at) for at in (blocks.least, blocks.largest))
+        at_ends = ((here + self._column, there + self._column) for here, there in zip(least, largest, strict=True))
+        found = Tails(np.empty(base.size), np.empty(base.size))
+        for points, terms in windows(blocks, *at_ends):
+            tails = self.groups.part(terms).log_tails(base[points])
+            for whole, each in zip(found, tails, strict=True):
+                whole[points] = log_sums(each + self._column[terms])
+        return found
+
+    @cached_property
+    def _column(self) -> FloatArray:
+        return np.asarray(self.log_weights)[:, None]
+
     def _weighted(self, logs: FloatArray) -> FloatArray:
         """log Σ w_k e^{logs_k}."""
-        return np.asarray(np.logaddexp.reduce(logs + np.asarray(self.log_weights)[:, None], axis=0))
+        return log_sums(logs + self._column)
 
 
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
