@@ -259,8 +259,7 @@ class ComposedProfile:
     def _evaluate(self, epsilon: float) -> Evaluation:
         """The grids and tilts that were used at ε, one or two, and the upper end that they give."""
         direct = self._survey.whole.prefers_direct(epsilon)
-        first = self._find(epsilon, direct, self._survey.depth(epsilon, direct=direct), boost=0, within=False)
-        first = self._back_off_tilt(first, epsilon)
+        first = self._back_off_tilt(self._first(epsilon, direct), epsilon)
         high = self._upper(first, epsilon)
         better = self._refine(first, epsilon, high)
         if better is not None:
@@ -268,6 +267,30 @@ class ComposedProfile:
         if high > _LOST:
             high = min(high, self._fallback_end(epsilon))
         return Evaluation((first,) if better is None else (first, better), high)
+
+    def _first(self, epsilon: float, direct: bool) -> Chosen:
+        """The grid and tilt that an ε is likely to want, by what is known roughly of δ there."""
+        depth = self._survey.depth(epsilon, direct=direct)
+        # Many laws share the cells: which grid serves them better is seen by trying both.
+        known = self._survey.rough if direct and len(self.parts) <= _FEW else None
+        likely = None if known is None else known.at(epsilon)
+        if likely is None:
+            return self._find(epsilon, direct, depth, boost=0, within=False)
+        laws = self._survey.shallow(depth)
+        missed = laws.estimate_at(laws.saddle(epsilon, direct=True), epsilon) - likely
+        within = False
+        boost = _MISS * round(missed / _MISS) if _MISS < missed < math.inf else 0
+        if boost:
+            depth = max(depth, self._survey.depth_of(likely))
+            place = laws.saddle(epsilon, direct=True)
+            within = self._is_within(epsilon, place)
+        return self._find(epsilon, direct, depth, boost=boost, within=within)
+
+    def _is_within(self, epsilon: float, place: Place) -> bool:
+        """Whether ε lies within the bulk of the total loss, whose width then counts."""
+        mean, variance = self._survey.bulk
+        within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
+        return within and variance * math.exp(place.pole) < 0.25
 
     def _fallback_end(self, epsilon: float) -> float:
         """δ at a smaller ε: where δ lies far below every double the lattice may have nothing to say."""
@@ -319,10 +342,10 @@ class ComposedProfile:
         """
         missed = self._laws(found.key).upper.flat.estimate_at(found.place, epsilon) - high
         boost = _MISS * round(missed / _MISS) if found.key.direct and _MISS < missed < math.inf else 0
-        mean, variance = self._survey.bulk
-        within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
-        within = within and variance * math.exp(found.place.pole) < 0.25
+        within = self._is_within(epsilon, found.place)
         if not (boost or within):
+            return None
+        if abs(boost - found.key.boost) <= _MISS and within == found.key.within:
             return None
         depth = max(found.key.depth, self._survey.depth_of(high)) if boost else found.key.depth
         return self._find(epsilon, found.key.direct, depth, boost=boost, within=within)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _MOST_TURNS = 4
 _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
-_SHORT_OF = 0.95
-"""How much of that a first step may take."""
+_SHORT_OF, _ASIDE = 0.95, 1e-3
+"""How much of that a first step may take, and of ε how far apart a slope is taken."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
 _STRIDE = 4.0
@@ -117,7 +117,10 @@ def _nearer(
     value = _end_on(order, tilts, guess.epsilon, from_above=from_above)
     if not (-math.inf < value < 0.0):
         return None
-    steepness = max(abs(tilts[0].place.tilt), 1e-9)
+    # Where few losses rule, log δ falls far faster than the tilt says.
+    aside = _ASIDE * guess.epsilon
+    fall = value - _end_on(order, tilts, guess.epsilon + aside, from_above=from_above)
+    steepness = max(fall / aside if 0.0 < fall < math.inf else abs(tilts[0].place.tilt), 1e-9)
     reach = _SHORT_OF * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -reach), reach)
     return Guess(guess.epsilon + step, steepness)
