@@ -161,8 +161,9 @@ class Pair:
         """The upper end of `epsilon` alone."""
         return self.epsilon(log_delta).upper
 
-    def lower_epsilon(self, log_delta: float) -> float:
-        """The lower end of `epsilon` alone."""
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
+        """The lower end of `epsilon` alone, or one as close; `near` is an ε at which the pair has been asked, if any."""
+        del near
         return self.epsilon(log_delta).lower
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.calibrators.straight import central_log_delta
+
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -36,6 +38,8 @@ _ENOUGH = 1e-9
 _TOLD, _GONE = 2.0, 1.5
 """Radians from a node to the next up to which a sum over nodes tells of a frequency, and in units of that, up to which
 it is looked at."""
+_RARE = 5e-3
+"""Expected number of draws below which δ is nearly that of each round, added up."""
 _BLUR = 3e-3
 """Of normal noise, in units of 1/λ, that is added to the loss so that few frequencies matter where large ones are rare:
 it adds half its square to log δ, nearly."""
@@ -128,6 +132,9 @@ def likely_log_delta_of_batches(
     Raises:
         ArithmeticError, ValueError: it is not found.
     """
+    if rate * rounds < _RARE:
+        drawn = math.log1p(math.expm1(min(epsilon, 700.0)) / rate)
+        return math.log(rounds * rate) + central_log_delta(drawn, mu), start
     tilt, law, curvature = _saddle(epsilon, mu, rate, rounds, start)
     deviation = math.sqrt(curvature)
     log_scale = rounds * law.log_moment - tilt * epsilon

@@ -97,15 +97,21 @@ def _realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """
     found, attained = 0.0, -math.inf
     for pair in witnesses:
-        short = max(target.log_delta - attained, 0.0)
-        if found > 0.0 and (
-            (short > 0.0 and pair.quickly_meets(target.epsilon, target.log_delta - 2.0 * short))
-            or pair.quickly_meets(found, target.log_delta)
-        ):
+        if found > 0.0 and _falls_short(pair, target, attained, found):
             continue
         found = max(found, _lower_epsilon_of(pair, target))
         attained = max(attained, pair.lower_end(target.epsilon))
     return found
+
+
+def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:
+    """Whether a witness is seen to attain no more than one of the log δ and ε given, as above."""
+    if pair.quickly_meets(found, target.log_delta):
+        return True
+    least = target.log_delta - 2.0 * (target.log_delta - attained)
+    return attained < target.log_delta and (
+        pair.quickly_meets(target.epsilon, least) or pair.lower_end(target.epsilon) <= least
+    )
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
@@ -135,7 +141,7 @@ def _end_beside(pair: Pair, epsilon: float) -> float:
 def _lower_epsilon_of(pair: Pair, target: Target) -> float:
     """The lower end alone."""
     if type(pair).lower_epsilon is not Pair.lower_epsilon:
-        return pair.lower_epsilon(target.log_delta)
+        return pair.lower_epsilon(target.log_delta, target.epsilon)
     return _epsilon_of(pair, target).lower
 
 

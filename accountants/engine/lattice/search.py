@@ -22,6 +22,8 @@ _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
+_NEAR = 2.0
+"""Of log δ: how far it may be from the target at an ε whose transform is tried for it."""
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
 
@@ -60,6 +62,26 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
 
 
+def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, near: float = 0.0) -> float:
+    """The lower end alone; on the transform of an ε that was asked before, if the target is `near` it."""
+    if order.least_log_infinite_mass > log_delta:
+        return LARGEST_EPSILON
+    lower = None
+    if near > 0.0 and (tilts := order.evaluation(near).tilts):
+        steepness = max(abs(tilts[-1].place.tilt), 1e-9)
+        beyond = order.lower_on(tilts, near) - log_delta
+        if abs(beyond) <= _NEAR:
+            close = Guess(max(near + beyond / steepness, 0.5 * near), steepness)
+            lower = _met(order, log_delta, close, from_above=False, tilts=tilts)
+    if lower is None:
+        lower = _met(order, log_delta, guess, from_above=False)
+    if lower is not None:
+        return lower
+    if order.ends(0.0).lower <= log_delta:
+        return 0.0
+    return _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
+
+
 def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) -> float:
     """A larger ε whose upper end meets the target: wide, but finite. math.inf where no double does."""
     while epsilon < LARGEST_EPSILON:
@@ -69,10 +91,16 @@ def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) ->
     return math.inf
 
 
-def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
-    """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search."""
+def _met(
+    order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool, tilts: Sequence[Chosen] = ()
+) -> float | None:
+    """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search.
+
+    The first transform that is tried is that of `tilts`, or else of the guess.
+    """
     best: float | None = None
-    tilts = order.evaluation(guess.epsilon).tilts if guess.epsilon > 0.0 else ()
+    if not tilts and guess.epsilon > 0.0:
+        tilts = order.evaluation(guess.epsilon).tilts
     for _ in range(_MOST_TURNS):
         found = _crossing_on(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
         if found is None:
