@@ -13,6 +13,7 @@ import numpy as np
 from epsilond.accountants.curve import Enclosure, Tails
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
+from epsilond.accountants.engine.lattice.lower_tilts import lower_place
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
@@ -95,8 +96,13 @@ class ComposedProfile:
     """By ε, with the work that it took."""
 
     @cached_property
+    def _log_width(self) -> float:
+        """log of the relative width wanted of δ."""
+        return math.log(self.budget.relative_width)
+
+    @cached_property
     def _survey(self) -> Survey:
-        return Survey(self.parts, math.log(self.budget.relative_width))
+        return Survey(self.parts, self._log_width)
 
     @property
     def supremum(self) -> float:
@@ -281,7 +287,10 @@ class ComposedProfile:
 
     def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> Chosen:
         """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
-        place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
+        outlines = self._survey.shallow(depth)
+        place = outlines.saddle(epsilon, direct=direct)
+        if direct and (lower := lower_place(outlines, place, epsilon, self._log_width - boost, _SNAP[True])) is not None:
+            return Chosen(GridKey(direct, depth, boost, within, math.floor(lower.y / BAND[True])), lower)
         key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
         for _ in range(4):
             place = self._laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
@@ -373,7 +382,7 @@ class ComposedProfile:
         """The same, and how many lattices were tried."""
         key, place = found
         limits = self.budget.limits_for(len(self.parts))
-        log_width = math.log(self.budget.relative_width) - key.boost
+        log_width = self._log_width - key.boost
         for tried in range(1, _MOST_TRIES + 1):
             laws = self._laws(key)
             made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
