@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -201,7 +201,10 @@ def _halved(holds: Callable[[float], bool], low: float, high: float, width: floa
 
 
 def _certified(candidate: Candidate, best: Found | None) -> Found | None:
-    """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less."""
+    """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less.
+
+    Its guarantee is without what neighbours on the grid realise.
+    """
     release, rate, start = candidate.release, candidate.rate, candidate.levels
     target = release.problem.target
     most = int(NOISE_LEVELS.le or 0)
@@ -221,7 +224,7 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
             method=candidate.method,
             release=release,
             noise=release.noise(rate, levels),
-            guarantee=release.witnessed(at(levels), release.noise(rate, levels)),
+            guarantee=at(levels),
             minimal="proved" if minimal else "searched",
         )
 
@@ -308,7 +311,7 @@ def least_noise(problem: GridProblem) -> Found:
         raise Infeasible(
             "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
         )
-    return best
+    return replace(best, guarantee=best.release.witnessed(best.guarantee, best.noise))
 
 
 def _most_levels(best: Found, epsilon: float) -> float:

@@ -17,32 +17,35 @@ if TYPE_CHECKING:
 
 _PROBE = 2
 """Steps further down, where the variance is looked at first."""
-_FALLS = 1.5
+_FALLS = 3.0
 """How many times less it must be there."""
 _FURTHEST = 12
 """Steps that are looked at."""
-_SHORTER = 0.7
+_SHORTER = 0.5
 """Of the period at the saddle, below which another tilt is worth its while."""
-_MOST_LOST = 1.0
+_MOST_LOST = 0.6
 """Nats by which the sum may be larger than at the saddle."""
 
 
-def lower_place(laws: Weighted, saddle: Place, epsilon: float, log_width: float, step: float) -> Place | None:
+def lower_place(
+    laws: Weighted, here: Place, epsilon: float, log_width: float, *, step: float, most: float = 0.0
+) -> Place | None:
     """The place below a saddle, in whole steps, with about the shortest period; None where the saddle is as good.
 
-    `log_width` is as of `likely_period`; both places are direct.
+    `log_width` is as of `likely_period`; both places are direct. None, too, where the saddle's period is at most `most`.
     """
-    here = saddle.snapped(step)
     least = laws.cumulants(here.tilt)
     probe = laws.cumulants(Place(here.y - _PROBE * step, direct=True).tilt)
     if not least.variance > _FALLS * probe.variance:
         return None
-    most = least.value - here.tilt * epsilon + _MOST_LOST
-    shortest = _SHORTER * likely_period(laws, here, log_width)
-    best = None
+    period = likely_period(laws, here, log_width)
+    if period <= most:
+        return None
+    largest = least.value - here.tilt * epsilon + _MOST_LOST
+    best, shortest = None, _SHORTER * period
     for steps in range(1, _FURTHEST + 1):
-        place = Place(here.y - steps * step, direct=True)
-        if laws.value(place.tilt) - place.tilt * epsilon > most:
+        place = Place(here.y - steps * step, direct=True).snapped(step)
+        if laws.value(place.tilt) - place.tilt * epsilon > largest:
             break
         period = likely_period(laws, place, log_width)
         if period < shortest:

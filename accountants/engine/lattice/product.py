@@ -42,6 +42,8 @@ _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
+_LONG = 2.0**16
+"""Points of a transform that another tilt may spare."""
 _FEW, _BESIDE = 16, 0.25
 """Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
@@ -215,7 +217,7 @@ class ComposedProfile:
     def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
         """A lower end likewise, −∞ where its numbers are no doubles."""
         try:
-            return max((self._lower(found, epsilon) for found in tilts), default=-math.inf)
+            return max((self._lower_end(found, epsilon) for found in tilts), default=-math.inf)
         except _OUTSIDE:
             return -math.inf
 
@@ -287,10 +289,7 @@ class ComposedProfile:
 
     def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> Chosen:
         """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
-        outlines = self._survey.shallow(depth)
-        place = outlines.saddle(epsilon, direct=direct)
-        if direct and (lower := lower_place(outlines, place, epsilon, self._log_width - boost, _SNAP[True])) is not None:
-            return Chosen(GridKey(direct, depth, boost, within, math.floor(lower.y / BAND[True])), lower)
+        place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
         key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
         for _ in range(4):
             place = self._laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
@@ -298,7 +297,16 @@ class ComposedProfile:
             if found == key or (len(self.parts) > _FEW and _beside(key, place)):
                 break
             key = found
-        return Chosen(key, place.snapped(_SNAP[direct]))
+        return self._lower(Chosen(key, place.snapped(_SNAP[direct])), epsilon)
+
+    def _lower(self, found: Chosen, epsilon: float) -> Chosen:
+        """A lower tilt where a transform at this one would be long for rare giant losses alone."""
+        key, place = found
+        if not key.direct:
+            return found
+        outlines, most = self._survey.shallow(key.depth), _LONG * self._laws(key).upper.unit
+        lower = lower_place(outlines, place, epsilon, self._log_width - key.boost, step=_SNAP[True], most=most)
+        return found if lower is None else Chosen(key._replace(band=math.floor(lower.y / BAND[True])), lower)
 
     def _back_off_tilt(self, found: Chosen, epsilon: float) -> Chosen:
         """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
@@ -341,7 +349,7 @@ class ComposedProfile:
         laws = self._laws(key).upper
         return _upper_end(spectrum, laws, epsilon - laws.misplacement)
 
-    def _lower(self, found: Chosen, epsilon: float) -> float:
+    def _lower_end(self, found: Chosen, epsilon: float) -> float:
         key, spectrum = self._spectrum(found, from_above=False)
         laws = self._laws(key).lower
         return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)

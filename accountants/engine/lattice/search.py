@@ -22,7 +22,7 @@ _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
-_NEAR = 2.0
+_NEAR = 0.5
 """Of log δ: how far it may be from the target at an ε whose transform is tried for it."""
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
