@@ -162,7 +162,7 @@ class Pair:
         return self.epsilon(log_delta).upper
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """The lower end of `epsilon` alone, or one as close; `near` is an ε at which the pair has been asked, if any."""
+        """The lower end of `epsilon` alone, or one as close; `near` is an ε at which the pair was asked, if any."""
         del near
         return self.epsilon(log_delta).lower
 

@@ -157,7 +157,9 @@ def likely_log_delta_of_batches(
         known = np.exp(-((frequencies[:, None] * spread) ** 8))
         sum_ = (turned * known) @ above + (turned.conj() * known) @ below + rest
         z = tilt + 1j * frequencies
-        terms = ((sum_ / moment) ** rounds - none) * np.exp(-1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2)
+        terms = ((sum_ / moment) ** rounds - none) * np.exp(
+            -1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2
+        )
         terms /= z * (1.0 + z)
         if block == 0:
             terms[0] *= 0.5

@@ -52,8 +52,10 @@ def test_two_rounds_are_their_convolution(rate: float) -> None:
         """E_{e^level} of one round, of any sign."""
         if level < 0:
             return 1 - mpmath.exp(level) + mpmath.exp(level) * single(-level)
-        return mpmath.exp(one_round(float(level), mu, rate)) if level > 0 else mpmath.mpf(rate) * (
-            2 * mpmath.ncdf(mu / 2) - 1
+        return (
+            mpmath.exp(one_round(float(level), mu, rate))
+            if level > 0
+            else mpmath.mpf(rate) * (2 * mpmath.ncdf(mu / 2) - 1)
         )
 
     with mpmath.workdps(15):

@@ -54,6 +54,7 @@ def rare(rate: float, mu: float, rounds: int, epsilon: float) -> tuple[float, fl
     With r the likelihood ratio of a round that draws, one of two rounds is drawn at most but for chance (Tq)²/2.
     """
     with mpmath.workdps(30):
+
         def single(level: mpmath.mpf) -> mpmath.mpf:
             drawn = mpmath.log1p(mpmath.expm1(level) / rate)
             return rate * (mpmath.ncdf(mu / 2 - drawn / mu) - mpmath.exp(drawn) * mpmath.ncdf(-mu / 2 - drawn / mu))

@@ -32,7 +32,8 @@ def lower_place(
 ) -> Place | None:
     """The place below a saddle, in whole steps, with about the shortest period; None where the saddle is as good.
 
-    `log_width` is as of `likely_period`; both places are direct. None, too, where the saddle's period is at most `most`.
+    `log_width` is as of `likely_period`; both places are direct. None, too, where the saddle's period is at most
+    `most`.
     """
     least = laws.cumulants(here.tilt)
     probe = laws.cumulants(Place(here.y - _PROBE * step, direct=True).tilt)
