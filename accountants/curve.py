@@ -161,8 +161,9 @@ class Pair:
         """The upper end of `epsilon` alone."""
         return self.epsilon(log_delta).upper
 
-    def lower_epsilon(self, log_delta: float) -> float:
-        """The lower end of `epsilon` alone."""
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
+        """The lower end of `epsilon` alone, or one as close; `near` is an ε at which the pair was asked, if any."""
+        del near
         return self.epsilon(log_delta).lower
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
@@ -225,8 +226,11 @@ class Curve:
     def log_delta(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
         least, upper = self.upper.ends(epsilon) if self.tight else (-math.inf, self.upper.upper_end(epsilon))
-        others = [pair.lower_end(epsilon) for pair in self.witnesses if pair is not self.upper]
-        return Interval(max([*others, least]), upper)
+        for pair in self.witnesses:
+            # A bound that costs little may show that a witness attains no more than one before.
+            if pair is not self.upper and not (least > -math.inf and pair.quickly_meets(epsilon, least)):
+                least = max(least, pair.lower_end(epsilon))
+        return Interval(least, upper)
 
     def bound_log_delta(self, epsilon: float) -> Interval:
         """Numerical enclosure of the upper bound itself: how exactly the bound was computed."""

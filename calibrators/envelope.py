@@ -13,7 +13,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from epsilond.accountants.curve import Interval, Pair
+from epsilond.accountants.curve import Interval, Pair, upper_end_of
+from epsilond.accountants.near_tests import UpperEnds
 from epsilond.accountants.numerics.crossing import Guess
 from epsilond.accountants.structure import Draw, in_words, own_level
 from epsilond.accountants.theorem import ConditionResult, Evaluation, Outputs, Theorem
@@ -83,8 +84,34 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
         lower, upper = _epsilon_of(curve.upper, target)
     else:  # nobody reads the lower end of a bound that no neighbours attain
         lower, upper = 0.0, _upper_epsilon_of(curve.upper, target)
-    others = [_lower_epsilon_of(pair, target) for pair in curve.witnesses if pair is not curve.upper]
-    return Interval(min(max([*others, lower]), upper), upper)
+    if upper > 0.0:
+        lower = max(lower, _realised_epsilon([pair for pair in curve.witnesses if pair is not curve.upper], target))
+    return Interval(min(lower, upper), upper)
+
+
+def _realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
+    """The largest lower end that is found; a witness that is seen to attain no more than one before is not searched.
+
+    δ of the one before falls from the target ε to where it has the target δ; if δ of the other lies below that by as
+    much again at the target ε, it has fallen below earlier.
+    """
+    found, attained = 0.0, -math.inf
+    for pair in witnesses:
+        if found > 0.0 and _falls_short(pair, target, attained, found):
+            continue
+        found = max(found, _lower_epsilon_of(pair, target))
+        attained = max(attained, pair.lower_end(target.epsilon))
+    return found
+
+
+def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:
+    """Whether a witness is seen to attain no more than one of the log δ and ε given, as above."""
+    if pair.quickly_meets(found, target.log_delta):
+        return True
+    least = target.log_delta - 2.0 * (target.log_delta - attained)
+    return attained < target.log_delta and (
+        pair.quickly_meets(target.epsilon, least) or pair.lower_end(target.epsilon) <= least
+    )
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
@@ -93,17 +120,28 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     A little less must miss it: where δ hardly falls with ε, a much smaller ε may meet it too, and is searched.
     """
     near = target.log_delta * (1.0 + SPARE) <= pair.upper_end(target.epsilon) <= target.log_delta
-    if near and pair.upper_end(target.epsilon * (1.0 - FLAT)) > target.log_delta:
+    if near and _end_beside(pair, target.epsilon) > target.log_delta:
         return target.epsilon
     if type(pair).upper_epsilon is not Pair.upper_epsilon:
         return pair.upper_epsilon(target.log_delta)
     return _epsilon_of(pair, target).upper
 
 
+def _end_beside(pair: Pair, epsilon: float) -> float:
+    """An upper end of log δ at a little less than an ε: from the same evaluation, where several cost what one does."""
+    beside = epsilon * (1.0 - FLAT)
+    if type(pair).upper_end is not Pair.upper_end:
+        return pair.upper_end(beside)
+    return max(
+        order.upper_ends([beside, epsilon])[0] if isinstance(order, UpperEnds) else upper_end_of(order, beside)
+        for order in pair.orders()
+    )
+
+
 def _lower_epsilon_of(pair: Pair, target: Target) -> float:
     """The lower end alone."""
     if type(pair).lower_epsilon is not Pair.lower_epsilon:
-        return pair.lower_epsilon(target.log_delta)
+        return pair.lower_epsilon(target.log_delta, target.epsilon)
     return _epsilon_of(pair, target).lower
 
 

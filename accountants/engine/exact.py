@@ -289,14 +289,14 @@ class ExactPair(Pair):
             found = Interval(min(max(found.lower, other.lower), upper), upper)
         return self._evaluated(found, log_delta)
 
-    def lower_epsilon(self, log_delta: float) -> float:
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """The lower end alone, which spares the lattice the search for the upper one."""
         found, all_narrow = self._solved(log_delta)
         if all_narrow:
             return self._evaluated(found, log_delta).lower
         if self.lattice is None:
             return self.epsilon(log_delta).lower
-        lower = max(found.lower, self.lattice.pair.lower_epsilon(log_delta))
+        lower = max(found.lower, self.lattice.pair.lower_epsilon(log_delta, near))
         return self._above(Interval(lower, max(lower, found.upper)), log_delta)
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:

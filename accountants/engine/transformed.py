@@ -132,10 +132,10 @@ class TransformedPair(ComposedPair):
         found = self._profile.epsilon(log_delta)
         return self._profile.behind.upper_epsilon(log_delta) if found is None else found.upper
 
-    def lower_epsilon(self, log_delta: float) -> float:
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """The lower end alone."""
         found = self._profile.epsilon(log_delta)
-        return self._profile.behind.lower_epsilon(log_delta) if found is None else found.lower
+        return self._profile.behind.lower_epsilon(log_delta, near) if found is None else found.lower
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the contour engine's ends, which cost little."""

@@ -47,13 +47,16 @@ MOST_RANGE = 500.0
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
-def theta_with_error(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """log θ_ε(r) and a bound of its absolute error, elementwise, for shifts known to eight units of roundoff.
 
-    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied.
+    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied. Of a column of ε
+    there is a row for each.
     """
-    plain = _all_large(epsilon, shift)
-    value, rest = (None, log_rest(epsilon, shift)) if plain else log_theta_and_complement(epsilon, shift)
+    if isinstance(epsilon, float) and _all_large(epsilon, shift):
+        value, rest = None, log_rest(epsilon, shift)
+    else:
+        value, rest = log_theta_and_complement(epsilon, shift)
     high = rest < -0.7
     near_one = np.log1p(-np.exp(np.where(high, rest, -1.0)))
     if high.all():

@@ -79,6 +79,13 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
 
     It changes formula at −0.7 instead of −log 2, so that the two may differ in the last place between these.
     """
+    if np.size(x) == 1:  # for one number this is many times quicker
+        one = float(np.reshape(x, ()))
+        if not one < 0.0:
+            value = one if math.isnan(one) else -math.inf
+        else:
+            value = math.log(-math.expm1(one)) if one > -0.7 else math.log1p(-math.exp(one))
+        return np.full(np.shape(x), value)
     at = np.minimum(x, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(at > -0.7, np.log(-np.expm1(at)), np.log1p(-np.exp(np.minimum(at, -0.5)))))

@@ -44,6 +44,11 @@ class GeometricProfile:
     levels: int | None = None
     tail_accuracy: float = 64 * UNIT_ROUNDOFF
 
+    @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is above 0: the noise falls with distance, so that it and its shift differ."""
+        return self.decay_rate > 0.0 and self.shift > 0
+
     @cached_property
     def _log_total(self) -> float:
         """log D."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.accountants.curve import Enclosure, Interval, Profile, upper_epsilon
+from epsilond.accountants.curve import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval, Profile
 from epsilond.accountants.numerics.crossing import Guess, crossing
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianLaw, GaussianMixture, gaussian_pair, mixture_pair
@@ -36,6 +36,7 @@ NARROW_LOG_DELTA = 0.25
 """The same of log δ: about twenty times that of ε, where losses are rare and large."""
 HOPELESS = 8.0
 """A width of log δ at a first guess with which no search is begun."""
+_STARTS, _FINER = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127)), 4
 _RATIO = 1.2
 _SLACK = 1e-12
 _FAR = -1790.0
@@ -114,8 +115,8 @@ class OneLargeStep:
 
     def epsilon(self, log_delta: float) -> Interval:
         """Certified ends of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; at worst 0 and math.inf."""
-        start = upper_epsilon(lambda epsilon: float(self._sum(np.asarray([epsilon])).upper[0]), log_delta)
-        if not 0.0 < start < math.inf:
+        start = self._start(log_delta)
+        if start is None:
             return Interval(0.0, math.inf)
         near = self.log_delta(start)
         if not near.upper - near.lower <= HOPELESS:
@@ -125,6 +126,17 @@ class OneLargeStep:
         upper = crossing(lambda epsilon: self.log_delta(epsilon).upper, log_delta, guess).below
         lower = crossing(lambda epsilon: self.log_delta(epsilon).lower, log_delta, guess).above
         return Interval(min(lower, upper), upper)
+
+    def _start(self, log_delta: float) -> float | None:
+        """About where Σ_t δ_t is as asked: ever finer grids of many ε at once; None where it is not above 0."""
+        grid = _STARTS
+        for _ in range(_FINER):
+            above = self._sum(grid).upper > log_delta
+            if not above[0] or above[-1]:
+                return None
+            place = int(np.argmin(above))
+            grid = np.linspace(grid[place - 1], grid[place], _STARTS.size)
+        return float(grid[-1])
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
         """log Σ_t δ_t(ε)."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.structure import DRAW_UNSEEN, draws_of, loses_amplification
+from epsilond.accountants.structure import DRAW_UNSEEN, draws_of, loses_amplification, sees_clients_drawn
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
@@ -28,6 +28,7 @@ from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
 from epsilond.calibrators.envelope import Asked
+from epsilond.calibrators.fixed_batches import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.calibrators.risk.baseline import Start, start_of
 from epsilond.calibrators.search import likely_noise, likely_slope
 
@@ -152,15 +153,23 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
 
 def guess(problem: DpFedavgProblem, rounds: int) -> float:
     """Where the search for the noise starts."""
+    likely = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.kept_relation)
-    return likely_noise(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
+    return likely(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
     """How steeply the target is approached there."""
-    del rounds
-    distance = sensitivity_factor(problem.kept_relation)
-    return likely_slope(problem.target, rate=problem.rate, noise=noise, distance=distance)
+    distance, rate = sensitivity_factor(problem.kept_relation), problem.rate
+    if _has_hidden_batches(problem):
+        return likely_slope_of_batches(problem.target, rate=rate, rounds=rounds, noise=noise, distance=distance)
+    return likely_slope(problem.target, rate=rate, noise=noise, distance=distance)
+
+
+def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
+    """Whether rounds of fixed size hide who took part, and a client is replaced."""
+    fixed = problem.sampling == "without-replacement" and problem.kept_relation == "replace-one"
+    return fixed and not sees_clients_drawn(problem.observer, problem.sampling)
 
 
 FAMILY = Family(spec=spec, guess=guess, slope=slope, contribution=lambda problem, _: problem.clipping_norm)

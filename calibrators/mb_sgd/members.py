@@ -132,9 +132,10 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
-    slope = likely_slope_of_batches if _has_fixed_batches(problem) else likely_slope
-    distance = sensitivity_factor(problem.relation)
-    return slope(member.target, rate=_rate(problem, member), noise=noise, distance=distance)
+    distance, rate = sensitivity_factor(problem.relation), _rate(problem, member)
+    if not _has_fixed_batches(problem):
+        return likely_slope(member.target, rate=rate, noise=noise, distance=distance)
+    return likely_slope_of_batches(member.target, rate=rate, rounds=member.rounds, noise=noise, distance=distance)
 
 
 def _has_fixed_batches(problem: PacedProblem) -> bool:

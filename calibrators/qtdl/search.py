@@ -9,9 +9,10 @@ the least certified by `account`; another is certified only where it is about as
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,6 +37,8 @@ HOPELESS, WORSE = 1.05, 1.0005
 """Noise that seems to need so many times the levels that another has is not certified; the second where what is known
 in closed form decides, whose estimates err by a level at most."""
 
+_GROWTH, _HALVES = 4, 3
+"""How much longer each step of a search for levels is than the one before, and how often one halves the bracket."""
 FAR = 0.5
 """A loss inside whose estimate exceeds the target by this share of log δ is not bounded."""
 
@@ -201,7 +204,10 @@ def _halved(holds: Callable[[float], bool], low: float, high: float, width: floa
 
 
 def _certified(candidate: Candidate, best: Found | None) -> Found | None:
-    """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less."""
+    """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less.
+
+    Its guarantee is without what neighbours on the grid realise.
+    """
     release, rate, start = candidate.release, candidate.rate, candidate.levels
     target = release.problem.target
     most = int(NOISE_LEVELS.le or 0)
@@ -213,15 +219,19 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
         noise = release.noise(rate, levels)
         return release.escapes(noise) if candidate.closed else release.guarantee(noise)
 
+    @functools.cache
+    def excess(levels: int) -> float:
+        return at(levels).curve.upper_log_delta(target.epsilon) - target.log_delta
+
     def meets(levels: int) -> bool:
-        return at(levels).curve.upper_log_delta(target.epsilon) <= target.log_delta
+        return excess(levels) <= 0.0
 
     def found(levels: int, *, minimal: bool) -> Found:
         return Found(
             method=candidate.method,
             release=release,
             noise=release.noise(rate, levels),
-            guarantee=release.witnessed(at(levels), release.noise(rate, levels)),
+            guarantee=at(levels),
             minimal="proved" if minimal else "searched",
         )
 
@@ -237,27 +247,40 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
     # Decimals have then decided which m is the least; doubles may not tell it from the one below.
     if decided and start == candidate.levels and meets(start):
         return found(start, minimal=True)
-    high = _least_near(meets, start, most)
+    # log δ falls by α at most for each level.
+    first = abs(excess(start)) / rate
+    high = _least_near(excess, start, most, math.ceil(first) if first < start else 1)
     if high is None:
         return None
     proved = high == 1 or (decided and high == candidate.levels)
     return found(high, minimal=proved or at(high - 1).curve.bound_log_delta(target.epsilon).lower > target.log_delta)
 
 
-def _least_near(meets: Callable[[int], bool], start: int, most: int) -> int | None:
-    """The least m ≥ 1 that meets a monotone demand; None where it lies far above `start`, or above `most`."""
-    step, high, low = 1, start, start - 1
-    while not meets(high):
-        low, high, step = high, high + step, 2 * step
-        if high > most or step > max(start, 1024):
+def _least_near(excess: Callable[[int], float], start: int, most: int, first: int) -> int | None:
+    """The least m ≥ 1 at which what falls is at most 0; None where it lies far above `start`, or above `most`.
+
+    By steps that grow away from the start, from `first` on, then by false position, and by halves every third time.
+    """
+    high, low, step, furthest = start, start - 1, max(first, 1), 2 * max(start, 1024)
+    while excess(high) > 0.0:
+        if high > most or high - start > furthest:
             return None
-    step = 1
-    while low >= 1 and meets(low):
-        low, high, step = low - step, low, 2 * step
+        low, high, step = high, high + step, _GROWTH * step
+    step = max(first, 1)
+    while low >= 1 and excess(low) <= 0.0:
+        low, high, step = low - step, low, _GROWTH * step
     low = max(low, 0)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if meets(middle) else (middle, high)
+    above, below = excess(low) if low >= 1 else math.inf, excess(high)
+    for turn in itertools.count(1):
+        if high - low <= 1:
+            break
+        share = above / (above - below) if math.isfinite(above - below) and turn % _HALVES else 0.5
+        middle = min(max(low + round(share * (high - low)), low + 1), high - 1)
+        value = excess(middle)
+        if value > 0.0:
+            low, above, below = middle, value, 0.5 * below
+        else:
+            high, below, above = middle, value, 0.5 * above
     return high
 
 
@@ -308,7 +331,7 @@ def least_noise(problem: GridProblem) -> Found:
         raise Infeasible(
             "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
         )
-    return best
+    return replace(best, guarantee=best.release.witnessed(best.guarantee, best.noise))
 
 
 def _most_levels(best: Found, epsilon: float) -> float:

@@ -46,7 +46,7 @@ def test_the_guess_is_nearer_than_that_of_the_central_limit(batch_size: int, rou
 def test_guesses_are_finite_and_slopes_fall(rate: float, rounds: int) -> None:
     noise = likely_noise_of_batches(TARGET, rate=rate, rounds=rounds, distance=2.0)
     assert 0.0 < noise < math.inf
-    assert -math.inf < likely_slope_of_batches(TARGET, rate=rate, noise=noise, distance=2.0) < 0.0
+    assert -math.inf < likely_slope_of_batches(TARGET, rate=rate, rounds=rounds, noise=noise, distance=2.0) < 0.0
 
 
 def test_a_full_batch_is_guessed_as_ever() -> None:

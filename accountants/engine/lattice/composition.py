@@ -63,7 +63,7 @@ class ComposedPair(Pair):
                 found = max(found, upper_epsilon_of(orders[place], log_delta, guesses[place]))
         return found
 
-    def lower_epsilon(self, log_delta: float) -> float:
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """The lower end alone: 0 without a search where a bound that costs nothing meets the target at ε = 0.
 
         An order whose quick upper end meets the target at what another has found is not searched.
@@ -75,7 +75,7 @@ class ComposedPair(Pair):
         found = 0.0
         for place in sorted(range(len(orders)), key=lambda place: -guesses[place].epsilon):
             if not (found > 0.0 and -math.inf < orders[place].quick_upper_end(found) <= log_delta):
-                found = max(found, lower_epsilon_of(orders[place], log_delta, guesses[place]))
+                found = max(found, lower_epsilon_of(orders[place], log_delta, guesses[place], near))
         return found
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:

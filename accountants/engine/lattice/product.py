@@ -13,6 +13,7 @@ import numpy as np
 from epsilond.accountants.curve import Enclosure, Tails
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
+from epsilond.accountants.engine.lattice.lower_tilts import lower_place
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
@@ -41,6 +42,8 @@ _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
+_LONG = 2.0**16
+"""Points of a transform that another tilt may spare."""
 _FEW, _BESIDE = 16, 0.25
 """Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
@@ -95,8 +98,13 @@ class ComposedProfile:
     """By ε, with the work that it took."""
 
     @cached_property
+    def _log_width(self) -> float:
+        """log of the relative width wanted of δ."""
+        return math.log(self.budget.relative_width)
+
+    @cached_property
     def _survey(self) -> Survey:
-        return Survey(self.parts, math.log(self.budget.relative_width))
+        return Survey(self.parts, self._log_width)
 
     @property
     def supremum(self) -> float:
@@ -209,7 +217,7 @@ class ComposedProfile:
     def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
         """A lower end likewise, −∞ where its numbers are no doubles."""
         try:
-            return max((self._lower(found, epsilon) for found in tilts), default=-math.inf)
+            return max((self._lower_end(found, epsilon) for found in tilts), default=-math.inf)
         except _OUTSIDE:
             return -math.inf
 
@@ -312,7 +320,16 @@ class ComposedProfile:
             if found == key or (len(self.parts) > _FEW and _beside(key, place)):
                 break
             key = found
-        return Chosen(key, place.snapped(_SNAP[direct]))
+        return self._at_lower_tilt(Chosen(key, place.snapped(_SNAP[direct])), epsilon)
+
+    def _at_lower_tilt(self, found: Chosen, epsilon: float) -> Chosen:
+        """A lower tilt where a transform at this one would be long for rare giant losses alone."""
+        key, place = found
+        if not key.direct:
+            return found
+        outlines, most = self._survey.shallow(key.depth), _LONG * self._laws(key).upper.unit
+        lower = lower_place(outlines, place, epsilon, self._log_width - key.boost, step=_SNAP[True], most=most)
+        return found if lower is None else Chosen(key._replace(band=math.floor(lower.y / BAND[True])), lower)
 
     def _back_off_tilt(self, found: Chosen, epsilon: float) -> Chosen:
         """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
@@ -355,7 +372,7 @@ class ComposedProfile:
         laws = self._laws(key).upper
         return _upper_end(spectrum, laws, epsilon - laws.misplacement)
 
-    def _lower(self, found: Chosen, epsilon: float) -> float:
+    def _lower_end(self, found: Chosen, epsilon: float) -> float:
         key, spectrum = self._spectrum(found, from_above=False)
         laws = self._laws(key).lower
         return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
@@ -396,7 +413,7 @@ class ComposedProfile:
         """The same, and how many lattices were tried."""
         key, place = found
         limits = self.budget.limits_for(len(self.parts))
-        log_width = math.log(self.budget.relative_width) - key.boost
+        log_width = self._log_width - key.boost
         for tried in range(1, _MOST_TRIES + 1):
             laws = self._laws(key)
             made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)

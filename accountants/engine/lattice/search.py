@@ -24,6 +24,8 @@ _SHORT_OF, _ASIDE = 0.95, 1e-3
 """How much of that a first step may take, and of ε how far apart a slope is taken."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
+_NEAR = 0.5
+"""Of log δ: how far it may be from the target at an ε whose transform is tried for it."""
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
 
@@ -62,11 +64,19 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
 
 
-def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """The lower end alone: an ε at which the order's own lower end is above the target, 0 where none is found."""
+def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, near: float = 0.0) -> float:
+    """The lower end alone; on the transform of an ε that was asked before, if the target is `near` it."""
     if order.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
-    lower = _met(order, log_delta, guess, from_above=False)
+    lower = None
+    if near > 0.0 and (tilts := order.evaluation(near).tilts):
+        steepness = max(abs(tilts[-1].place.tilt), 1e-9)
+        beyond = order.lower_on(tilts, near) - log_delta
+        if abs(beyond) <= _NEAR:
+            close = Guess(max(near + beyond / steepness, 0.5 * near), steepness)
+            lower = _met(order, log_delta, close, from_above=False, tilts=tilts)
+    if lower is None:
+        lower = _met(order, log_delta, guess, from_above=False)
     if lower is not None:
         return lower
     if order.ends(0.0).lower <= log_delta:
@@ -83,10 +93,16 @@ def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) ->
     return math.inf
 
 
-def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
-    """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search."""
+def _met(
+    order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool, tilts: Sequence[Chosen] = ()
+) -> float | None:
+    """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search.
+
+    The first transform that is tried is that of `tilts`, or else of the guess.
+    """
     best: float | None = None
-    tilts = order.evaluation(guess.epsilon).tilts if guess.epsilon > 0.0 else ()
+    if not tilts and guess.epsilon > 0.0:
+        tilts = order.evaluation(guess.epsilon).tilts
     for _ in range(_MOST_TURNS):
         near = _nearer(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
         if near is None:

@@ -60,6 +60,14 @@ class NotConvex(Protocol):
         """A bound that is convex in e^ε, falls, and is nowhere below this one."""
 
 
+@runtime_checkable
+class AtMany(Protocol):
+    """A bound that costs less at many ε together than at each by itself."""
+
+    def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
+        """`Bound.log_bound` at each ε, but for roundings within its ends."""
+
+
 @dataclass(frozen=True)
 class BoundProfile:
     """The profile of a bound. Its tails are the slopes of a table of it, or of the convex bound above it."""
@@ -107,7 +115,10 @@ class BoundProfile:
 
 def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
     points = np.asarray(epsilon, dtype=np.float64)
-    ends = [bound.log_bound(float(point)) for point in points.ravel()]
+    if isinstance(bound, AtMany):
+        ends = bound.log_bounds(points.ravel())
+    else:
+        ends = [bound.log_bound(float(point)) for point in points.ravel()]
     lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
     return Enclosure(lower, upper)
 

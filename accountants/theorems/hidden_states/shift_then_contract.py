@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.composition.least_of import Bound
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
-    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-
 EXACT_PLACES = 4096
 BLOCK_RATIO = 1.0 + 1.0 / 256.0
 STAGE = 256
 """Nodes that are tried before all are."""
+_TOGETHER = 2**14
+"""How many θ are worked out at once."""
 SMALL_LOG_DELTA = -14.0
 """A bound that is not convex lends its tails from a convex one, chosen where log δ is about this."""
 
@@ -149,21 +149,44 @@ class EqualSteps:
         With a `switch` they are counted from that many steps behind the last use, whatever ε: a sum of products of
         convex functions of e^ε, hence convex.
         """
-        kinds, share = self.kinds
-        cuts = np.cumsum([0, *(min(mu.size, STAGE) for _, mu in kinds)])
-        found = self._sums(epsilon, [mu[:STAGE] for _, mu in kinds], cuts, contracted=contracted, switch=switch)
+        found = self._sums(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
         if found is None:
-            cuts = np.cumsum([0, *(mu.size for _, mu in kinds)])
-            found = self._sums(epsilon, [mu for _, mu in kinds], cuts, contracted=contracted, switch=switch)
+            found = self._sums(*theta_with_error(epsilon, self._shifts(None)), None, contracted, switch)
         assert found is not None
+        return self._shared(found)
+
+    def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
+        """The same at each of many ε, θ for some of them at once."""
+        shifts, ends = self._shifts(STAGE), list[Interval]()
+        together = max(_TOGETHER // shifts.size, 1)
+        for start in range(0, epsilons.size, together):
+            some = epsilons[start : start + together]
+            for epsilon, value, error in zip(some.tolist(), *theta_with_error(some[:, None], shifts), strict=True):
+                found = self._sums(value, error, STAGE, contracted, switch)
+                if found is None:
+                    ends.append(self.log_bound(epsilon, contracted=contracted, switch=switch))
+                else:
+                    ends.append(self._shared(found))
+        return ends
+
+    def _shared(self, found: Interval) -> Interval:
+        """Times the weight of one place."""
+        share = self.kinds[1]
         slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(share)) + 1e-13
         return Interval(found.lower + share - slack, min(found.upper + share + slack, 0.0))
 
+    def _shifts(self, first: int | None) -> FloatArray:
+        """μ at the first nodes of every kind of place, and r_c."""
+        return np.concatenate((*(mu[:first] for _, mu in self.kinds[0]), self._kernel))
+
     def _sums(
-        self, epsilon: float, mu: list[FloatArray], cuts: IntArray, *, contracted: bool, switch: float | None
+        self, value: FloatArray, error: FloatArray, most: int | None, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """The sum over the first nodes of every kind of place, None if what is left out might matter."""
-        value, error = theta_with_error(epsilon, np.concatenate((*mu, self._kernel)))
+        """The sum over the `most` first nodes of every kind of place, None if what is left out might matter.
+
+        `value` and `error` are log θ_ε and its error at those shifts.
+        """
+        cuts = np.cumsum([0, *(mu[:most].size for _, mu in self.kinds[0])])
         kernel = (max(float(value[-1]), LEAST_LOG_FACTOR), float(error[-1])) if contracted else None
         total = Interval(-math.inf, -math.inf)
         for (kind, _), first, last in zip(self.kinds[0], cuts[:-1], cuts[1:], strict=True):
@@ -245,6 +268,12 @@ class Interpolated:
         """Both ends of the logarithm of the bound on δ."""
         return self.steps.log_bound(epsilon, contracted=self.contracted)
 
+    def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
+        """The same at each of many ε."""
+        if isinstance(self.steps, EqualSteps):
+            return self.steps.log_bounds(epsilons, contracted=self.contracted)
+        return [self.log_bound(epsilon) for epsilon in epsilons.tolist()]
+
 
 @dataclass(frozen=True)
 class Switched:
@@ -256,6 +285,10 @@ class Switched:
     def log_bound(self, epsilon: float) -> Interval:
         """Both ends of the logarithm of the bound on δ."""
         return self.steps.log_bound(epsilon, contracted=True, switch=self.switch)
+
+    def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
+        """The same at each of many ε."""
+        return self.steps.log_bounds(epsilons, contracted=True, switch=self.switch)
 
 
 HYBRID = Theorem(
