@@ -5,6 +5,7 @@ A test rejects where the loss exceeds an ε; its size is how often Q passes it.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class NearTest(NamedTuple):
     Attributes:
         epsilon: of any sign.
         log_delta: log E_{e^ε}(P‖Q), enclosed at any ε near that.
-        width: relative width of the enclosures there.
+        width: of γ α + E_γ there, relative, or more: that of E_γ itself.
         steepness: about |d log Q(L > ε)/dε|.
         bent: whether E has a corner there, in γ.
     """
@@ -30,6 +31,16 @@ class NearTest(NamedTuple):
     width: float
     steepness: float
     bent: bool = False
+
+
+def rated(test: NearTest, size: float) -> NearTest:
+    """The test with the width of γ α + E_γ, in which E_γ may have a small share: points around it are laid closer."""
+    lower, upper = test.log_delta(test.epsilon)
+    if not lower > -math.inf:
+        return test
+    divergence = math.exp(min(upper, 0.0))
+    share = divergence / (size * math.exp(min(test.epsilon, 700.0)) + divergence)
+    return test._replace(width=share * (upper - lower))
 
 
 class UpperTest(NamedTuple):
@@ -70,6 +81,11 @@ class Bounded(Protocol):
     @property
     def supremum(self) -> float:
         """An ε from which on δ is zero; math.inf if none is known."""
+
+
+def supremum_of(profile: object) -> float:
+    """An ε from which on a profile's δ is zero; math.inf if none is known."""
+    return profile.supremum if isinstance(profile, Bounded) else math.inf
 
 
 @runtime_checkable

@@ -27,13 +27,13 @@ from scipy.special import ndtri
 from epsilond.accountants.curve import Interval, OneEnd
 from epsilond.accountants.near_tests import (
     AtOne,
-    Bounded,
     FindsTests,
     FindsUpperTests,
     NearTest,
     Searched,
     UpperEnds,
     UpperTest,
+    supremum_of,
 )
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -307,7 +307,7 @@ class _Search:
         At the largest loss, where E is zero; where the best test has been found, or else would be if losses were
         Gaussian.
         """
-        top = self.trade.forward.supremum if isinstance(self.trade.forward, Bounded) else math.inf
+        top = supremum_of(self.trade.forward)
         if 0.0 < top < -math.log(self.rate):
             self._bounded(top, 0.0)
         if self.decided:

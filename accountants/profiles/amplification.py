@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails, amplified_plateau, thinned_plateau, with_plateau
-from epsilond.accountants.near_tests import FindsTests
+from epsilond.accountants.near_tests import FindsTests, supremum_of
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.drawn import DrawnPair, drawn_test
+from epsilond.accountants.profiles.drawn import DrawnPair, drawn_epsilon, drawn_test
 from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 NUDGE = 8 * UNIT_ROUNDOFF
 """Relative rounding of a change of variable."""
+_ROUNDED_END = 32 * UNIT_ROUNDOFF
+"""The same of a largest loss."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ class AmplifiedProfile:
         return getattr(self.base, "lossy", False)
 
     @property
+    def supremum(self) -> float:
+        """log(1 − q + q e^s), rounded up, s the largest loss of the base; math.inf where none is known."""
+        most = supremum_of(self.base)
+        return drawn_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
+
+    @property
     def tail_accuracy(self) -> float:
         """The base's own, and a few roundings of the argument."""
         return 2 * self.base.tail_accuracy + NUDGE
@@ -153,8 +161,13 @@ class DilutedProfile:
 
     @property
     def supremum(self) -> float:
-        """−log(1 − q), rounded up: no loss is larger."""
-        return -log_complement(self.rate, self.absent) * (1.0 + NUDGE)
+        """−log(1 − q + q e^{−s}), rounded up, s the largest loss of the base; −log(1 − q) where none is known."""
+        turned = math.exp(-supremum_of(self.base))
+        kept = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-supremum_of(self.base))
+        if kept > -0.5:
+            return -math.log1p(kept) * (1.0 + _ROUNDED_END)
+        most = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * turned
+        return -math.log(most) * (1.0 + _ROUNDED_END) if most > 0.0 else math.inf
 
     @property
     def tail_accuracy(self) -> float:

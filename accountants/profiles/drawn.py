@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Interval, Pair, upper_end_of
-from epsilond.accountants.near_tests import NearTest
+from epsilond.accountants.near_tests import NearTest, rated
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -129,13 +129,11 @@ class DrawnPair(Pair):
 def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
     """The test of a drawn pair of the same size under Q, from that of the base, with log E_γ' around it."""
     epsilon = drawn_epsilon(test.epsilon, rate)
-    ends = functools.partial(_drawn_ends, test.log_delta, rate)
-    at_best = math.exp(ends(epsilon).upper)
     gamma = math.exp(min(epsilon, 700.0))
-    share = at_best / (gamma * size + at_best)
     # dε/dε' = γ'/(γ' − 1 + q).
-    steepness = test.steepness * gamma / max(gamma - 1.0 + rate, rate * -_LEAST)
-    return NearTest(epsilon, ends, share * test.width, steepness, test.bent)
+    steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST * rate)
+    ends = functools.partial(_drawn_ends, test.log_delta, rate)
+    return rated(NearTest(epsilon, ends, test.width, steepness, test.bent), size)
 
 
 def _drawn_ends(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:

@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve import Interval
-from epsilond.accountants.near_tests import NearTest, UpperTest
+from epsilond.accountants.near_tests import NearTest, UpperTest, rated
 from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.trade_off import LOSS
 
@@ -49,7 +49,7 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
             if near is not None:
                 known.append((tilts, near.width))
-        found.append(near)
+        found.append(None if near is None else rated(near, size))
     return found
 
 
