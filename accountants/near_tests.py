@@ -24,6 +24,7 @@ class NearTest(NamedTuple):
         width: of γ α + E_γ there, relative, or more: that of E_γ itself.
         steepness: about |d log Q(L > ε)/dε|.
         bent: whether E has a corner there, in γ.
+        dear: whether nodes for another ε would be dear, so that these are read wherever they serve about as well.
     """
 
     epsilon: float
@@ -31,6 +32,7 @@ class NearTest(NamedTuple):
     width: float
     steepness: float
     bent: bool = False
+    dear: bool = False
 
 
 def rated(test: NearTest, size: float) -> NearTest:

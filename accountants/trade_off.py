@@ -48,6 +48,8 @@ CERTAIN = 1e-13
 """1 − E_1 with which no test is looked for."""
 GOOD_GAP = 1e-6
 """A relative width of the rate with which the search ends."""
+_DEAR_GAP, _BELOW_ONE = 5e-4, 0.1
+"""The same of E_1 on nodes that were dear, as far as −log E_1 is at least so much: next to 1, 1 − E_1 counts."""
 _ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
 """Most points in search of the best one, most times that four are laid around it, and most points after that."""
 _PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
@@ -130,7 +132,7 @@ class TradeOff:
         """E_1 on the nodes of a test, where they serve it well."""
         for near in self.near.values() if self.lower else ():
             ends = near.log_delta(0.0)
-            if ends.upper - ends.lower <= GOOD_GAP:
+            if ends.upper - ends.lower <= (_DEAR_GAP if near.dear and ends.upper <= -_BELOW_ONE else GOOD_GAP):
                 self.known[0.0] = _divergence(0.0, ends)
                 break
 

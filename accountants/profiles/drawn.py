@@ -133,7 +133,7 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
     # dε/dε' = γ'/(γ' − 1 + q).
     steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST * rate)
     ends = functools.partial(_drawn_ends, test.log_delta, rate)
-    return rated(NearTest(epsilon, ends, test.width, steepness, test.bent), size)
+    return rated(test._replace(epsilon=epsilon, log_delta=ends, steepness=steepness), size)
 
 
 def _drawn_ends(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:

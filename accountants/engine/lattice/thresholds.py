@@ -26,8 +26,9 @@ _SETTLED = 0.25
 """A last move, in reciprocals of the steepness, after which the transform is that of the ε found."""
 _REACH = 4.0
 _FINE, _EDGE = 5e-5, 0.05
-_SERVED = 1.2
-"""A width of log δ, in widths where a transform was laid, with which it serves another size too."""
+_SERVED, _SERVED_BY_MANY, _MANY = 1.2, 3.0, 8
+"""A width of log δ, in widths where a transform was laid, with which it serves another size too; of so many laws, each
+transform of which is dear, a larger one."""
 _MOST_WIDTH = 0.1
 _NOISY = 1e-3
 """How far apart upper ends of log δ on different transforms are where it matters which of them is read."""
@@ -39,17 +40,19 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
     """A test about as large as each size; None where it is not well above ε = 0 or δ is known badly there."""
     found: list[NearTest | None] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
+    many = len(order.parts) >= _MANY
+    served = _SERVED_BY_MANY if many else _SERVED
     for size in sizes:
         if (near := _at_the_top(order, size)) is not None:
             found.append(near)
             continue
-        near = next((test for tilts, width in known if (test := _served(order, tilts, size, _SERVED * width))), None)
+        near = next((test for tilts, width in known if (test := _served(order, tilts, size, served * width))), None)
         if near is None:
             tilts = _suited(order, size)
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
             if near is not None:
                 known.append((tilts, near.width))
-        found.append(None if near is None else rated(near, size))
+        found.append(None if near is None else rated(near._replace(dear=many), size))
     return found
 
 
