@@ -41,6 +41,8 @@ _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
+_MANY_ROUNDS = 1e6
+"""So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
 _FEW, _BESIDE = 16, 0.25
 """Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
@@ -247,7 +249,20 @@ class ComposedProfile:
 
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
-        return Guess(*self._survey.guess(log_delta))
+        first = Guess(*self._survey.guess(log_delta))
+        return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._closer(first, log_delta)
+
+    def _closer(self, first: Guess, log_delta: float) -> Guess:
+        """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
+        try:
+            place = Place(math.log(first.steepness), direct=True)
+            key = GridKey(True, self._survey.depth_of(log_delta), 0, False, math.floor(place.y / BAND[True]))
+            laws = self._laws(key).upper.flat
+            place = laws.place_of(log_delta)
+            found = Guess(laws.centre(place), place.tilt)
+        except _OUTSIDE:
+            return first
+        return found if 0.0 < found.epsilon < math.inf else first
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ. An estimate: it decides whether a bound is looked at and nothing else; −∞ where it fails."""
