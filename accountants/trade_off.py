@@ -128,13 +128,14 @@ class TradeOff:
             return self.upper_end(0.0, floor) <= floor
         return self.advantage.upper <= floor
 
-    def read_nearby(self) -> None:
-        """E_1 on the nodes of a test, where they serve it well."""
+    def read_nearby(self) -> bool:
+        """E_1 on the nodes of a test, where they serve it well; whether these were so dear that no others are laid."""
         for near in self.near.values() if self.lower else ():
             ends = near.log_delta(0.0)
             if ends.upper - ends.lower <= (_DEAR_GAP if near.dear and ends.upper <= -_BELOW_ONE else GOOD_GAP):
                 self.known[0.0] = _divergence(0.0, ends)
-                break
+                return near.dear
+        return False
 
     def true_positives(self, rate: float, *, floor: float) -> Interval:
         """Ends of the best test's true positive rate; `rate` for the lower one where none is wanted.
