@@ -34,7 +34,7 @@ Value = TypeVar("Value")
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
 _KEPT_GRIDS, _KEPT_SPECTRA, _KEPT_EVALUATIONS = 6, 8, 16
-_KEPT_BYTES = 2**24
+_KEPT_BYTES = 2**25
 """Of all the transforms that one order of a composition keeps, unless two are larger."""
 _DEEPEST_ROW = -720.0
 _MOST_ROWS = 2000
@@ -214,6 +214,10 @@ class ComposedProfile:
             return max((self._lower(found, epsilon) for found in tilts), default=-math.inf)
         except _OUTSIDE:
             return -math.inf
+
+    def size_on(self, tilts: Sequence[Chosen]) -> int:
+        """How many bytes the largest transform at these tilts takes, which tells how dear it was."""
+        return max(self._spectrum(found, from_above=True)[1].nbytes for found in tilts)
 
     def count_anew(self) -> None:
         """From here on `work` counts from nothing."""

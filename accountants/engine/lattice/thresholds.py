@@ -26,9 +26,10 @@ _SETTLED = 0.25
 """A last move, in reciprocals of the steepness, after which the transform is that of the ε found."""
 _REACH = 4.0
 _FINE, _EDGE = 5e-5, 0.05
-_SERVED, _SERVED_BY_MANY, _MANY = 1.2, 3.0, 8
-"""A width of log δ, in widths where a transform was laid, with which it serves another size too; of so many laws, each
-transform of which is dear, a larger one."""
+_SERVED, _SERVED_BY_DEAR = 1.2, 3.0
+"""A width of log δ, in widths where a transform was laid, with which it serves another size too; a dear one's is more."""
+_MANY, _LARGE = 8, 2**21
+"""So many laws, or bytes of sums, make a transform dear."""
 _MOST_WIDTH = 0.1
 _NOISY = 1e-3
 """How far apart upper ends of log δ on different transforms are where it matters which of them is read."""
@@ -40,9 +41,9 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
     """A test about as large as each size; None where it is not well above ε = 0 or δ is known badly there."""
     found: list[NearTest | None] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
-    many = len(order.parts) >= _MANY
-    served = _SERVED_BY_MANY if many else _SERVED
+    dear = len(order.parts) >= _MANY
     for size in sizes:
+        served = _SERVED_BY_DEAR if dear else _SERVED
         if (near := _at_the_top(order, size)) is not None:
             found.append(near)
             continue
@@ -50,9 +51,10 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
         if near is None:
             tilts = _suited(order, size)
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
+            dear = dear or (bool(tilts) and order.size_on(tilts) >= _LARGE)
             if near is not None:
                 known.append((tilts, near.width))
-        found.append(None if near is None else rated(near._replace(dear=many), size))
+        found.append(None if near is None else rated(near._replace(dear=dear), size))
     return found
 
 
