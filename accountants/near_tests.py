@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
+_ROOM = 4.0
+"""How many times the width of γ α + E_γ keeps chords between points around a test steep enough."""
+
+
 class NearTest(NamedTuple):
     """A test L > ε of about the size asked under Q.
 
     Attributes:
         epsilon: of any sign.
         log_delta: log E_{e^ε}(P‖Q), enclosed at any ε near that.
-        width: of γ α + E_γ there, relative, or more: that of E_γ itself.
+        width: relative width of the enclosures there, or a few times that of γ α + E_γ where this is less.
         steepness: about |d log Q(L > ε)/dε|.
         bent: whether E has a corner there, in γ.
         dear: whether nodes for another ε would be dear, so that these are read wherever they serve about as well.
@@ -36,13 +40,16 @@ class NearTest(NamedTuple):
 
 
 def rated(test: NearTest, size: float) -> NearTest:
-    """The test with the width of γ α + E_γ, in which E_γ may have a small share: points around it are laid closer."""
+    """The test with a few times the width of γ α + E_γ in place of that of E_γ, where that has a small share of it.
+
+    Points around it are then laid closer.
+    """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:
         return test
     divergence = math.exp(min(upper, 0.0))
     share = divergence / (size * math.exp(min(test.epsilon, 700.0)) + divergence)
-    return test._replace(width=share * (upper - lower))
+    return test._replace(width=min(_ROOM * share, 1.0) * (upper - lower))
 
 
 class UpperTest(NamedTuple):

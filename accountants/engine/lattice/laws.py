@@ -119,8 +119,11 @@ class BandLaws:
     def lower(self) -> LatticeLaws:
         """The laws that are dominated."""
         unit = self.upper.unit
-        alike = {"unit": unit, "tilt": self.tilt, "among": len(self.read)}
-        laws = [best_lower_law(part.right, part.left, part.log_atom, enough=part.enough, **alike) for part in self.read]
+        tilt, among = self.tilt, len(self.read)
+        laws = [
+            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=tilt, enough=part.enough, among=among)
+            for part in self.read
+        ]
         return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)
 
 

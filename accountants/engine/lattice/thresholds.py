@@ -27,7 +27,7 @@ _SETTLED = 0.25
 _REACH = 4.0
 _FINE, _EDGE = 5e-5, 0.05
 _SERVED, _SERVED_BY_DEAR = 1.2, 3.0
-"""A width of log δ, in widths where a transform was laid, with which it serves another size too; a dear one's is more."""
+"""A width of log δ, in widths where a transform was laid, with which it serves another size too; more of a dear one."""
 _MANY, _LARGE = 8, 2**21
 """So many laws, or bytes of sums, make a transform dear."""
 _MOST_WIDTH = 0.1
