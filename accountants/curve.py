@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -384,23 +384,54 @@ class Plateau:
 
 @dataclass(frozen=True)
 class PlateauPair(Pair):
-    """A pair with a plateau, at which ε(δ) needs no search."""
+    """A pair with a plateau, at which ε(δ) needs no search; elsewhere it is searched as the pair itself is.
+
+    Attributes:
+        plateau: from where on δ is how small.
+        itself: the same pair, which knows how it is searched.
+    """
 
     plateau: Plateau = Plateau(math.inf, Fraction(1))
+    itself: Pair | None = field(default=None, compare=False)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """As of the pair itself."""
+        return super().log_delta(epsilon) if self.itself is None else self.itself.log_delta(epsilon)
+
+    def upper_end(self, epsilon: float) -> float:
+        """Likewise."""
+        return super().upper_end(epsilon) if self.itself is None else self.itself.upper_end(epsilon)
 
     def epsilon(self, log_delta: float) -> Interval:
         """Enclosure of the smallest ε ≥ 0 with δ(ε) at most what is asked; math.inf where there is none."""
-        found = super().epsilon(log_delta)
-        if found.upper <= self.plateau.epsilon or not asks_for(log_delta, self.plateau.delta):
+        found = super().epsilon(log_delta) if self.itself is None else self.itself.epsilon(log_delta)
+        most = self._most(found.upper, log_delta)
+        return Interval(min(found.lower, most), most)
+
+    def upper_epsilon(self, log_delta: float) -> float:
+        """The upper end alone."""
+        found = self.epsilon(log_delta).upper if self.itself is None else self.itself.upper_epsilon(log_delta)
+        return self._most(found, log_delta)
+
+    def lower_epsilon(self, log_delta: float) -> float:
+        """The lower end alone."""
+        found = self.epsilon(log_delta).lower if self.itself is None else self.itself.lower_epsilon(log_delta)
+        return self._most(found, log_delta)
+
+    def _most(self, found: float, log_delta: float) -> float:
+        """An end that was found, or the plateau's ε where that is less and δ is as small as asked there."""
+        if found <= self.plateau.epsilon or not asks_for(log_delta, self.plateau.delta):
             return found
-        return Interval(min(found.lower, self.plateau.epsilon), self.plateau.epsilon)
+        return self.plateau.epsilon
 
 
 def with_plateau(pair: Pair, plateau: Plateau | None) -> Pair:
     """The pair, with a plateau where there is one."""
     if plateau is None:
         return pair
-    return PlateauPair(pair.forward, pair.backward, pair.gaussian_dp_mu, pair.law, pair.atoms, plateau=plateau)
+    return PlateauPair(
+        pair.forward, pair.backward, pair.gaussian_dp_mu, pair.law, pair.atoms, plateau=plateau, itself=pair
+    )
 
 
 def amplified_plateau(base: Pair, rate: Fraction) -> Plateau | None:

@@ -97,10 +97,10 @@ class _Attacks:
     @cached_property
     def advantage(self) -> Interval:
         """E_1, which is the same in both orders: the second is read if the first is not known well."""
-        self._orders[0].read_nearby()
+        enough = self._orders[0].read_nearby()
         lower, upper = self._orders[0].advantage
         for order in self._orders[1:]:
-            if upper - lower > GOOD_GAP * upper:
+            if not enough and upper - lower > GOOD_GAP * upper:
                 lower, upper = max(lower, order.advantage.lower), min(upper, order.advantage.upper)
             order.known.setdefault(0.0, Interval(lower, upper))
         return Interval(min(lower, upper), min(upper, 1.0))

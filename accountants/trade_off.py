@@ -27,13 +27,13 @@ from scipy.special import ndtri
 from epsilond.accountants.curve import Interval, OneEnd
 from epsilond.accountants.near_tests import (
     AtOne,
-    Bounded,
     FindsTests,
     FindsUpperTests,
     NearTest,
     Searched,
     UpperEnds,
     UpperTest,
+    supremum_of,
 )
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -48,6 +48,8 @@ CERTAIN = 1e-13
 """1 − E_1 with which no test is looked for."""
 GOOD_GAP = 1e-6
 """A relative width of the rate with which the search ends."""
+_DEAR_GAP, _BELOW_ONE = 5e-4, 0.1
+"""The same of E_1 on nodes that were dear, as far as −log E_1 is at least so much: next to 1, 1 − E_1 counts."""
 _ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
 """Most points in search of the best one, most times that four are laid around it, and most points after that."""
 _PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
@@ -126,13 +128,14 @@ class TradeOff:
             return self.upper_end(0.0, floor) <= floor
         return self.advantage.upper <= floor
 
-    def read_nearby(self) -> None:
-        """E_1 on the nodes of a test, where they serve it well."""
+    def read_nearby(self) -> bool:
+        """E_1 on the nodes of a test, where they serve it well; whether these were so dear that no others are laid."""
         for near in self.near.values() if self.lower else ():
             ends = near.log_delta(0.0)
-            if ends.upper - ends.lower <= GOOD_GAP:
+            if ends.upper - ends.lower <= (_DEAR_GAP if near.dear and ends.upper <= -_BELOW_ONE else GOOD_GAP):
                 self.known[0.0] = _divergence(0.0, ends)
-                break
+                return near.dear
+        return False
 
     def true_positives(self, rate: float, *, floor: float) -> Interval:
         """Ends of the best test's true positive rate; `rate` for the lower one where none is wanted.
@@ -307,7 +310,7 @@ class _Search:
         At the largest loss, where E is zero; where the best test has been found, or else would be if losses were
         Gaussian.
         """
-        top = self.trade.forward.supremum if isinstance(self.trade.forward, Bounded) else math.inf
+        top = supremum_of(self.trade.forward)
         if 0.0 < top < -math.log(self.rate):
             self._bounded(top, 0.0)
         if self.decided:

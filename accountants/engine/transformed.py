@@ -23,7 +23,7 @@ from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTran
 from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
 from epsilond.accountants.engine.contour.transforms.transform import Refused
 from epsilond.accountants.engine.lattice.composition import ComposedPair
-from epsilond.accountants.near_tests import FindsTests, NearTest
+from epsilond.accountants.near_tests import FindsTests, NearTest, rated
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.laplace import LaplaceProfile
 
@@ -101,7 +101,8 @@ class TransformedProfile:
         except _NO_CERTIFICATE:
             found = []
         if any(each is not None for each in found):
-            return [None if each is None else self._near(each) for each in found]
+            tests = zip(found, sizes, strict=True)
+            return [None if each is None else rated(self._near(each), size) for each, size in tests]
         behind = self.behind.forward
         return behind.near_tests(sizes) if isinstance(behind, FindsTests) else []
 

@@ -17,17 +17,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails, amplified_plateau, thinned_plateau, with_plateau
+from epsilond.accountants.near_tests import FindsTests, supremum_of
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.drawn import DrawnPair, drawn_epsilon, drawn_test
 from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from epsilond.accountants.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Subsampled
 
 NUDGE = 8 * UNIT_ROUNDOFF
 """Relative rounding of a change of variable."""
+_ROUNDED_END = 32 * UNIT_ROUNDOFF
+"""The same of a largest loss."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,12 @@ class AmplifiedProfile:
         return getattr(self.base, "lossy", False)
 
     @property
+    def supremum(self) -> float:
+        """log(1 − q + q e^s), rounded up, s the largest loss of the base; math.inf where none is known."""
+        most = supremum_of(self.base)
+        return drawn_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
+
+    @property
     def tail_accuracy(self) -> float:
         """The base's own, and a few roundings of the argument."""
         return 2 * self.base.tail_accuracy + NUDGE
@@ -128,6 +139,12 @@ class AmplifiedProfile:
         mixed = np.logaddexp(log_p + math.log(self.rate), log_q + log_complement(self.rate, self.absent))
         return Tails(np.asarray(mixed), log_q)
 
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """Those of the base of the same sizes, as both look at the same events; nothing where it finds none itself."""
+        found = self.base.near_tests(sizes) if isinstance(self.base, FindsTests) else []
+        tests = zip(found, sizes, strict=False)
+        return [None if test is None else drawn_test(test, size, self.rate) for test, size in tests]
+
 
 @dataclass(frozen=True)
 class DilutedProfile:
@@ -141,6 +158,16 @@ class DilutedProfile:
     absent: float | None = None
 
     log_infinite_mass: float = -math.inf
+
+    @property
+    def supremum(self) -> float:
+        """−log(1 − q + q e^{−s}), rounded up, s the largest loss of the base; −log(1 − q) where none is known."""
+        turned = math.exp(-supremum_of(self.base))
+        kept = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-supremum_of(self.base))
+        if kept > -0.5:
+            return -math.log1p(kept) * (1.0 + _ROUNDED_END)
+        most = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * turned
+        return -math.log(most) * (1.0 + _ROUNDED_END) if most > 0.0 else math.inf
 
     @property
     def tail_accuracy(self) -> float:
@@ -245,9 +272,18 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     mu = base.gaussian_dp_mu
     if mu is None:
         atoms = None if base.atoms is None else base.atoms.mixed(share.rate, share.absent)
-        pair = with_plateau(Pair(forward, backward, atoms=atoms), amplified_plateau(base, Fraction(share.around[1])))
+        pair = with_plateau(
+            DrawnPair(forward, backward, atoms=atoms, base=base, rate=share.rate),
+            amplified_plateau(base, Fraction(share.around[1])),
+        )
         return pair, pair
     return with_laws_around(forward, backward, share, mu, "remove")
+
+
+def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
+    """The base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike."""
+    profile = AmplifiedProfile(base.forward, share.rate, share.absent)
+    return DrawnPair(profile, profile, base=base, rate=share.rate)
 
 
 def with_laws_around(

@@ -110,6 +110,11 @@ class GeometricProfile:
         return FiniteLaw(losses, tuple(first), tuple(reversed(first)), escape, escape, accuracy=accuracy)
 
     @property
+    def supremum(self) -> float:
+        """αk, rounded up; math.inf where levels are cut off, as the loss is then infinite now and then."""
+        return self.decay_rate * self.shift * (1.0 + 8 * UNIT_ROUNDOFF) if self.levels is None else math.inf
+
+    @property
     def span(self) -> float:
         """The largest length of which every finite loss α (k − 2c) is a multiple."""
         return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate

@@ -41,6 +41,11 @@ class LaplaceProfile:
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = ACCURACY
 
+    @property
+    def supremum(self) -> float:
+        """s, rounded up."""
+        return self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
+
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """log(1 − e^{(ε − s)/2}) at both ends of the shift."""
         at = np.asarray(epsilon, dtype=np.float64)

@@ -22,7 +22,7 @@ from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.kernel import steps_of
 from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps, marked_at
-from epsilond.accountants.engine.contour.nodes import REACH, build
+from epsilond.accountants.engine.contour.nodes import REACH, build, good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
@@ -218,7 +218,7 @@ def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> A
         interval = near.log_delta(epsilon)
     except Refused:
         near = None
-    if near is None or not near.as_narrow_as_any(epsilon, interval, GOOD_WIDTH):
+    if near is None or not near.as_narrow_as_any(epsilon, interval, good_width(parts, GOOD_WIDTH)):
         interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
     return Answer(interval, width_of(interval))
 
@@ -268,7 +268,7 @@ def _solved(
             here = current.log_delta(root)
             if (
                 refined
-                or current.as_narrow_as_any(root, here, GOOD_WIDTH)
+                or current.as_narrow_as_any(root, here, good_width(current.parts, GOOD_WIDTH))
                 or abs(root - current.centre) < 0.05 * current.width
             ):
                 return current, root, here

@@ -49,6 +49,8 @@ _QUICK_SHARE = 1.0 / 16.0
 """Of the most nodes, with which a truncation that falls that slowly is made as small as any other."""
 _MOST_VALUES = 1 << 20
 """Values of transforms in closed form, nodes times kinds."""
+_MANY_KINDS, _ENOUGH = 48, 5e-4
+"""More kinds have as many nodes as there may be wherever they are laid; a relative width of δ that is then enough."""
 
 
 class Sums(NamedTuple):
@@ -244,6 +246,15 @@ def _most_frequencies(parts: Sequence[Part], budget: NodeBudget) -> int:
     """The budget's, or fewer where the parts that need no quadrature are of many kinds."""
     kinds = sum(part.kinds for part in parts if isinstance(part, LaplaceSteps))
     return min(budget.frequencies, max(_MOST_VALUES // max(kinds, 1), 1))
+
+
+def good_width(parts: Sequence[Part], usual: float) -> float:
+    """A width of δ with which no nodes are laid for one ε alone: of many kinds these would be dear, and hardly better.
+
+    What is left out beyond the most nodes is nearly the same for both.
+    """
+    kinds = sum(part.kinds for part in parts if isinstance(part, LaplaceSteps))
+    return max(usual, _ENOUGH) if kinds > _MANY_KINDS and decays_slowly(parts) else usual
 
 
 def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) -> tuple[float, float]:

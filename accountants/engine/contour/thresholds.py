@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.composition import DEFAULT_BUDGET, WIDEST, Answer, best_of
+from epsilond.accountants.engine.contour.nodes import good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of
 from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
@@ -52,15 +53,16 @@ def thresholds(
     centre = 0.5 * (min(log_sizes) + max(log_sizes))
     middle = _threshold_or_none(parts, centre, budget, widest)
     most = math.inf if middle is not None else centre
+    enough = good_width(parts, _SHARED_WIDTH)
     found: dict[float, Threshold | None] = {}
     for log_size in sorted(log_sizes):
         near = _threshold_near(middle.profile, log_size) if middle is not None else None
-        if near is None or middle is None or near.width > max(_SHARED_WIDTH, middle.width):
+        if near is None or middle is None or near.width > max(enough, middle.width):
             near = _threshold_or_none(parts, log_size, budget, widest) if log_size < most else None
             most = most if near is not None else min(most, log_size)
         found[log_size] = near
     if None in found.values():  # the others serve only where nodes of their own could hardly be better
-        found = {size: near for size, near in found.items() if near is not None and near.width <= _SHARED_WIDTH}
+        found = {size: near for size, near in found.items() if near is not None and near.width <= enough}
     return [found.get(log_size) for log_size in log_sizes]
 
 

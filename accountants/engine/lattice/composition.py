@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval, Pair
+from epsilond.accountants.curve import Enclosure, Interval, Pair, upper_end_of
 from epsilond.accountants.engine.lattice.plan import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import epsilon_of, lower_epsilon_of, upper_epsilon_of
@@ -28,6 +28,8 @@ from epsilond.accountants.profiles.gaussian import ZeroProfile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
 
 __all__ = ["Budget", "ComposedPair", "compose"]
 
@@ -52,6 +54,21 @@ class ComposedPair(Pair):
             ends = epsilon_of(orders[place], log_delta, guesses[place])
             found = Interval(max(found.lower, ends.lower), max(found.upper, ends.upper))
         return found
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """The larger of both orders; of one whose upper end is at most the other's lower one no other end is read."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        ends = np.asarray([self._ends_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
+        return Enclosure(ends[..., 0], ends[..., 1])
+
+    def _ends_at(self, epsilon: float) -> Interval:
+        lower, upper = -math.inf, -math.inf
+        for order in self.orders():
+            if lower > -math.inf and upper_end_of(order, epsilon) <= lower:
+                continue
+            ends = order.log_delta(np.asarray([epsilon]))
+            lower, upper = max(lower, float(ends.lower[0])), max(upper, float(ends.upper[0]))
+        return Interval(lower, min(upper, 0.0))
 
     def upper_epsilon(self, log_delta: float) -> float:
         """The upper end alone, searched in the same way."""

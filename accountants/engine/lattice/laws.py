@@ -47,24 +47,24 @@ class LatticeLaws:
         )
         return cls(unit, tuple(laws), tuple(counts), flat)
 
-    @property
+    @cached_property
     def top(self) -> int:
         """The largest finite total loss, in units."""
         return sum(count * int(law.index[-1]) for law, count in zip(self.laws, self.counts, strict=True))
 
-    @property
+    @cached_property
     def misplacement(self) -> float:
         """Largest rounding of the total loss: a point k h, and an offset, are known to a relative 2u."""
         size = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
         drift = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         return 4 * UNIT_ROUNDOFF * (size * self.unit * float(sum(self.counts)) + drift)
 
-    @property
+    @cached_property
     def offset(self) -> float:
         """What every total loss exceeds its place by."""
         return math.fsum(count * law.offset for law, count in zip(self.laws, self.counts, strict=True))
 
-    @property
+    @cached_property
     def excess(self) -> float:
         """By how much the composed total mass may exceed one."""
         total = math.fsum(count * law.excess for law, count in zip(self.laws, self.counts, strict=True))
@@ -119,8 +119,9 @@ class BandLaws:
     def lower(self) -> LatticeLaws:
         """The laws that are dominated."""
         unit = self.upper.unit
+        tilt, among = self.tilt, len(self.read)
         laws = [
-            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
+            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=tilt, enough=part.enough, among=among)
             for part in self.read
         ]
         return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)

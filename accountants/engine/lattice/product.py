@@ -35,7 +35,7 @@ Value = TypeVar("Value")
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
 _KEPT_GRIDS, _KEPT_SPECTRA, _KEPT_EVALUATIONS = 6, 8, 16
-_KEPT_BYTES = 2**24
+_KEPT_BYTES = 2**25
 """Of all the transforms that one order of a composition keeps, unless two are larger."""
 _DEEPEST_ROW = -720.0
 _MOST_ROWS = 2000
@@ -44,6 +44,8 @@ _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 _MOST_TRIES = 40
 _LONG = 2.0**16
 """Points of a transform that another tilt may spare."""
+_MANY_ROUNDS = 1e6
+"""So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
 _FEW, _BESIDE = 16, 0.25
 """Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
@@ -221,6 +223,10 @@ class ComposedProfile:
         except _OUTSIDE:
             return -math.inf
 
+    def size_on(self, tilts: Sequence[Chosen]) -> int:
+        """How many bytes the largest transform at these tilts takes, which tells how dear it was."""
+        return max(self._spectrum(found, from_above=True)[1].nbytes for found in tilts)
+
     def count_anew(self) -> None:
         """From here on `work` counts from nothing."""
         self._used.clear()
@@ -255,7 +261,20 @@ class ComposedProfile:
 
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
-        return Guess(*self._survey.guess(log_delta))
+        first = Guess(*self._survey.guess(log_delta))
+        return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._closer(first, log_delta)
+
+    def _closer(self, first: Guess, log_delta: float) -> Guess:
+        """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
+        try:
+            place = Place(math.log(first.steepness), direct=True)
+            key = GridKey(True, self._survey.depth_of(log_delta), 0, False, math.floor(place.y / BAND[True]))
+            laws = self._laws(key).upper.flat
+            place = laws.place_of(log_delta)
+            found = Guess(laws.centre(place), place.tilt)
+        except _OUTSIDE:
+            return first
+        return found if 0.0 < found.epsilon < math.inf else first
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ. An estimate: it decides whether a bound is looked at and nothing else; −∞ where it fails."""

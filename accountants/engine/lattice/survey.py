@@ -15,6 +15,7 @@ import numpy as np
 from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
 from epsilond.accountants.engine.lattice.rough import RoughCurve, rough_curve
+from epsilond.accountants.near_tests import supremum_of
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
@@ -176,9 +177,11 @@ class Survey:
         """An ε from which on δ is zero, by the profiles' own word; math.inf if none is known."""
         total = 0.0
         for part, owner in zip(self.parts, self.kinds.owners.tolist(), strict=True):
-            end = self.outlines[owner].extent * (1 + 4 * UNIT_ROUNDOFF)
-            if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):
-                return math.inf
+            end = supremum_of(part.first)
+            if end == math.inf:
+                end = self.outlines[owner].extent * (1 + 4 * UNIT_ROUNDOFF)
+                if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):
+                    return math.inf
             total += part.count * end
         return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 
 _JOINS = 8
-_OFFSETS = 8
+_OFFSETS, _OFFSETS_AMONG_MANY, _MANY = 8, 1, 4
+"""How many offsets are tried beside those of both ends, of a law alone and of one of so many."""
 _SLIGHT = 1e-7
 """Share of a step that counts as a mere rounding: tails are known to 1e-14, a step at 10^10 rounds is 1e-6 or so."""
 
@@ -51,14 +52,15 @@ class _Built(NamedTuple):
 
 
 def best_lower_law(
-    right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float
+    right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float, among: int = 1
 ) -> LatticeLaw:
     """The best of a few lower laws by their log moment at a tilt λ, or the first that is good `enough`.
 
     Good is large for λ > 0, small for −1 < λ < 0, where a wider loss has the smaller one.
 
     They differ in the offset of the lattice, which matters where a loss has too few cells to be anywhere near a
-    lattice point: an atom off the lattice, or a bulk not much wider than a cell.
+    lattice point: an atom off the lattice, or a bulk not much wider than a cell. Offsets that put either end of the
+    loss on a lattice point are tried first, and hardly any others where it is one `among` so many laws.
     """
     lines = Lines.of(right.at(slice(1, None, 2)), left.at(slice(1, None, 2)), log_atom)
     lines = lines.without(_beside_gaps(lines.cells))
@@ -68,19 +70,36 @@ def best_lower_law(
     def merit(built: _Built) -> float:
         return math.copysign(1.0, tilt) * built.law.log_moment(2.0 * unit, tilt)
 
-    for attempt in range(_OFFSETS):
+    def better(offset: float) -> _Built:
+        tried.append(offset)
+        built = _lower_law(lines, unit, tilt, offset)
+        return built if merit(built) > merit(best) else best
+
+    for offset in _at_the_ends(lines.cells, unit, tilt):
+        if merit(best) < enough and min(abs(offset - other) for other in tried) > 1e-3 * unit:
+            best = better(offset)
+    for attempt in range(_OFFSETS if among < _MANY else _OFFSETS_AMONG_MANY):
         if merit(best) >= enough:
             break
         offset = best.law.offset + best.spare
         if min(abs(offset - other) for other in tried) <= 1e-3 * unit:
             offset = unit * (-1.0 + 2.0 * attempt / _OFFSETS)
-        if offset in tried:
-            continue
-        tried.append(offset)
-        built = _lower_law(lines, unit, tilt, offset)
-        if merit(built) > merit(best):
-            best = built
+        if offset not in tried:
+            best = better(offset)
     return best.law
+
+
+def _at_the_ends(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
+    """Offsets within a unit that put the log p/q of the last and of the first cell on a lattice point.
+
+    What an end cell loses it loses in every round, as it has no neighbour beyond it to exchange mass with. That of the
+    end to which the tilt pulls comes first.
+    """
+    held = np.flatnonzero(cells.held)
+    if not held.size:
+        return []
+    ends = (cells.own[held[-1]], cells.own[held[0]])
+    return [math.remainder(float(end), 2.0 * unit) for end in (ends if tilt > 0.0 else ends[::-1])]
 
 
 def _lower_law(lines: Lines, unit: float, tilt: float, offset: float) -> _Built:

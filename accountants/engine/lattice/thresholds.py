@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve import Interval
-from epsilond.accountants.near_tests import NearTest, UpperTest
+from epsilond.accountants.near_tests import NearTest, UpperTest, rated
 from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.trade_off import LOSS
 
@@ -26,8 +26,10 @@ _SETTLED = 0.25
 """A last move, in reciprocals of the steepness, after which the transform is that of the ε found."""
 _REACH = 4.0
 _FINE, _EDGE = 5e-5, 0.05
-_SERVED = 1.2
-"""A width of log δ, in widths where a transform was laid, with which it serves another size too."""
+_SERVED, _SERVED_BY_DEAR = 1.2, 3.0
+"""A width of log δ, in widths where a transform was laid, with which it serves another size too; more of a dear one."""
+_MANY, _LARGE = 8, 2**21
+"""So many laws, or bytes of sums, make a transform dear."""
 _MOST_WIDTH = 0.1
 _NOISY = 1e-3
 """How far apart upper ends of log δ on different transforms are where it matters which of them is read."""
@@ -39,17 +41,20 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
     """A test about as large as each size; None where it is not well above ε = 0 or δ is known badly there."""
     found: list[NearTest | None] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
+    dear = len(order.parts) >= _MANY
     for size in sizes:
+        served = _SERVED_BY_DEAR if dear else _SERVED
         if (near := _at_the_top(order, size)) is not None:
             found.append(near)
             continue
-        near = next((test for tilts, width in known if (test := _served(order, tilts, size, _SERVED * width))), None)
+        near = next((test for tilts, width in known if (test := _served(order, tilts, size, served * width))), None)
         if near is None:
             tilts = _suited(order, size)
             near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
+            dear = dear or (bool(tilts) and order.size_on(tilts) >= _LARGE)
             if near is not None:
                 known.append((tilts, near.width))
-        found.append(near)
+        found.append(None if near is None else rated(near._replace(dear=dear), size))
     return found
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve import Curve
 from epsilond.accountants.guarantee import Guarantee, Refusal
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share
+from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
 from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
 from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
@@ -53,9 +53,9 @@ def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
-    profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
+    upper = amplified_in_both_orders(inner.curve.upper, share)
     instances = opposite_contributions(mechanism, share, inner)
-    return amplified(inner, Curve(Pair(profile, profile), instances), CONVEXITY, spec)
+    return amplified(inner, Curve(upper, instances), CONVEXITY, spec)
 
 
 THEOREMS: tuple[Theorem, ...] = (CONVEXITY,)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.curve import Curve, Pair, amplified_plateau, with_plateau
 from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share, drawn_or_not
+from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, drawn_or_not
 from epsilond.accountants.specs import Subsampled
 from epsilond.accountants.structure import (
     NO_ORDER,
@@ -207,9 +207,8 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(drawn_mechanism(spec, case.setting), replaced)
     share = Share.of(spec)
-    profile = AmplifiedProfile(inner.curve.upper.forward, share.rate, share.absent)
     plateau = amplified_plateau(inner.curve.upper, Fraction(share.around[1]))
-    upper = with_plateau(Pair(profile, profile), plateau)
+    upper = with_plateau(amplified_in_both_orders(inner.curve.upper, share), plateau)
     guarantee = amplified(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":
         return for_relation(guarantee, case.setting, fixed_batch(spec, inner, share))

@@ -1,0 +1,172 @@
+"""Lists of different laws, and very many rounds of one: where losses end, where lattices lie, where a search starts."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from epsilond.accountants.curve import Curve, Interval, Pair, Plateau, with_plateau
+from epsilond.accountants.engine.lattice import laws, tangents
+from epsilond.accountants.engine.lattice.composition import ComposedPair, compose
+from epsilond.accountants.engine.lattice.product import ComposedProfile
+from epsilond.accountants.meaning import meaning
+from epsilond.accountants.near_tests import NearTest, rated, supremum_of
+from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.geometric import geometric_pair
+from epsilond.accountants.profiles.laplace import laplace_pair
+
+RATES = (1e-12, 0.01, 0.5, 0.97, 1.0 - 2.0**-40)
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("shift", [1e-3, 1.0, 30.0, 650.0])
+def test_the_largest_loss_of_a_drawn_pair_is_that_of_its_base_rounded_up(rate: float, shift: float) -> None:
+    pair = with_and_without(laplace_pair(shift), rate)
+    with mp.workdps(60):
+        q, s = mp.mpf(rate), mp.mpf(shift)
+        for profile, exact in (
+            (pair.forward, mp.log(1 - q + q * mp.exp(s))),
+            (pair.backward, -mp.log(1 - q + q * mp.exp(-s))),
+        ):
+            found = supremum_of(profile)
+            assert exact <= found <= exact * (1 + mp.mpf(10) ** -13)
+
+
+def test_no_largest_loss_is_named_where_there_is_none() -> None:
+    assert supremum_of(gaussian_pair(1.0).forward) == math.inf
+    assert supremum_of(geometric_pair(0.3, 2, 9).forward) == math.inf
+    assert supremum_of(with_and_without(gaussian_pair(1.0), 0.1).forward) == math.inf
+    # To add, no loss exceeds that of a record that was not drawn.
+    assert supremum_of(with_and_without(gaussian_pair(1.0), 0.1).backward) == pytest.approx(-math.log(0.9))
+    assert supremum_of(geometric_pair(0.3, 2).forward) == pytest.approx(0.6)
+
+
+PARTS = [(0.2 / (1.0 + 0.37 * place), 0.005 + 0.002 * place) for place in range(10)]
+"""Shifts and rates."""
+
+
+def drawn_laplaces() -> ComposedPair:
+    pair = compose([(with_and_without(laplace_pair(shift), rate), 1) for shift, rate in PARTS])
+    assert isinstance(pair, ComposedPair)
+    return pair
+
+
+def test_a_test_smaller_than_the_largest_loss_has_that_loss_for_its_rate() -> None:
+    """All noise beyond its shift has the largest loss: of the second law 2^−10 e^{−Σs}, far more than 10^−5."""
+    pair = drawn_laplaces()
+    most = math.fsum(math.log1p(rate * math.expm1(shift)) for shift, rate in PARTS)
+    assert 0.5 ** len(PARTS) * math.exp(-math.fsum(shift for shift, _ in PARTS)) > 1e-4
+    found = {one.false_positive_rate: one.true_positive_rate for one in meaning(Curve(pair, (pair,))).true_positives}
+    lower, upper = found[1e-5]
+    assert lower <= 1e-5 * math.exp(most) <= upper
+    assert upper - lower <= 1e-6 * upper
+
+
+def test_of_a_list_few_lower_laws_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, best = 0, 0
+    one, several = tangents._lower_law, tangents.best_lower_law
+
+    def counted(*asked: object) -> object:
+        nonlocal tried
+        tried += 1
+        return one(*asked)  # type: ignore[arg-type]
+
+    def chosen(*asked: object, **more: object) -> object:
+        nonlocal best
+        best += 1
+        return several(*asked, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tangents, "_lower_law", counted)
+    monkeypatch.setattr(laws, "best_lower_law", chosen)
+    lower, upper = drawn_laplaces().epsilon(math.log(1e-6))
+    assert best > 0
+    assert tried <= 4 * best
+    assert upper - lower <= 1e-4 * upper
+
+
+@pytest.mark.parametrize("tilt", [3.0, -0.4])
+def test_offsets_put_the_ends_of_a_loss_on_lattice_points(tilt: float) -> None:
+    own = np.asarray([-0.731, -0.2, 0.11, 0.4173])
+    index, masses = np.asarray([-9, -3, 3, 9]), np.log(np.full(4, 0.25))
+    cells = tangents.LoweredCells(index, index + 6, masses, masses - own)
+    unit = 0.05
+    found = tangents._at_the_ends(cells, unit, tilt)
+    ends = (0.4173, -0.731) if tilt > 0.0 else (-0.731, 0.4173)
+    for offset, end in zip(found, ends, strict=True):
+        assert abs(offset) <= unit
+        assert math.remainder(end - offset, 2.0 * unit) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_both_orders_are_enclosed_as_if_each_were_read() -> None:
+    pair = drawn_laplaces()
+    plain = Pair(pair.forward, pair.backward)
+    at = np.asarray([0.0, 0.002, 0.005, 0.0101, 0.0102, 1.0])
+    for found, expected in zip(pair.log_delta(at), plain.log_delta(at), strict=True):
+        assert np.array_equal(found, expected)
+
+
+def exact_delta(shift: float, rounds: int, epsilon: float) -> mp.mpf:
+    """δ of Laplace losses by inversion along the saddle in sixty digits, from the atoms and the density of one loss."""
+    with mp.workdps(60):
+        s, e = mp.mpf(shift), mp.mpf(epsilon)
+
+        def moment(z: mp.mpc) -> mp.mpc:
+            w = z + mp.mpf(1) / 2
+            edges = (mp.exp(z * s) + mp.exp(-s - z * s)) / 2
+            return edges + mp.exp(-s / 2) * (mp.exp(w * s) - mp.exp(-w * s)) / (4 * w)
+
+        deviation = mp.sqrt(3 * mp.mpf(rounds))
+        tilt = max((e - rounds * (s - 1)) / deviation**2, 1 / deviation)
+
+        def integrand(t: mp.mpf) -> mp.mpf:
+            z = mp.mpc(tilt, t / deviation)
+            return mp.re(mp.exp(rounds * mp.log(moment(z) * mp.exp(-z * s)) + z * (rounds * s - e)) / (z * (1 + z)))
+
+        return mp.quad(integrand, [0, 2, 5, 9, 16]) / (mp.pi * deviation)
+
+
+@pytest.mark.parametrize("rounds", [10**6, 10**8, 10**9])
+def test_very_many_rounds_of_large_losses_are_enclosed_closely(rounds: int) -> None:
+    """An outline's mean is off by a quarter of a nat a round, which is thousands of deviations of so many."""
+    pair = compose([(laplace_pair(1000.0), rounds)])
+    lower, upper = pair.epsilon(math.log(1e-6))
+    assert exact_delta(1000.0, rounds, upper) <= 1e-6 <= exact_delta(1000.0, rounds, lower)
+    assert upper - lower <= 1e-8 * upper
+
+
+def test_a_closer_guess_does_not_hang_on_what_was_asked_before() -> None:
+    first, second = (compose([(laplace_pair(1000.0), 10**8)]).forward for _ in range(2))
+    assert isinstance(first, ComposedProfile)
+    assert isinstance(second, ComposedProfile)
+    second.ends(9.99e10)
+    assert first.guess(-13.0) == second.guess(-13.0)
+
+
+def test_a_plateau_changes_nothing_but_where_it_lies() -> None:
+    pair = drawn_laplaces()
+    told = with_plateau(pair, Plateau(0.0095, Fraction(9, 10**8)))
+    for log_delta in (-8.0, -12.0):
+        assert told.epsilon(log_delta) == pair.epsilon(log_delta)
+        assert told.upper_epsilon(log_delta) == pair.upper_epsilon(log_delta)
+        assert told.lower_epsilon(log_delta) == pair.lower_epsilon(log_delta)
+    log_delta = math.log(1e-7)
+    assert pair.epsilon(log_delta).upper > 0.0095
+    assert told.epsilon(log_delta) == (0.0095, 0.0095)
+    assert told.upper_epsilon(log_delta) == 0.0095
+    assert np.array_equal(told.log_delta(np.asarray([0.001])).upper, pair.log_delta(np.asarray([0.001])).upper)
+
+
+def test_a_test_knows_the_width_of_its_rate() -> None:
+    """E of e^−10 within 2^−10, where γ α is a thousand times as large."""
+    near = NearTest(0.0, lambda _: Interval(-10.0 - 2.0**-10, -10.0), 2.0**-10, 5.0)
+    found = rated(near, 1000.0 * math.exp(-10.0))
+    assert found.width == pytest.approx(4.0 * 2.0**-10 / 1001.0, rel=1e-6)
+    assert rated(near, 1e-9).width == near.width
+    assert found._replace(width=near.width) == near
+    unknown = near._replace(log_delta=lambda _: Interval(-math.inf, 0.0))
+    assert rated(unknown, 0.1) is unknown
