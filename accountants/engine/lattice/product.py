@@ -44,6 +44,8 @@ _MOST_TRIES = 40
 _FEW, _BESIDE = 16, 0.25
 """Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
+_OUTLINED = 0.1
+"""Relative error of an outline's mean, and more."""
 _BACK_OFFS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
 
@@ -246,8 +248,21 @@ class ComposedProfile:
         return Guess(*self._survey.test_guess(log_size))
 
     def guess(self, log_delta: float) -> Guess:
-        """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
-        return Guess(*self._survey.guess(log_delta))
+        """About where log δ is as asked. An estimate: it decides where a search starts and nothing else.
+
+        Where the total's mean is large beside its deviation, outlines do not tell the mean well enough: a grid does.
+        """
+        found = Guess(*self._survey.guess(log_delta))
+        mean, variance = self._survey.bulk
+        if not abs(mean) * _OUTLINED > math.sqrt(variance):
+            return found
+        try:
+            band = math.floor(math.log(found.steepness) / BAND[True])
+            laws = self._laws(GridKey(True, self._survey.depth_of(log_delta), 0, False, band)).upper.flat
+            place = laws.place_of(log_delta)
+            return Guess(max(laws.centre(place), 0.0), place.tilt)
+        except _OUTSIDE:
+            return found
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ. An estimate: it decides whether a bound is looked at and nothing else; −∞ where it fails."""
