@@ -176,8 +176,8 @@ def _spread(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raised: float) -> FloatArray:
     """log S from each point but the first downwards to the point before it.
 
-    P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], all relative to P(L > a), which it does not
-    exceed: rounding alone says that a share is more than the whole.
+    P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], all relative to P(L > a). That is not
+    exceeded: rounding alone says that a share is more than the whole.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
