@@ -170,6 +170,10 @@ class Pair:
         del epsilon, log_delta
         return False
 
+    def surely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Whether an upper end at ε is at most `log_delta`: one that costs little, or else that of `upper_end`."""
+        return self.quickly_meets(epsilon, log_delta) or self.upper_end(epsilon) <= log_delta
+
 
 class DeferredPair(Pair):
     """A pair known by its profiles alone, which are worked out when one of them is first asked for.
@@ -251,8 +255,8 @@ class Curve:
         One that surely meets the target at a lower end in hand is not searched: its own is no larger.
         """
         for pair in self.witnesses:
-            if pair is not self.upper and not (least > 0.0 and pair.quickly_meets(least, log_delta)):
-                least = max(least, pair.epsilon(log_delta).lower)
+            if pair is not self.upper and not (least > 0.0 and pair.surely_meets(least, log_delta)):
+                least = max(least, pair.lower_epsilon(log_delta))
         return least
 
     def bound_epsilon(self, log_delta: float) -> Interval:

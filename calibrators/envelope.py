@@ -83,8 +83,10 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
         lower, upper = _epsilon_of(curve.upper, target)
     else:  # nobody reads the lower end of a bound that no neighbours attain
         lower, upper = 0.0, _upper_epsilon_of(curve.upper, target)
-    others = [_lower_epsilon_of(pair, target) for pair in curve.witnesses if pair is not curve.upper]
-    return Interval(min(max([*others, lower]), upper), upper)
+    for pair in curve.witnesses:
+        if pair is not curve.upper and not (lower > 0.0 and pair.surely_meets(lower, target.log_delta)):
+            lower = max(lower, _lower_epsilon_of(pair, target))
+    return Interval(min(lower, upper), upper)
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 from epsilond.accountants.curve import Interval, Pair
 from epsilond.accountants.engine.lattice.plan import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import epsilon_of, upper_epsilon_of
+from epsilond.accountants.engine.lattice.search import epsilon_of, lower_epsilon_of, upper_epsilon_of
 from epsilond.accountants.engine.lattice.survey import Part
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -64,9 +64,19 @@ class ComposedPair(Pair):
         return found
 
     def lower_epsilon(self, log_delta: float) -> float:
-        """The lower end alone: 0 without a search where a bound that costs nothing meets the target at ε = 0."""
+        """The lower end alone, of the larger order: 0 without a search where a bound that costs nothing meets at ε = 0.
+
+        An order whose δ meets the target at what is known is not searched.
+        """
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
-        return 0.0 if all(order.coupled_meets(log_delta) for order in orders) else self.epsilon(log_delta).lower
+        if all(order.coupled_meets(log_delta) for order in orders):
+            return 0.0
+        guesses = [order.guess(log_delta) for order in orders]
+        found = 0.0
+        for place in sorted(range(len(orders)), key=lambda place: -guesses[place].epsilon):
+            if found == 0.0 or orders[place].upper_end(found) > log_delta:
+                found = max(found, lower_epsilon_of(orders[place], log_delta, guesses[place]))
+        return found
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the first tilt of each order."""

@@ -37,12 +37,21 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
         return Interval(LARGEST_EPSILON, upper)
     if upper < _STRIDE * guess.epsilon:
         guess = guess._replace(epsilon=upper)
-    lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
-    if upper == 0.0 or (lower is None and order.ends(0.0).lower <= log_delta):
+    if upper == 0.0:
         return Interval(0.0, upper)
-    if lower is None:
-        lower = _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
-    return Interval(min(lower, upper), upper)
+    return Interval(min(lower_epsilon_of(order, log_delta, guess, within=upper < math.inf), upper), upper)
+
+
+def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, *, within: bool = True) -> float:
+    """The lower end alone. Not `within`: the target is met at no ε, so that none is searched on one transform."""
+    if order.least_log_infinite_mass > log_delta:
+        return LARGEST_EPSILON
+    lower = _met(order, log_delta, guess, from_above=False) if within else None
+    if lower is not None:
+        return lower
+    if order.ends(0.0).lower <= log_delta:
+        return 0.0
+    return _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
 
 
 def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
