@@ -16,6 +16,7 @@ The search for the best γ is sloppy; whatever it finds, the ends are true.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -377,10 +378,13 @@ class _Search:
 
     @property
     def narrow(self) -> bool:
-        """Whether the ends are as close as they should be, or as what was read allows."""
-        least, upper = least_value(self._sorted, self.slopes).value, self.upper
-        widths = [point.upper - point.lower for point in self.points.values() if point.upper <= 1.01 * upper]
-        return upper - least <= max(_NARROW_GAP * upper, _MOST_WIDTHS * min(widths))
+        """Whether the ends are as close as they should be, or as what was read around the lower one allows."""
+        points, upper = self._sorted, self.upper
+        least = least_value(points, self.slopes)
+        place = bisect_left(points, least.place, key=lambda point: point.place)
+        beside = points[max(place - 1, 0) : place + 2]
+        widths = [point.upper - point.lower for point in beside if point.upper <= 1.01 * upper]
+        return upper - least.value <= max(_NARROW_GAP * upper, _MOST_WIDTHS * min(widths, default=0.0))
 
     @property
     def _best(self) -> Known:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.curve import LARGEST_EPSILON, Pair
+from epsilond.accountants.curve import LARGEST_EPSILON, Pair, Profile
 from epsilond.accountants.engine.lattice import plan as transforms
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeLaw
@@ -173,6 +173,10 @@ def test_both_orders_meet_the_target_at_the_epsilon_of_a_pair() -> None:
         assert max(order.ends(found.lower).lower for order in orders) > log_delta
 
 
+def turns(pair: Pair) -> tuple[tuple[Profile, Profile], ...]:
+    return (pair.forward, pair.backward), (pair.backward, pair.forward)
+
+
 @pytest.mark.parametrize("log_delta", [-3.0, -14.0, -60.0])
 @pytest.mark.parametrize(
     "pair",
@@ -183,6 +187,10 @@ def test_one_end_alone_is_that_of_both(pair: Pair, log_delta: float) -> None:
     composed = compose([(pair, 40)])
     ends = composed.epsilon(log_delta)
     assert composed.upper_epsilon(log_delta) == ends.upper
+    lower = composed.lower_epsilon(log_delta)
+    assert ends.upper - 1.01 * (ends.upper - ends.lower) - 1e-9 <= lower <= ends.upper
+    if lower > 0.0:
+        assert max(order_of(Pair(*turn)).ends(lower).lower for turn in turns(composed)) > log_delta
     if ends.upper > 0.0:
         if pair.symmetric and log_delta > -50.0:  # not beyond every loss
             assert composed.quickly_meets(1.05 * ends.upper, log_delta)

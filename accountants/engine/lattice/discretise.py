@@ -146,6 +146,7 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
 
     That is what connect-the-dots between the last point and infinity sends to infinity.
     """
+    right = _without_nothing(right)
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
     # Both sides state H(1); a larger value on the right keeps the second law's mass at most one.
@@ -158,6 +159,16 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
     return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
 
 
+def _without_nothing(side: SideTails) -> SideTails:
+    """The side without points between 0 and the first mass: what is charged at 0 is spread over a cell that is wide.
+
+    The profile is linear in α as far as there is no mass, so that joining its values there is exact.
+    """
+    moved = (side.log_p != side.log_p[0]) | (side.log_q != side.log_q[0])
+    first = int(np.argmax(moved)) if moved.any() else 0
+    return side.at(np.concatenate(([True], np.arange(1, side.index.size) >= max(first - 1, 1))))
+
+
 def _spread(log_larger: float, log_smaller: float) -> float:
     return math.exp(log_larger) - math.exp(log_smaller)
 
@@ -165,7 +176,8 @@ def _spread(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raised: float) -> FloatArray:
     """log S from each point but the first downwards to the point before it.
 
-    P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], all relative to P(L > a).
+    P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], all relative to P(L > a). That is not
+    exceeded: rounding alone says that a share is more than the whole.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -174,8 +186,9 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raised: float
     in_p, in_q = -np.expm1(gap_p), -weight * np.expm1(gap_q)
     moved = in_p - in_q
     moved += rounding(a, p[:-1], q[:-1]) * (in_p + in_q)
-    moved[0] += raised * math.exp(-p[0]) if np.isfinite(p[0]) else 0.0
-    relative = np.exp(gap_p) + moved / split
+    relative = np.minimum(np.exp(gap_p) + moved / split, 1.0)
+    if np.isfinite(p[0]):
+        relative[0] += raised * math.exp(-p[0]) / split[0]
     return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(relative) + rounding(p[:-1])))
 
 

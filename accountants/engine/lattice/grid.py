@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.engine.lattice.outline import Outline, Side
+    from epsilond.accountants.engine.lattice.tilted import Weighted
     from epsilond.accountants.numerics.special import FloatArray
 
 _REFINEMENTS = 8
@@ -32,6 +33,10 @@ _LEAST_EFFORT = 1e-30
 """Stands for none, where no finite loss has any mass."""
 _LARGEST_INDEX = 2.0**48
 """No cell lies further out, in units: indices and their middles stay exact in floating point."""
+_FEW_ATOMS, _UNITS = 64, 512
+"""Atoms of all laws for which units are compared, and how many are."""
+_ROUNDED = 1e-14
+"""About what the tails of a law with atoms err by: an estimate, which decides how small a unit may be."""
 
 
 class CellBounds(NamedTuple):
@@ -209,8 +214,11 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         span = common_span([item.span for item in outlines])
         if span is not None and all(item.span is not None for item in outlines):
             return 0.5 * span * doubling
-        # An atom off the lattice costs mean, not variance.
-        return min(least, 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts)))
+        # An atom off the lattice costs mean, not variance; and what tails round costs more the smaller the unit is.
+        tilt = max(abs(place.tilt) for place in demand.places)
+        smallest = doubling * math.sqrt(_ROUNDED / tilt)
+        wanted = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
+        return _fitting(weighted(outlines, counts), min(least, max(wanted, smallest)), demand.places[1].tilt)
     edge = outlines[0].edge if len(outlines) == 1 else None
     if edge is None or edge.distance < 0.5 * least:
         return least
@@ -220,6 +228,24 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
     # A density that ends belongs between two cells, at an odd multiple; and there must be a point short of the end.
     multiple = 2 * math.floor(0.5 * (edge.distance / least - 1.0)) + 1
     return edge.distance / max(float(multiple), 3.0 / doubling)
+
+
+def _fitting(laws: Weighted, most: float, tilt: float) -> float:
+    """A unit of half as much or more, next to whose even multiples the atoms lie that matter at a tilt.
+
+    Each law may be moved to where its heaviest atom lies on one. An estimate: any unit is right.
+    """
+    if laws.location.size > _FEW_ATOMS:
+        return most
+    units = most * np.exp2(-np.arange(_UNITS) / _UNITS)
+    weights = laws.tilted(tilt, laws.log_moments(tilt))
+    bounds = np.append(laws.starts, laws.location.size).tolist()
+    missed = np.zeros(_UNITS)
+    for count, start, stop in zip(laws.counts.tolist(), bounds[:-1], bounds[1:], strict=True):
+        place = laws.location[start:stop] - laws.location[start + int(np.argmax(weights[start:stop]))]
+        steps = place[:, None] / (2.0 * units)
+        missed += count * (weights[start:stop] @ np.abs(steps - np.rint(steps)))
+    return float(units[int(np.argmin(missed * units))])
 
 
 def _ends(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand: Demand) -> list[float]:
