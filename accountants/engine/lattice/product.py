@@ -13,7 +13,6 @@ import numpy as np
 from epsilond.accountants.curve import Enclosure, Tails
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
-from epsilond.accountants.engine.lattice.lower_tilts import lower_place
 from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
 from epsilond.accountants.engine.lattice.survey import Part, Survey
@@ -42,8 +41,6 @@ _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MOST_TRIES = 40
-_LONG = 2.0**16
-"""Points of a transform that another tilt may spare."""
 _MANY_ROUNDS = 1e6
 """So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
 _FEW, _BESIDE = 16, 0.25
@@ -339,16 +336,7 @@ class ComposedProfile:
             if found == key or (len(self.parts) > _FEW and _beside(key, place)):
                 break
             key = found
-        return self._at_lower_tilt(Chosen(key, place.snapped(_SNAP[direct])), epsilon)
-
-    def _at_lower_tilt(self, found: Chosen, epsilon: float) -> Chosen:
-        """A lower tilt where a transform at this one would be long for rare giant losses alone."""
-        key, place = found
-        if not key.direct:
-            return found
-        outlines, most = self._survey.shallow(key.depth), _LONG * self._laws(key).upper.unit
-        lower = lower_place(outlines, place, epsilon, self._log_width - key.boost, step=_SNAP[True], most=most)
-        return found if lower is None else Chosen(key._replace(band=math.floor(lower.y / BAND[True])), lower)
+        return Chosen(key, place.snapped(_SNAP[direct]))
 
     def _back_off_tilt(self, found: Chosen, epsilon: float) -> Chosen:
         """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
