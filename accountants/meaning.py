@@ -50,19 +50,28 @@ class Meaning:
 def meaning(curve: Curve) -> Meaning:
     """Enclosures over all neighbours: the upper ends by the bound, the lower by the witnesses.
 
-    Guessing attains α. Of a witness no more is read than shows that it does no better than what is attained already.
+    Guessing attains α. Of a witness no more is read than shows that it does no better than what is attained already,
+    and nothing of any rate where neighbours are told apart for certain, or nearly.
     """
     aims: dict[float, float] = {}
     upper = _Attacks(curve.upper, aims, lower=curve.tight)
     witnesses = [upper if pair is curve.upper else _Attacks(pair, aims) for pair in curve.witnesses]
     most = upper.advantage.upper
     least = 0.0
+    certain = False
     for one in witnesses:
         least = max(least, one.advantage_above(least))
-    bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
+        # The test whose rates differ by E_1 has at most 1 − E_1 false positives and at least E_1 true ones.
+        certain = not curve.tight and 1.0 - least <= min(GOOD_GAP, *FALSE_POSITIVE_RATES)
+        if certain:
+            break
+    if certain:
+        bounds = {rate: Interval(least, 1.0) for rate in FALSE_POSITIVE_RATES}
+    else:
+        bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
     attained = {rate: bound.lower for rate, bound in bounds.items()}
     for one in witnesses:
-        if one is not upper:
+        if one is not upper and not certain:
             sought = {rate: known for rate, known in attained.items() if known < bounds[rate].upper}
             for rate, found in one.true_positives(sought).items():
                 attained[rate] = max(attained[rate], found.lower)

@@ -15,6 +15,7 @@ from epsilond.accountants.engine.lattice.discretise import LatticeLaw
 from epsilond.accountants.engine.lattice.laws import LatticeLaws
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import epsilon_of
+from epsilond.accountants.engine.lattice.survey import Part, Survey
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
 from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
@@ -26,6 +27,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     few_frequencies,
 )
 from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
 
@@ -258,3 +260,65 @@ def test_a_search_that_ends_early_still_has_an_upper_end() -> None:
     deviation = math.sqrt(float(present @ (loss - mean) ** 2))
     about = times * mean + 4.75 * math.sqrt(times) * deviation
     assert 0.0 < found.lower < about < found.upper < 100.0 * about
+
+
+# One end alone, many rounds, and what is roughly known -------------------------------------------------------------
+@pytest.mark.parametrize(("pair", "times"), [(poisson(0.01, 1.0), 50), (without_replacement(0.05, 1.0), 10)])
+def test_a_lower_end_alone_is_certified_and_close(pair: Pair, times: int) -> None:
+    composed = compose([(pair, times)])
+    for log_delta in (-7.0, -14.0, -30.0):
+        both, alone = composed.epsilon(log_delta), composed.lower_epsilon(log_delta)
+        assert alone <= both.upper
+        assert alone == 0.0 or composed.ends(alone).lower > log_delta
+        assert alone >= both.lower * (1.0 - 1e-4)
+
+
+@pytest.mark.parametrize("log_delta", [-2.0, -14.0, -100.0])
+def test_a_billion_large_losses_against_the_closed_form(log_delta: float) -> None:
+    """N(1, 1) against N(0, 1): the total deviates by 3e4, and what is known roughly must be known closely."""
+    total = gaussian_pair(math.sqrt(1e9)).epsilon(log_delta)
+    composed = compose([(gaussian_pair(1.0), 10**9)])
+    found = composed.epsilon(log_delta)
+    assert found.lower <= total.upper
+    assert total.lower <= found.upper
+    assert found.upper - found.lower <= 1e-5 * found.upper
+
+
+@pytest.mark.parametrize(("mu", "times"), [(0.3, 2), (1.0, 10), (0.1, 3000)])
+def test_the_rough_curve_is_near_the_closed_form(mu: float, times: int) -> None:
+    survey = Survey((Part(GaussianProfile(mu), GaussianProfile(mu), times),), math.log(1e-4))
+    rough = survey.rough
+    assert rough is not None
+    whole = GaussianProfile(mu * math.sqrt(times))
+    for epsilon in np.linspace(0.0, whole.mu * (0.5 * whole.mu + 4.0), 7).tolist():
+        found, truth = rough.at(epsilon), 0.5 * sum(float(end) for end in whole.log_delta(np.asarray(epsilon)))
+        assert found is not None
+        assert abs(found - truth) <= 0.01 + 0.06 * abs(truth)
+    assert rough.at(2.0 * float(rough.epsilon[-1])) is None
+    place, steepness = rough.place_of(-5.0) or (math.nan, math.nan)
+    assert rough.at(place) == pytest.approx(-5.0, abs=0.1)
+    assert steepness > 0.0
+    assert rough.place_of(1.0) is rough.place_of(-500.0) is None
+
+
+def test_windows_near_zero_prove_no_more_than_is_so() -> None:
+    """|φ^T| on a line of frequencies, summed directly, against what windows of several sizes say of it."""
+    index = np.concatenate((np.arange(-40, 41), [3000, 9000]))
+    mass = np.concatenate((np.exp(-0.5 * (np.arange(-40, 41) / 12.0) ** 2), [0.02, 0.001]))
+    mass /= mass.sum()
+    law = LatticeLaw(index.astype(np.int64), np.log(mass), -np.inf)
+    times, unit = 10**5, 1e-2
+    laws = LatticeLaws.of([law], [times], unit)
+    line = TiltedLine.of(laws, Place(-3.0, direct=True))
+    parts = list(line.parts())
+    orders = [np.argsort(-np.abs(part.index), kind="stable") for part in parts]
+    frequencies = np.geomspace(1e-6, 3.0, 4000)
+    angles = np.multiply.outer(frequencies, parts[0].index * unit)
+    modulus = np.abs(np.exp(-1j * angles) @ parts[0].weights)
+    shown = 0
+    for share in (1.0, 1e3, 1e5):
+        for cut in (5.0, 30.0):
+            proved = transforms._NearZero.of(parts, orders, unit, share).proves(frequencies**2, cut)
+            assert (times * np.log(modulus[proved]) <= -cut * (1.0 - 1e-9)).all()
+            shown = max(shown, int(proved.sum()))
+    assert shown > 500

@@ -35,6 +35,8 @@ __all__ = ["Budget", "ComposedPair", "compose"]
 
 DEFAULT_BUDGET = Budget()
 MOST_ROUNDS = 10**10
+_FAR_BELOW = 0.3
+"""Share of a target's log δ by which an estimate is below it for certain, or nearly."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class ComposedPair(Pair):
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """The lower end alone: 0 without a search where a bound that costs nothing meets the target at ε = 0.
 
-        An order whose quick upper end meets the target at what another has found is not searched.
+        An order whose δ is likely to meet the target at what another has found is not searched.
         """
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
         if all(order.coupled_meets(log_delta) for order in orders):
@@ -91,14 +93,24 @@ class ComposedPair(Pair):
         guesses = [order.guess(log_delta) for order in orders]
         found = 0.0
         for place in sorted(range(len(orders)), key=lambda place: -guesses[place].epsilon):
-            if not (found > 0.0 and -math.inf < orders[place].quick_upper_end(found) <= log_delta):
+            if not (found > 0.0 and _is_below(orders[place], found, log_delta)):
                 found = max(found, lower_epsilon_of(orders[place], log_delta, guesses[place], near))
         return found
 
     def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
-        """By the first tilt of each order."""
-        ends = [order.quick_upper_end(epsilon) for order in self.orders() if isinstance(order, ComposedProfile)]
-        return all(-math.inf < end <= log_delta for end in ends)
+        """By an estimate that is far below the target, or by the first tilt of each order: to search no further."""
+        orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
+        return all(_is_below(order, epsilon, log_delta) for order in orders)
+
+
+def _is_below(order: ComposedProfile, epsilon: float, log_delta: float) -> bool:
+    """Whether an order need not be searched for a lower end above ε: an estimate of its δ, or a quick end, says so.
+
+    To leave a search out is safe, as what it would find is one of several lower ends.
+    """
+    if order.likely_log_delta(epsilon) < log_delta - _FAR_BELOW * (1.0 - log_delta):
+        return True
+    return -math.inf < order.quick_upper_end(epsilon) <= log_delta
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:

@@ -248,7 +248,8 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
     kept = kept[(kept >= 0) & (2 * kept <= size)].astype(np.int64)
     skipped = ratio * float(np.exp(log_bound[closed]).sum())
     for times in _LESS_INSIDE:
-        proved = _NearZero.of(laws, orders, unit, times).proves((kept * (2.0 * np.pi / (size * unit))) ** 2, cut)
+        squares = np.asarray((kept * (2.0 * np.pi / (size * unit))) ** 2, dtype=np.float64)
+        proved = _NearZero.of(laws, orders, unit, times).proves(squares, cut)
         skipped += float(proved.sum()) * math.exp(-depth)
         kept = kept[~proved]
         if kept.size <= _FEW_LEFT:

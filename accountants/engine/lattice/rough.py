@@ -92,10 +92,11 @@ def rough_curve(
         below = np.floor(place)
         share, mass = place - below, np.exp(log_mass[inside])
         index = below.astype(np.int64)
-        masses = np.bincount(index % size, mass * (1.0 - share), size) + np.bincount((index + 1) % size, mass * share, size)
+        laid = np.bincount(index % size, mass * (1.0 - share), size)
+        laid = laid + np.bincount((index + 1) % size, mass * share, size)
         with np.errstate(divide="ignore"):
-            log_transform += count * np.log(rfft(masses))
-    masses = irfft(np.exp(log_transform), size)
+            log_transform += count * np.log(rfft(laid))
+    masses = np.asarray(irfft(np.exp(log_transform), size))
     start = -math.floor(low / unit)
     ordered = np.roll(masses, start)
     losses = unit * (np.arange(size) - start)
@@ -120,7 +121,7 @@ def _curve(losses: FloatArray, masses: FloatArray, log_atom: float, floor: float
     above = np.cumsum(masses[::-1])[::-1] - masses
     beyond = np.cumsum(weighted[::-1])[::-1] - weighted
     delta = above - np.exp(losses) * beyond + math.exp(log_atom)
-    known = (delta > floor) & (beyond > floor)
+    known = (delta > floor) & (beyond > 0.0)
     end = int(np.argmin(known)) if not known.all() else known.size
     if end < 8:
         return None

@@ -8,6 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+import epsilond
 from epsilond.accountants.profiles.gaussian import GaussianMixture, GaussianProfile, mixture_pair
 from epsilond.accountants.theorems.sampling.with_replacement import (
     GaussianGroups,
@@ -103,3 +104,29 @@ def _cut(p: GaussianMixture, q: GaussianMixture, side: int, epsilon: float) -> t
             )
             for mixture in (p, q)
         )
+
+
+def test_neighbours_told_apart_nearly_for_certain_have_rates_that_follow_from_the_advantage() -> None:
+    """Drawn a thousand times on average, a record moves the release by 200 deviations."""
+    drawn = {"kind": "subsampled", "sampling": "with-replacement", "batch_size": 10**6, "population": 1000}
+    spec = {"kind": "repeated", "times": 2, "mechanism": {**drawn, "mechanism": _gaussian(10.0)}}
+    meaning = epsilond.account(spec, relation="replace-one", delta=1e-6).meaning
+    assert 1.0 - 1e-6 <= meaning.advantage.lower <= meaning.advantage.upper == 1.0
+    for rate in meaning.true_positive_rates:
+        assert meaning.advantage.lower <= rate.true_positive_rate.lower <= rate.true_positive_rate.upper == 1.0
+
+
+@pytest.mark.parametrize("times", [10, 10**9])
+def test_what_a_witness_realises_stays_below_the_bound_and_is_certified(times: int) -> None:
+    """Both ends are read again where they were found, and stand on their sides of the target."""
+    drawn = {"kind": "subsampled", "sampling": "with-replacement", "batch_size": 100, "population": 1000}
+    spec = {"kind": "repeated", "times": times, "mechanism": {**drawn, "mechanism": _gaussian(1.0)}}
+    curve = epsilond.account(spec, relation="replace-one", delta=1e-6).guarantee.curve
+    found = curve.epsilon(delta=1e-6)
+    assert 0.0 < found.lower < found.upper < 2.0 * found.lower
+    assert curve.log10_delta(epsilon=found.upper).upper <= -6.0 + 1e-12
+    assert curve.log10_delta(epsilon=found.lower).lower >= -6.0 - 1e-3
+
+
+def _gaussian(multiplier: float) -> dict[str, object]:
+    return {"kind": "gaussian", "noise_multiplier": multiplier}

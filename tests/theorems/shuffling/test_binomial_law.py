@@ -48,3 +48,18 @@ def test_tails_on_both_sides_and_at_the_ends() -> None:
     nothing = Binomial(np.asarray(0.0), 0.3, 0.7)
     assert np.exp(nothing.log_mass(np.asarray([0.0, 1.0]))).tolist() == [1.0, 0.0]
     assert np.exp(nothing.log_tail(np.asarray([0.0, 1.0]))).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("n", [48, 1000, 4096, 4097])
+@pytest.mark.parametrize("p", [0.5, 0.01, 0.9])
+def test_ratios_at_all_counts_together(n: int, p: float) -> None:
+    """By the recurrence of neighbours where trials are few enough; each is that of its count alone."""
+    law = Binomial(np.asarray(float(n)), p, 1.0 - p)
+    counts = np.arange(n + 1.0)
+    found = law.tail_ratio(counts)
+    for k in range(0, n + 1, max(n // 40, 1)):
+        if k > n * p:
+            assert abs(found[k] / float(exact(n, k, p)[1]) - 1) <= RATIO_ACCURACY + law.accuracy
+            assert found[k] == pytest.approx(float(law.tail_ratio(np.asarray(float(k)))), rel=2 * RATIO_ACCURACY)
+        else:
+            assert found[k] == 1.0
