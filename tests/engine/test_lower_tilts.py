@@ -97,3 +97,16 @@ def test_any_tilt_gives_true_ends() -> None:
         moved = chosen._replace(place=place, key=chosen.key._replace(band=math.floor(place.y / (0.25 * math.log(2.0)))))
         ends.append((order.lower_on([moved], 1.0), order.upper_on([moved], 1.0)))
     assert max(lower for lower, _ in ends) <= min(upper for _, upper in ends)
+
+
+@pytest.mark.parametrize(("rate", "mu", "rounds", "epsilon"), [(0.1, 1.0, 100, 1.0), (1e-4, 2.4, 100, 1.0)])
+def test_a_lower_end_sought_near_an_epsilon_is_as_close(rate: float, mu: float, rounds: int, epsilon: float) -> None:
+    """Where δ at the ε is about the target's, and where it is not."""
+    pair = compose([(without_replacement(rate, mu), rounds)])
+    at = pair.ends(epsilon).upper
+    for moved in (-0.3, 0.0, 0.2, 3.0):
+        whole = pair.epsilon(at - moved)
+        lower = pair.lower_epsilon(at - moved, epsilon)
+        assert pair.ends(lower).lower > at - moved
+        assert lower <= whole.upper
+        assert lower == pytest.approx(whole.lower, rel=1e-4)
