@@ -14,6 +14,7 @@ from epsilond.accountants.numerics.special import (
     log1m_exp,
     log1m_exp_at,
     log_difference,
+    log_one_minus_exp,
     log_sum,
     log_theta,
     log_theta_complement,
@@ -92,6 +93,21 @@ def test_log_difference_keeps_digits_for_wide_and_narrow_gaps() -> None:
         exact = [float(mp.log(1 - mp.e ** mp.mpf(s))) if s > -np.inf else 0.0 for s in smaller]
     assert np.allclose(log_difference(larger, smaller), exact, rtol=4e-16, atol=0)
     assert float(log1m_exp(0.0)) == -math.inf
+
+
+def test_one_minus_an_exponential_of_one_number_or_many() -> None:
+    places = (-1e-300, -1e-9, -0.69, -0.7, -0.71, -5.0, -40.0, -800.0)
+    many = log_one_minus_exp(np.asarray(places))
+    with mp.workdps(60):
+        for x, value in zip(places, many.tolist(), strict=True):
+            exact = float(mp.log(-mp.expm1(mp.mpf(x))))
+            alone = log_one_minus_exp(np.asarray([[x]]))
+            assert alone.shape == (1, 1)
+            assert float(alone[0, 0]) == pytest.approx(exact, rel=4e-16)
+            assert value == pytest.approx(exact, rel=4e-16)
+            assert float(log_one_minus_exp(np.asarray(x))) == float(alone[0, 0])
+    assert [float(log_one_minus_exp(np.asarray(x))) for x in (0.0, 1e-9)] == [-math.inf, -math.inf]
+    assert float(log_one_minus_exp(np.asarray(-math.inf))) == 0.0
 
 
 def test_logarithms_of_single_numbers_are_those_of_arrays() -> None:

@@ -38,6 +38,7 @@ _ASIDE = 0.02
 """How far apart two laws may have the mass of a cell, over its loss: atoms are not spread over cells."""
 _PROBES, _DEEPEST = np.asarray([0.0, 0.02, 0.1, 0.4, 1.6, 6.4]), -60.0
 _LEFT_OUT = 3.0
+_LIKELY_KEPT = 16
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class Survey:
     log_width: float
     """log of the relative width wanted of δ."""
     _known: dict[int, Weighted] = field(default_factory=dict, repr=False)
+    _likely: dict[float, float] = field(default_factory=dict, repr=False)
+    """Estimates at the last few ε, which are asked for again and again where bounds are compared."""
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -202,6 +205,13 @@ class Survey:
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ, by the saddle-point estimate on outlines that nothing was looked up for: an estimate."""
+        if epsilon not in self._likely:
+            if len(self._likely) >= _LIKELY_KEPT:
+                self._likely.clear()
+            self._likely[epsilon] = self._estimated_log_delta(epsilon)
+        return self._likely[epsilon]
+
+    def _estimated_log_delta(self, epsilon: float) -> float:
         if self.rough is not None and (known := self.rough.at(epsilon)) is not None:
             return min(known, 0.0)
         laws = weighted(self._closer, self.kind_counts)
