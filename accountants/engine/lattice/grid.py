@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _REFINEMENTS = 8
+_FINER = 2.0**-16
+"""By how much a unit may be finer than the variance asks for, so that atoms lie near lattice points."""
 _MOST_EDGES = 4000
 _LEAST_EFFORT = 1e-30
 """Stands for none, where no finite loss has any mass."""
@@ -209,8 +211,10 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         span = common_span([item.span for item in outlines])
         if span is not None and all(item.span is not None for item in outlines):
             return 0.5 * span * doubling
-        # An atom off the lattice costs mean, not variance.
-        return min(least, 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts)))
+        # An atom off the lattice costs mean, not variance. Of so many rounds that the unit would be coarsened beyond
+        # what the variance asks for, that is left to the offset of the lower law: the upper one keeps both masses.
+        finer = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
+        return min(least, finer) if finer > _FINER * least else least
     edge = outlines[0].edge if len(outlines) == 1 else None
     if edge is None or edge.distance < 0.5 * least:
         return least
