@@ -413,9 +413,9 @@ class PlateauPair(Pair):
         found = self.epsilon(log_delta).upper if self.itself is None else self.itself.upper_epsilon(log_delta)
         return self._most(found, log_delta)
 
-    def lower_epsilon(self, log_delta: float) -> float:
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """The lower end alone."""
-        found = self.epsilon(log_delta).lower if self.itself is None else self.itself.lower_epsilon(log_delta)
+        found = self.epsilon(log_delta).lower if self.itself is None else self.itself.lower_epsilon(log_delta, near)
         return self._most(found, log_delta)
 
     def _most(self, found: float, log_delta: float) -> float:

@@ -93,8 +93,8 @@ class DrawnPair(Pair):
         upper = self._end(near, log_delta, 1)
         return super().epsilon(log_delta).upper if upper is None else upper
 
-    def lower_epsilon(self, log_delta: float) -> float:
-        """The lower end alone."""
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
+        """The lower end alone; the base is asked at ε of its own, so that `near` serves nothing."""
         near = self.base.lower_epsilon(log_delta - math.log(self.rate))
         lower = self._end(near, log_delta, -1)
         return super().epsilon(log_delta).lower if lower is None else lower

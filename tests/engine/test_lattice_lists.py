@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 from epsilond.accountants.curve import Curve, Interval, Pair, Plateau, with_plateau
 from epsilond.accountants.engine.lattice import laws, tangents
@@ -19,6 +20,7 @@ from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
+from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 
 RATES = (1e-12, 0.01, 0.5, 0.97, 1.0 - 2.0**-40)
 
@@ -137,6 +139,33 @@ def test_very_many_rounds_of_large_losses_are_enclosed_closely(rounds: int) -> N
     lower, upper = pair.epsilon(math.log(1e-6))
     assert exact_delta(1000.0, rounds, upper) <= 1e-6 <= exact_delta(1000.0, rounds, lower)
     assert upper - lower <= 1e-8 * upper
+
+
+@pytest.mark.parametrize("rounds", [10**5, 10**6])
+def test_atoms_off_the_lattice_cost_little_in_very_many_rounds(rounds: int) -> None:
+    """Drawn responses have two losses of no common measure, and a total of a binomial number of one of them.
+
+    On a unit that puts both near lattice points the ends are further apart, of a million rounds nine times as far.
+    """
+    rate, epsilon = 0.1, 0.3
+    pair = compose([(with_and_without(response_pair(epsilon, 2), rate), rounds)])
+    lower, upper = pair.epsilon(math.log(1e-6))
+    assert binomial_delta(rate, epsilon, rounds, upper) <= 1e-6 <= binomial_delta(rate, epsilon, rounds, lower)
+    assert upper - lower <= 0.025 * upper
+
+
+def binomial_delta(rate: float, response: float, rounds: int, epsilon: float) -> float:
+    """The larger of both orders, by sums over how often the likelier response was given."""
+    likely, unlikely = 1.0 / (1.0 + math.exp(-response)), 1.0 / (1.0 + math.exp(response))
+    drawn = (1.0 - rate) * unlikely + rate * likely
+    sums = []
+    for first, second in ((drawn, unlikely), (unlikely, drawn)):
+        given = np.arange(rounds + 1.0)
+        log_mass = gammaln(rounds + 1.0) - gammaln(given + 1.0) - gammaln(rounds - given + 1.0)
+        log_mass += given * math.log(first) + (rounds - given) * math.log1p(-first)
+        losses = given * math.log(first / second) + (rounds - given) * math.log((1.0 - first) / (1.0 - second))
+        sums.append(float((np.exp(log_mass) * -np.expm1(np.minimum(epsilon - losses, 0.0))).sum()))
+    return max(sums)
 
 
 def test_a_closer_guess_does_not_hang_on_what_was_asked_before() -> None:

@@ -199,6 +199,19 @@ def test_one_end_alone_is_that_of_both(pair: Pair, log_delta: float) -> None:
         assert not composed.quickly_meets(0.999 * ends.lower, log_delta)
 
 
+@pytest.mark.parametrize(("rate", "mu", "rounds", "epsilon"), [(0.1, 1.0, 100, 1.0), (1e-4, 2.4, 100, 1.0)])
+def test_a_lower_end_sought_near_an_epsilon_is_as_close(rate: float, mu: float, rounds: int, epsilon: float) -> None:
+    """Where δ at the ε is about the target's, and where it is not."""
+    pair = compose([(without_replacement(rate, mu), rounds)])
+    at = pair.ends(epsilon).upper
+    for moved in (-0.3, 0.0, 0.2, 3.0):
+        whole = pair.epsilon(at - moved)
+        lower = pair.lower_epsilon(at - moved, epsilon)
+        assert pair.ends(lower).lower > at - moved
+        assert lower <= whole.upper
+        assert lower == pytest.approx(whole.lower, rel=1e-4)
+
+
 def test_one_law_has_the_cumulants_of_several_that_are_alike() -> None:
     """Those of a single law are worked out by themselves."""
     one, two = weighted(GIANT, counts=[80.0]), weighted(GIANT, GIANT, counts=[30.0, 50.0])

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _REFINEMENTS = 8
+_FINER = 2.0**-16
+"""By how much a unit may be finer than the variance asks for, so that atoms lie near lattice points."""
 _MOST_EDGES = 4000
 _LEAST_EFFORT = 1e-30
 """Stands for none, where no finite loss has any mass."""
@@ -35,8 +37,6 @@ _LARGEST_INDEX = 2.0**48
 """No cell lies further out, in units: indices and their middles stay exact in floating point."""
 _FEW_ATOMS, _UNITS = 64, 512
 """Atoms of all laws for which units are compared, and how many are."""
-_ROUNDED = 1e-14
-"""About what the tails of a law with atoms err by: an estimate, which decides how small a unit may be."""
 
 
 class CellBounds(NamedTuple):
@@ -214,11 +214,11 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         span = common_span([item.span for item in outlines])
         if span is not None and all(item.span is not None for item in outlines):
             return 0.5 * span * doubling
-        # An atom off the lattice costs mean, not variance; and what tails round costs more the smaller the unit is.
-        tilt = max(abs(place.tilt) for place in demand.places)
-        smallest = doubling * math.sqrt(_ROUNDED / tilt)
-        wanted = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
-        return _fitting(weighted(outlines, counts), min(least, max(wanted, smallest)), demand.places[1].tilt)
+        # An atom off the lattice costs mean, not variance. Of so many rounds that the unit would be coarsened beyond
+        # what the variance asks for, that is left to the offset of the lower law: the upper one keeps both masses.
+        finer = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
+        most = min(least, finer) if finer > _FINER * least else least
+        return _fitting(weighted(outlines, counts), most, demand)
     edge = outlines[0].edge if len(outlines) == 1 else None
     if edge is None or edge.distance < 0.5 * least:
         return least
@@ -230,14 +230,16 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
     return edge.distance / max(float(multiple), 3.0 / doubling)
 
 
-def _fitting(laws: Weighted, most: float, tilt: float) -> float:
-    """A unit of half as much or more, next to whose even multiples the atoms lie that matter at a tilt.
+def _fitting(laws: Weighted, unit: float, demand: Demand) -> float:
+    """A unit of about the size given, next to whose even multiples the atoms lie that matter at the middle tilt.
 
-    Each law may be moved to where its heaviest atom lies on one. An estimate: any unit is right.
+    Each law may be moved to where its heaviest atom lies on one. What a unit costs in log δ is weighed by mean and by
+    variance. An estimate: any unit is right.
     """
     if laws.location.size > _FEW_ATOMS:
-        return most
-    units = most * np.exp2(-np.arange(_UNITS) / _UNITS)
+        return unit
+    units = unit * np.exp2(np.linspace(-1.0, 1.0, _UNITS))
+    tilt = demand.places[1].tilt
     weights = laws.tilted(tilt, laws.log_moments(tilt))
     bounds = np.append(laws.starts, laws.location.size).tolist()
     missed = np.zeros(_UNITS)
@@ -245,7 +247,8 @@ def _fitting(laws: Weighted, most: float, tilt: float) -> float:
         place = laws.location[start:stop] - laws.location[start + int(np.argmax(weights[start:stop]))]
         steps = place[:, None] / (2.0 * units)
         missed += count * (weights[start:stop] @ np.abs(steps - np.rint(steps)))
-    return float(units[int(np.argmin(missed * units))])
+    spread = 0.125 * demand.curvature * float(laws.counts.sum()) * units
+    return float(units[int(np.argmin((2.0 * abs(tilt) * missed + spread) * units))])
 
 
 def _ends(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand: Demand) -> list[float]:
