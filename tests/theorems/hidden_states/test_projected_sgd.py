@@ -399,19 +399,6 @@ def test_equal_and_differing_steps_agree(contracted: bool, epsilon: float) -> No
         assert other.upper == pytest.approx(one.upper, abs=1e-9)
 
 
-@pytest.mark.parametrize("clients", [120, 40_000])
-@pytest.mark.parametrize(("contracted", "switch"), [(False, None), (True, None), (True, 2.0)])
-def test_many_epsilons_are_as_each_by_itself(clients: int, contracted: bool, switch: float | None) -> None:
-    steps = EqualSteps(Run.of(spec(clients=clients, strong_convexity=0.2, radius=0.3), "replace-one"))
-    epsilons = np.append(0.0, np.geomspace(1e-6, 30.0, 20))
-    together = steps.log_bounds(epsilons, contracted=contracted, switch=switch)
-    for epsilon, ends in zip(epsilons.tolist(), together, strict=True):
-        alone = steps.log_bound(epsilon, contracted=contracted, switch=switch)
-        assert alone.lower <= ends.upper
-        assert ends.lower <= alone.upper
-        assert ends.upper == pytest.approx(alone.upper, rel=1e-10, abs=1e-12)
-
-
 def test_differing_steps_take_the_best_of_their_windows() -> None:
     sizes, noises = (0.9, 0.2, 0.5, 1.1, 0.3, 0.7, 0.4, 0.6), (2.0, 1.0, 3.0, 0.8, 1.5, 2.5, 1.2, 0.9)
     given = Run.of(
