@@ -40,10 +40,15 @@ _LEAST = -0.5
 
 
 def drawn_epsilon(epsilon: float, rate: float) -> float:
-    """ε' = log(1 + q (e^ε − 1)), to a few units in the last place; any ε, 0 < q ≤ 1."""
-    if epsilon < 30.0:
+    """ε' = log(1 + q (e^ε − 1)), to a few units in the last place; any ε, 0 < q ≤ 1.
+
+    ε + log q would lose its digits where q e^ε is small.
+    """
+    if epsilon < 700.0:
         return math.log1p(rate * math.expm1(epsilon))
-    return epsilon + math.log(rate) + math.log1p((1.0 - rate) / rate * math.exp(-epsilon))
+    half = math.exp(0.5 * min(epsilon, 1400.0))
+    grown = rate * half * half
+    return math.log1p(grown) if epsilon < 1400.0 and grown < math.inf else epsilon + math.log(rate)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.near_tests import NearTest, rated, supremum_of
 from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.drawn import drawn_epsilon
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
@@ -37,6 +38,25 @@ def test_the_largest_loss_of_a_drawn_pair_is_that_of_its_base_rounded_up(rate: f
         ):
             found = supremum_of(profile)
             assert exact <= found <= exact * (1 + mp.mpf(10) ** -13)
+
+
+@pytest.mark.parametrize("shift", [40.0, 100.0, 378.0, 650.0])
+@pytest.mark.parametrize("grown", [1e-5, 1e-2, 1.0])
+def test_the_largest_loss_of_a_very_rare_draw_is_rounded_up_too(shift: float, grown: float) -> None:
+    rate = grown * math.exp(-shift)
+    forward = with_and_without(laplace_pair(shift), rate).forward
+    with mp.workdps(400):
+        exact = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(shift)))
+        # What is added to the shift is magnified by it.
+        assert exact <= supremum_of(forward) <= exact * (1 + mp.mpf(10) ** -12)
+
+
+@pytest.mark.parametrize("epsilon", [690.0, 710.0, 1390.0, 1410.0])
+@pytest.mark.parametrize("rate", [1e-308, 1e-303, 0.5, 1.0])
+def test_the_loss_of_a_drawn_pair_keeps_its_digits_at_any_epsilon(epsilon: float, rate: float) -> None:
+    with mp.workdps(700):
+        exact = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(epsilon)))
+        assert abs(drawn_epsilon(epsilon, rate) / exact - 1) <= 1e-15
 
 
 def test_no_largest_loss_is_named_where_there_is_none() -> None:

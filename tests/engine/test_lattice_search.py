@@ -27,6 +27,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     few_frequencies,
 )
 from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
@@ -335,3 +336,40 @@ def test_windows_near_zero_prove_no_more_than_is_so() -> None:
             assert (times * np.log(modulus[proved]) <= -cut * (1.0 - 1e-9)).all()
             shown = max(shown, int(proved.sum()))
     assert shown > 500
+
+
+NEAR_THE_END = {
+    "few large losses beside a few small ones": (
+        [(with_and_without(laplace_pair(18.0), 0.99988), 4), (with_and_without(gaussian_pair(0.00125), 0.992), 3)],
+        -5.0,
+    ),
+    "one large loss beside many small ones": (
+        [(laplace_pair(1 / 0.1359388), 1), (with_and_without(gaussian_pair(1 / 302), 6.2e-6), 1000)],
+        -5.0,
+    ),
+    "beyond all but the largest loss": ([(with_and_without(laplace_pair(0.0972), 2.4e-6), 10)], -300.0),
+}
+
+
+@pytest.mark.parametrize("name", NEAR_THE_END)
+def test_an_epsilon_next_to_the_largest_loss_is_known_as_well(name: str) -> None:
+    """A rough curve has one step there, in which δ falls by many orders."""
+    parts, log10_delta = NEAR_THE_END[name]
+    found = compose(parts).epsilon(log10_delta * math.log(10.0))
+    assert 0.0 < found.upper - found.lower <= 1e-6 * found.upper
+
+
+@pytest.mark.parametrize("share", [0.8, 0.95])
+def test_a_guess_where_delta_is_all_but_one_leads_to_the_target(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = compose(
+        [(with_and_without(laplace_pair(1.0), 0.5), 10_000), (with_and_without(gaussian_pair(8.0), 0.3), 100)]
+    )
+    order, log_delta = pair.forward, math.log(0.9)
+    assert isinstance(order, ComposedProfile)
+    closest = epsilon_of(order, log_delta, order.guess(log_delta))
+    monkeypatch.setattr("epsilond.accountants.engine.lattice.search._searched", None)
+    early = Guess(share * closest.upper, 3e-3)
+    assert order.upper_end(early.epsilon) > -0.1
+    found = epsilon_of(order, log_delta, early)
+    assert found.upper == pytest.approx(closest.upper, rel=1e-5)
+    assert found.lower == pytest.approx(closest.lower, rel=1e-4)

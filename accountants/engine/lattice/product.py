@@ -261,6 +261,16 @@ class ComposedProfile:
         first = Guess(*self._survey.guess(log_delta))
         return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._closer(first, log_delta)
 
+    def second_guess(self, log_delta: float) -> Guess | None:
+        """Another one, where there is another; likewise an estimate."""
+        survey = self._survey
+        if survey.rough is None or survey.rough.place_of(log_delta) is None:
+            return None
+        try:
+            return Guess(*survey.saddle_guess(log_delta))
+        except _OUTSIDE:
+            return None
+
     def _closer(self, first: Guess, log_delta: float) -> Guess:
         """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
         try:

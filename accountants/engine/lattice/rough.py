@@ -28,6 +28,8 @@ _DEVIATIONS, _TO_A_DEVIATION = 10.0, 6.0
 _POINTS, _MOST_POINTS, _MOST_IN_ALL = 2**12, 2**16, 2**21
 _LARGEST, _FLOOR = 500.0, 64.0
 """The largest loss; and how many roundings of each round what is known of δ must be above."""
+_CLIFF = 2.0
+"""A fall from one point to the next within which no place is known: there a loss ends."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class RoughCurve:
         return float(np.interp(epsilon, self.epsilon, self.log_delta)) if epsilon <= self.epsilon[-1] else None
 
     def place_of(self, log_delta: float) -> tuple[float, float] | None:
-        """About where log δ is as asked, and |d log δ/dε| there; None beyond what is known."""
+        """About where log δ is as asked, and |d log δ/dε| there; None beyond what is known and at a cliff."""
         return self._place(self.log_delta, log_delta, self.log_delta)
 
     def test_of(self, log_size: float) -> tuple[float, float] | None:
@@ -54,7 +56,10 @@ class RoughCurve:
         if not values[-1] < wanted < values[0]:
             return None
         after = int(np.searchsorted(-values, -wanted))
-        share = (values[after - 1] - wanted) / (values[after - 1] - values[after])
+        fall = float(values[after - 1] - values[after])
+        if fall > _CLIFF:
+            return None
+        share = (values[after - 1] - wanted) / fall
         step = float(self.epsilon[after] - self.epsilon[after - 1])
         found = float(self.epsilon[after - 1]) + step * float(share)
         return found, max(float(steep[after - 1] - steep[after]) / step, 1e-9)

@@ -22,6 +22,8 @@ _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _SHORT_OF, _ASIDE = 0.95, 1e-3
 """How much of that a first step may take, and of ε how far apart a slope is taken."""
+_ALL_BUT_ONE = -1e-6
+"""log δ above which a slope leads nowhere."""
 _MOST_WORK, _WORK_TO_BRACKET = 96, 128
 """Grids and transforms in the search for one end of ε."""
 _NEAR = 0.5
@@ -50,14 +52,14 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
 
 
 def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """The upper end alone."""
+    """The upper end alone, at most the largest loss."""
     if order.least_log_infinite_mass > log_delta:
         return math.inf
     if order.coupled_meets(log_delta):
         return 0.0
     upper = _met(order, log_delta, guess, from_above=True)
     if upper is not None:
-        return upper
+        return min(upper, order.supremum)
     if order.upper_end(0.0) <= log_delta:
         return 0.0
     found = _searched(order, order.upper_end, log_delta, guess)
@@ -98,8 +100,18 @@ def _met(
 ) -> float | None:
     """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search.
 
-    The first transform that is tried is that of `tilts`, or else of the guess.
+    The first transform that is tried is that of `tilts`, or else of the guess; then that of a second guess.
     """
+    found = _met_from(order, log_delta, guess, from_above=from_above, tilts=tilts)
+    if found is None and (second := order.second_guess(log_delta)) is not None:
+        found = _met_from(order, log_delta, second, from_above=from_above)
+    return found
+
+
+def _met_from(
+    order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool, tilts: Sequence[Chosen] = ()
+) -> float | None:
+    """The same from one guess."""
     best: float | None = None
     if not tilts and guess.epsilon > 0.0:
         tilts = order.evaluation(guess.epsilon).tilts
@@ -129,14 +141,19 @@ def _end_on(order: ComposedProfile, tilts: Sequence[Chosen], epsilon: float, *, 
 def _nearer(
     order: ComposedProfile, tilts: Sequence[Chosen], log_delta: float, guess: Guess, *, from_above: bool
 ) -> Guess | None:
-    """A Newton step from the guess, no further than what is met on one transform; None where its end tells nothing."""
+    """A Newton step from the guess, no further than what is met on one transform; None where its end tells nothing.
+
+    Where δ is all but 1 there is no slope to follow.
+    """
     value = _end_on(order, tilts, guess.epsilon, from_above=from_above)
+    if _ALL_BUT_ONE < value <= 0.0:
+        return guess
     if not (-math.inf < value < 0.0):
         return None
-    # Where few losses rule, log δ falls far faster than the tilt says.
-    aside = _ASIDE * guess.epsilon
+    # Where few losses rule, log δ falls far faster than a positive tilt says, but never more slowly.
+    aside, tilt = _ASIDE * guess.epsilon, tilts[0].place.tilt
     fall = value - _end_on(order, tilts, guess.epsilon + aside, from_above=from_above)
-    steepness = max(fall / aside if 0.0 < fall < math.inf else abs(tilts[0].place.tilt), 1e-9)
+    steepness = max(fall / aside if 0.0 < fall < math.inf else abs(tilt), tilt, 1e-9)
     reach = _SHORT_OF * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -reach), reach)
     return Guess(guess.epsilon + step, steepness)

@@ -277,6 +277,10 @@ class Survey:
         """About where log δ is as asked, and about |d log δ/dε| there, by the saddle-point estimate along the tilts."""
         if self.rough is not None and (found := self.rough.place_of(log_delta)) is not None:
             return found
+        return self.saddle_guess(log_delta)
+
+    def saddle_guess(self, log_delta: float) -> tuple[float, float]:
+        """The same without the rough curve, which tells little within a step of where a loss ends."""
         laws = self.shallow(self.depth_of(log_delta))
         place = laws.place_of(log_delta)
         return max(laws.centre(place), 0.0), place.tilt
