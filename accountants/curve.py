@@ -388,7 +388,7 @@ class PlateauPair(Pair):
 
     Attributes:
         plateau: from where on δ is how small.
-        itself: the same pair, which knows how it is searched.
+        itself: the same pair without its plateau, if that has a search of its own.
     """
 
     plateau: Plateau = Plateau(math.inf, Fraction(1))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _ROOM = 4.0
-"""How many times the width of γ α + E_γ keeps chords between points around a test steep enough."""
+"""Of the relative width of γ α + E_γ: chords between points laid for so many times that fall by more than the width."""
 
 
 class NearTest(NamedTuple):

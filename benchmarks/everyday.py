@@ -26,7 +26,7 @@ from benchmarks.everyday_report import CSV, Line, add_line, read_lines, write_li
 from benchmarks.everyday_searched import searched
 from benchmarks.growth import named, series
 
-SECONDS, GROWTH_SECONDS, MEGABYTES = 60, 20, 3000
+SECONDS, GROWTH_SECONDS, MEGABYTES = 120, 20, 3000
 GROWTH = "growth"
 
 

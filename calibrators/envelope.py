@@ -90,10 +90,10 @@ def known_epsilon(curve: Curve, target: Target) -> Interval:
 
 
 def _realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
-    """The largest lower end that is found; a witness that is seen to attain no more than one before is not searched.
+    """The largest lower end that is found; a witness that is likely to attain no more than one before is not searched.
 
-    δ of the one before falls from the target ε to where it has the target δ; if δ of the other lies below that by as
-    much again at the target ε, it has fallen below earlier.
+    It is taken to attain no more where its log δ at the target ε falls short of the target twice as far as that of the
+    one before. A witness that is left out may cost some of the lower end, never its truth.
     """
     found, attained = 0.0, -math.inf
     for pair in witnesses:

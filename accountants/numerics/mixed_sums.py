@@ -33,7 +33,7 @@ class Window(NamedTuple):
 
 
 def log_sums(logs: FloatArray) -> FloatArray:
-    """log Σ e^{logs} over the first axis, −inf where every term is: within a few roundings of 1 + |logs|."""
+    """log Σ e^{logs} over the first axis, −inf where every term is: one rounding for each term, and those of |logs|."""
     most = logs.max(axis=0)
     most = np.where(np.isneginf(most), 0.0, most)
     shares = logs - most

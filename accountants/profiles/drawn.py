@@ -81,7 +81,7 @@ class DrawnPair(Pair):
     def epsilon(self, log_delta: float) -> Interval:
         """Where the base's δ is as asked over q; both ends have themselves been evaluated.
 
-        Where the base has two orders, it may be the other one that has its ε: then that of the base is no lower end.
+        Where the base has two orders, its ε may be that of the order that is not drawn: no lower end is found then.
         """
         near = self.base.epsilon(log_delta - math.log(self.rate))
         lower = self._end(near.lower, log_delta, -1)

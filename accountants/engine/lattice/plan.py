@@ -273,8 +273,10 @@ class _NearZero(NamedTuple):
         quadratic = quartic = 0.0
         for law, order in zip(laws, orders, strict=True):
             inside, _ = _window(law.weights, order, min(times * _left_out(law, len(laws)), _MOST_LEFT_OUT))
-            distance, inner = law.index[inside] * unit, law.weights[inside]
+            index, inner = law.index[inside], law.weights[inside]
             mass = float(inner.sum())
+            # Whole numbers are moved first, so that no digits are lost where the mass lies far from the centre.
+            distance = (index - round(float(inner @ index) / mass)) * unit
             centred = distance - float(inner @ distance) / mass
             square = centred * centred
             variance, fourth = float(inner @ square) / mass, float(inner @ (square * square)) / mass
