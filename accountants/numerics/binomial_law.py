@@ -159,8 +159,8 @@ class Binomial:
     def _ratios(self) -> FloatArray:
         """R(k) = P(K ≥ k)/P(K = k) at every k: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
 
-        A step rounds by at most six units, and of R(k) the share 1 − 1/R has the error of the ratio before. So R(k) is off by at
-        most 6 R units, relatively, where R ≤ 2 √(n p q) + 2 above the mean.
+        A step rounds by at most six units, and of R(k) the share 1 − 1/R has the error of the ratio before. So R(k) is
+        off by at most 6 R units, relatively, where R ≤ 2 √(n p q) + 2 above the mean.
         """
         size = int(self.trials)
         below = np.arange(size)

@@ -78,7 +78,7 @@ def test_a_stop_puts_back_what_has_not_ended(settings: Settings, tmp_path: Path)
         waiting = pool.submit(httpx.post, f"{url}{PATH}", json=body, headers=WAIT, timeout=2 * PATIENCE)
         wait_until(lambda: len(client.get(PATH).json()["simulations"]) == 4)
         assert listening.wait(PATIENCE)
-    assert gone(process_of(tmp_path / "diary"))
+    wait_until(lambda: gone(process_of(tmp_path / "diary")))
     assert following.result()[0] == "progress"
     assert following.result()[-1] in ("progress", "done")  # it may have ended meanwhile, but it is never interrupted
     told = waiting.result()
@@ -97,7 +97,7 @@ def test_a_store_in_memory_is_forgotten_and_says_so(tmp_path: Path) -> None:
         assert listening.wait(PATIENCE)
     assert following.result() == ["progress", "interrupted"]
     assert waiting.result().json()["status"] in ("running", "interrupted")
-    assert gone(process_of(tmp_path / "diary"))
+    wait_until(lambda: gone(process_of(tmp_path / "diary")))
 
 
 def test_a_kill_loses_nothing_and_leaves_no_process(settings: Settings, tmp_path: Path) -> None:
