@@ -19,7 +19,7 @@ from tests.frozen.answer import key_of
 from tests.frozen.differences import Difference, compare
 
 ROOT = Path(__file__).parents[2]
-BASE = "981d581"
+BASE = "c6b757b"
 PROGRAM = Path(__file__).with_name("answer.py")
 REQUESTS = Path(__file__).with_name("requests.jsonl")
 Request = Mapping[str, Any]
