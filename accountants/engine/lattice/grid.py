@@ -215,8 +215,8 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         if span is not None and all(item.span is not None for item in outlines):
             return 0.5 * span * doubling
         # An atom off the lattice costs mean, not variance. Of so many rounds that the unit would be coarsened beyond
-        # what the variance asks for, the offset of the lower law puts atoms on points; the upper law keeps what mass each
-        # cell has under both laws.
+        # what the variance asks for, the offset of the lower law puts atoms on points, while the upper law keeps
+        # the mass of a cell under both laws.
         finer = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
         most = min(least, finer) if finer > _FINER * least else least
         return _fitting(weighted(outlines, counts), most, demand)
