@@ -162,12 +162,21 @@ class Pair:
         return self.epsilon(log_delta).upper
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """The lower end of `epsilon` alone, or one as close; `near` is an ε at which the pair was asked, if any."""
+        """The lower end of `epsilon` alone, or one about as close.
+
+        Args:
+            log_delta: the target, log δ.
+            near: an ε ≥ 0 at which δ has been evaluated and may be close to the target; 0 where there is none.
+        """
         del near
         return self.epsilon(log_delta).lower
 
-    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Whether an upper end at ε that costs little is at most `log_delta`; False where there is none."""
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Whether log δ(ε) is likely to be at most `log_delta`, by a bound or an estimate that costs little.
+
+        It proves nothing: it only decides whether a witness is looked at, which may cost a lower end some of its height
+        and never its truth.
+        """
         del epsilon, log_delta
         return False
 
@@ -227,8 +236,8 @@ class Curve:
         """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
         least, upper = self.upper.ends(epsilon) if self.tight else (-math.inf, self.upper.upper_end(epsilon))
         for pair in self.witnesses:
-            # A bound that costs little may show that a witness attains no more than one before.
-            if pair is not self.upper and not (least > -math.inf and pair.quickly_meets(epsilon, least)):
+            # A witness that is likely to attain no more than one before is not evaluated.
+            if pair is not self.upper and not (least > -math.inf and pair.likely_meets(epsilon, least)):
                 least = max(least, pair.lower_end(epsilon))
         return Interval(least, upper)
 
@@ -252,10 +261,10 @@ class Curve:
     def _realised_epsilon(self, log_delta: float, least: float) -> float:
         """The largest lower end of the witnesses' ε(δ), `least` if none is above it.
 
-        One that surely meets the target at a lower end in hand is not searched: its own is no larger.
+        One that is likely to meet the target at a lower end in hand is not searched: its own would be no larger.
         """
         for pair in self.witnesses:
-            if pair is not self.upper and not (least > 0.0 and pair.quickly_meets(least, log_delta)):
+            if pair is not self.upper and not (least > 0.0 and pair.likely_meets(least, log_delta)):
                 least = max(least, pair.lower_epsilon(log_delta))
         return least
 

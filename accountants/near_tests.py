@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _ROOM = 4.0
-"""Of the relative width of γ α + E_γ: chords between points laid for so many times that fall by more than the width."""
+"""Points are laid as if γ α + E_γ were known so many times worse: chords between them then tell its slope."""
 
 
 class NearTest(NamedTuple):

@@ -106,11 +106,11 @@ def _realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
 
 def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:
     """Whether a witness is seen to attain no more than one of the log δ and ε given, as above."""
-    if pair.quickly_meets(found, target.log_delta):
+    if pair.likely_meets(found, target.log_delta):
         return True
     least = target.log_delta - 2.0 * (target.log_delta - attained)
     return attained < target.log_delta and (
-        pair.quickly_meets(target.epsilon, least) or pair.lower_end(target.epsilon) <= least
+        pair.likely_meets(target.epsilon, least) or pair.lower_end(target.epsilon) <= least
     )
 
 

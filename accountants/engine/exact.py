@@ -299,7 +299,7 @@ class ExactPair(Pair):
         lower = max(found.lower, self.lattice.pair.lower_epsilon(log_delta, near))
         return self._above(Interval(lower, max(lower, found.upper)), log_delta)
 
-    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """By a Chernoff bound of each order."""
         return all(order.bound_log_delta(epsilon, enough=log_delta) <= log_delta for order in self._exact)
 

@@ -138,7 +138,7 @@ class TransformedPair(ComposedPair):
         found = self._profile.epsilon(log_delta)
         return self._profile.behind.lower_epsilon(log_delta, near) if found is None else found.lower
 
-    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """By the contour engine's ends, which cost little."""
         return self.upper_end(epsilon) <= log_delta
 

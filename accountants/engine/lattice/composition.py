@@ -97,7 +97,7 @@ class ComposedPair(Pair):
                 found = max(found, lower_epsilon_of(orders[place], log_delta, guesses[place], near))
         return found
 
-    def quickly_meets(self, epsilon: float, log_delta: float) -> bool:
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """By an estimate that is far below the target, or by the first tilt of each order: to search no further."""
         orders = [order for order in self.orders() if isinstance(order, ComposedProfile)]
         return all(_is_below(order, epsilon, log_delta) for order in orders)

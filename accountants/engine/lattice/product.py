@@ -259,7 +259,7 @@ class ComposedProfile:
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
         first = Guess(*self._survey.guess(log_delta))
-        return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._closer(first, log_delta)
+        return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._guess_on_grid(first, log_delta)
 
     def second_guess(self, log_delta: float) -> Guess | None:
         """Another one, where there is another; likewise an estimate."""
@@ -271,7 +271,7 @@ class ComposedProfile:
         except _OUTSIDE:
             return None
 
-    def _closer(self, first: Guess, log_delta: float) -> Guess:
+    def _guess_on_grid(self, first: Guess, log_delta: float) -> Guess:
         """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
         try:
             place = Place(math.log(first.steepness), direct=True)
@@ -311,14 +311,13 @@ class ComposedProfile:
         if likely is None:
             return self._find(epsilon, direct, depth, boost=0, within=False)
         laws = self._survey.shallow(depth)
-        missed = laws.estimate_at(laws.saddle(epsilon, direct=True), epsilon) - likely
-        within = False
-        boost = _MISS * round(missed / _MISS) if _MISS < missed < math.inf else 0
-        if boost:
-            depth = max(depth, self._survey.depth_of(likely))
-            place = laws.saddle(epsilon, direct=True)
-            within = self._is_within(epsilon, place)
-        return self._find(epsilon, direct, depth, boost=boost, within=within)
+        place = laws.saddle(epsilon, direct=True)
+        missed = laws.estimate_at(place, epsilon) - likely
+        if not _MISS < missed < math.inf:
+            return self._find(epsilon, direct, depth, boost=0, within=False)
+        depth = max(depth, self._survey.depth_of(likely))
+        within = self._is_within(epsilon, place)
+        return self._find(epsilon, direct, depth, boost=_MISS * round(missed / _MISS), within=within)
 
     def _is_within(self, epsilon: float, place: Place) -> bool:
         """Whether ε lies within the bulk of the total loss, whose width then counts."""
