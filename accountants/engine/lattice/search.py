@@ -67,7 +67,7 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
 
 
 def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, near: float = 0.0) -> float:
-    """The lower end alone. The transform laid at the ε `near`, if above 0, is used where δ is about the target there."""
+    """The lower end alone. The transform laid at the ε `near`, if above 0, serves if δ is about the target there."""
     if order.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
     lower = None
